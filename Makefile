@@ -1,0 +1,42 @@
+PORT ?= 8000
+DATA ?= ./.anoncup
+BIN := .venv/bin
+
+.PHONY: demo serve test test-long check format bench lock clean
+
+demo: runtime
+	$(BIN)/anoncup demo --port $(PORT) --data $(DATA)
+
+serve: runtime
+	$(BIN)/anoncup serve --port $(PORT) --data $(DATA)
+
+test: dev
+	$(BIN)/python -m pytest
+
+test-long: dev
+	$(BIN)/python -m pytest -m long
+
+check: dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: dev
+	$(BIN)/python -m benchmarks.scoring
+
+# The hashed locks; run it after changing the dependencies in pyproject.toml.
+lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
+lock: dev
+	$(COMPILE) --extra embedded --extra build pyproject.toml -o requirements.lock
+	$(COMPILE) --extra embedded --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+.PHONY: runtime dev
+runtime:
+	@./bootstrap requirements.lock
+dev:
+	@./bootstrap requirements-dev.lock

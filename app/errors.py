@@ -1,0 +1,87 @@
+"""What can go wrong in the contest's own words. Nothing here knows HTTP or a database."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LISTED = 20
+"""How many problems of one upload are listed; the total is always given."""
+
+
+class DomainError(Exception):
+    """Something the caller can be told: a stable ``code`` and a sentence."""
+
+    code = "error"
+
+    def __init__(self, detail: str, *, code: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        if code is not None:
+            self.code = code
+
+
+class NotFound(DomainError):
+    code = "not_found"
+
+
+class NotSignedIn(DomainError):
+    code = "not_signed_in"
+
+
+class NotAllowed(DomainError):
+    code = "not_allowed"
+
+
+class Conflict(DomainError):
+    code = "conflict"
+
+
+class InvalidInput(DomainError):
+    code = "invalid"
+
+
+class TooLarge(DomainError):
+    code = "too_large"
+
+
+class TooMany(DomainError):
+    """Too many tries; ``retry_after`` seconds from now there is room again."""
+
+    code = "too_many"
+
+    def __init__(self, detail: str, *, retry_after: int, code: str | None = None) -> None:
+        super().__init__(detail, code=code)
+        self.retry_after = retry_after
+
+
+class Unavailable(DomainError):
+    """A part the service needs cannot be reached right now."""
+
+    code = "unavailable"
+
+
+class InvalidCompetition(DomainError):
+    """A competition file that cannot be used; ``code`` names the rule it breaks."""
+
+    code = "invalid_competition"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong in an uploaded file. Rows are 1-based and count data rows."""
+
+    file: str
+    row: int | None
+    column: str | None
+    code: str
+    message: str
+
+
+class InvalidUpload(DomainError):
+    """Malformed files: the first problems, and how many there are in all."""
+
+    code = "malformed_upload"
+
+    def __init__(self, problems: Sequence[Problem], *, total: int | None = None) -> None:
+        self.problems = tuple(problems[:LISTED])
+        self.total = len(problems) if total is None else total
+        super().__init__(self.problems[0].message)

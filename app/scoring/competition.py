@@ -1,0 +1,91 @@
+"""The competition file: one dataclass tree for what an organizer writes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Parameters = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The roles of a microdata table's columns, both in the order of the file."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSettings:
+    """``weight`` 0: reported, but outside U."""
+
+    weight: float = 0.0
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerSettings:
+    """``counts`` False: reported, but outside E."""
+
+    counts: bool = True
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Excessive:
+    distance: str = "gower"
+    approach: Literal["I", "II"] = "II"
+    rule: Literal["average", "strict"] = "average"
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    rule: Literal["score", "rank_sum"] = "score"
+    finals: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    board: Literal["public", "teams", "organizers"] = "public"
+    frozen_from: datetime | None = None
+    feedback: Literal["hidden", "immediate", "daily"] = "hidden"
+    shuffle_targets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    min_rows_kept: float = 0.5
+    valid_per_day: int = 10
+    valid_total: int = 100
+    attempts_per_day: int = 50
+    attempts_total: int = 500
+    guesses_per_target: int = 3
+    file_mb: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Open in the half-open window [start, end)."""
+
+    name: Literal["anonymization", "reidentification"]
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Competition:
+    slug: str
+    title: Mapping[str, str]
+    track: Literal["microdata", "transactions"]
+    timezone: str
+    columns: Columns | None = None
+    measures: Mapping[str, MeasureSettings] = field(default_factory=dict)
+    attackers: Mapping[str, AttackerSettings] = field(default_factory=dict)
+    scales: Mapping[str, float] = field(default_factory=dict)
+    excessive: Excessive = field(default_factory=Excessive)
+    ranking: Ranking = field(default_factory=Ranking)
+    publication: Publication = field(default_factory=Publication)
+    limits: Limits = field(default_factory=Limits)
+    phases: tuple[Phase, ...] = ()
