@@ -1,0 +1,63 @@
+"""Attackers that link rows by their quasi-identifiers (P0 §2.3)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.scoring.arrays import IntArray
+from app.scoring.nearest import nearest_rows
+from app.scoring.rates import Candidates
+from app.scoring.release import Target, places_of
+
+
+def id_rand(target: Target, *, quasi_identifiers: Sequence[str] | None = None) -> Candidates:
+    """E1: any row of X with the same quasi-identifiers, each as likely; none: abstain."""
+    names = target.original.columns.quasi_identifiers if quasi_identifiers is None else quasi_identifiers
+    grouping = target.original.grouping(names)
+    return Candidates(target.matches(names), grouping.group_of, grouping.sizes)
+
+
+def id_sa(
+    target: Target, *, column: str | None = None, quasi_identifiers: Sequence[str] | None = None
+) -> IntArray:
+    """E2: of the rows of X with the same quasi-identifiers (none: of all rows) the nearest in ``column``.
+
+    Distance |x - y|, ties to the lower row. Default column: the first sensitive one (P0 §2.3, P4 §4.5).
+    """
+    roles = target.original.columns
+    names = roles.quasi_identifiers if quasi_identifiers is None else quasi_identifiers
+    return nearest_matching(
+        target, names, roles.sensitive[:1] if column is None else (column,), absolute=True
+    )
+
+
+def nearest_matching(
+    target: Target, quasi_identifiers: Sequence[str], sensitive: Sequence[str], *, absolute: bool = False
+) -> IntArray:
+    """The nearest row of X with the same quasi-identifiers; where there is none, the nearest of all."""
+    guess = nearest_in_class(target, quasi_identifiers, sensitive, absolute=absolute)
+    lost = np.flatnonzero(guess < 0)
+    guess[lost] = nearest_of_all(target, sensitive, lost, absolute=absolute)
+    return guess
+
+
+def nearest_in_class(
+    target: Target, quasi_identifiers: Sequence[str], sensitive: Sequence[str], *, absolute: bool = False
+) -> IntArray:
+    """The nearest row of X among those with the same quasi-identifiers, -1 where there is none."""
+    places = places_of(sensitive, target.original.columns.sensitive)
+    forest = target.original.forest(quasi_identifiers, sensitive)
+    groups = target.matches(quasi_identifiers)
+    return nearest_rows(forest, target.values[:, places], groups, absolute=absolute)
+
+
+def nearest_of_all(
+    target: Target, sensitive: Sequence[str], rows: IntArray, *, absolute: bool = False
+) -> IntArray:
+    """The nearest row of X for the given rows of Y."""
+    if not len(rows):
+        return rows
+    places = places_of(sensitive, target.original.columns.sensitive)
+    forest = target.original.forest((), sensitive)
+    queries = target.values[rows][:, places]
+    return nearest_rows(forest, queries, np.zeros(len(rows), dtype=np.int64), absolute=absolute)

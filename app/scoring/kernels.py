@@ -1,0 +1,143 @@
+"""The compiled loops. Everything else is numpy.
+
+No fastmath and no contraction: floating-point results are those of the plain loops, operation by operation,
+whatever the machine, so that ties fall the same way everywhere.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import njit
+
+from app.scoring.arrays import FloatArray, IntArray
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+DEEPEST = 128
+"""Entries of a search's stack. A tree halves its points at every level, so 64 levels are out of reach."""
+
+
+def _compiled(function: Function) -> Function:
+    return cast(Function, njit(cache=True)(function))
+
+
+@_compiled
+def box_distance(
+    point: FloatArray, low: FloatArray, high: FloatArray, absolute: bool
+) -> float:  # pragma: no cover - compiled
+    """Smallest distance any point of a box can have, summed as a point's distance is.
+
+    Rounding is monotone in each subtraction, square and sum, so no computed distance is below this bound.
+    """
+    total = 0.0
+    for column in range(point.shape[0]):
+        gap = 0.0
+        if point[column] < low[column]:
+            gap = low[column] - point[column]
+        elif point[column] > high[column]:
+            gap = point[column] - high[column]
+        total += gap if absolute else gap * gap
+    return total
+
+
+@_compiled
+def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    queries: FloatArray,
+    roots: IntArray,
+    points: FloatArray,
+    rows: IntArray,
+    start: IntArray,
+    end: IntArray,
+    child: IntArray,
+    least_row: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    absolute: bool,
+) -> IntArray:  # pragma: no cover - compiled
+    """For each query the row of the nearest point in the tree at its root; root -1 gives -1.
+
+    Distance: squared differences (or, if ``absolute``, plain ones) summed in column order; equal distances
+    go to the lower row. A subtree is skipped only if it can hold neither a nearer point nor an equally near
+    one with a lower row.
+    """
+    found = np.full(queries.shape[0], -1, dtype=np.int64)
+    waiting = np.empty(DEEPEST, dtype=np.int64)
+    bounds = np.empty(DEEPEST, dtype=np.float64)
+    for query in range(queries.shape[0]):
+        if roots[query] < 0:
+            continue
+        best = np.inf
+        best_row = np.iinfo(np.int64).max
+        waiting[0] = roots[query]
+        bounds[0] = 0.0
+        size = 1
+        while size > 0:
+            size -= 1
+            node = waiting[size]
+            if bounds[size] > best or (bounds[size] == best and least_row[node] > best_row):
+                continue
+            if child[node] < 0:
+                for place in range(start[node], end[node]):
+                    distance = 0.0
+                    for column in range(queries.shape[1]):
+                        gap = points[place, column] - queries[query, column]
+                        distance += abs(gap) if absolute else gap * gap
+                        if distance > best:
+                            break
+                    if distance < best or (distance == best and rows[place] < best_row):
+                        best = distance
+                        best_row = rows[place]
+                continue
+            near = child[node]
+            far = near + 1
+            near_bound = box_distance(queries[query], low[near], high[near], absolute)
+            far_bound = box_distance(queries[query], low[far], high[far], absolute)
+            if far_bound < near_bound or (far_bound == near_bound and least_row[far] < least_row[near]):
+                near, far = far, near
+                near_bound, far_bound = far_bound, near_bound
+            waiting[size] = far
+            bounds[size] = far_bound
+            waiting[size + 1] = near
+            bounds[size + 1] = near_bound
+            size += 2
+        found[query] = best_row
+    return found
+
+
+@_compiled
+def nearest_other(codes: IntArray, units: FloatArray) -> FloatArray:  # pragma: no cover - compiled
+    """For each row the least Gower sum to another row: mismatches of codes plus differences of units.
+
+    Rows should come sorted by their codes: a close neighbour found early ends most sums after two mismatches.
+    One row alone has no other: infinity.
+    """
+    rows = codes.shape[0]
+    best = np.full(rows, np.inf)
+    for reach in range(1, rows):
+        for row in range(rows - reach):
+            other = row + reach
+            limit = max(best[row], best[other])
+            total = 0.0
+            for column in range(codes.shape[1]):
+                if codes[row, column] != codes[other, column]:
+                    total += 1.0
+                    if total > limit:
+                        break
+            if total > limit:
+                continue
+            for column in range(units.shape[1]):
+                total += abs(units[row, column] - units[other, column])
+                if total > limit:
+                    break
+            best[row] = min(best[row], total)
+            best[other] = min(best[other], total)
+    return best
+
+
+def warm() -> None:
+    """Compile every kernel, or load it from the cache: to be done before a process forks."""
+    numbers, cells = np.zeros(1, dtype=np.int64), np.zeros((1, 1))
+    leaf = np.full(1, -1, dtype=np.int64)
+    search(cells, numbers, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, False)
+    nearest_other(np.zeros((1, 1), dtype=np.int64), cells)

@@ -1,0 +1,121 @@
+"""The secret: which original row each anonymized row comes from.
+
+Inside the program a source index is an integer array of 0-based rows; files are 1-based.
+"""
+
+import re
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from app.errors import LISTED, InvalidUpload, Problem
+
+IntArray = NDArray[np.int64]
+Direction = Literal["original_row", "anonymized_row"]
+
+ROW_NUMBER = re.compile(r"[0-9]{1,9}")
+SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
+
+
+def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:
+    """The source index s of a secret file, 0-based, one entry per anonymized row.
+
+    Its one header line names the direction: ``original_row`` (a line per row of Y) or ``anonymized_row``
+    (a line per row of X, 0 = deleted). InvalidUpload names rows but never repeats a value of the file:
+    messages travel further than secrets may.
+    """
+    direction, lines = secret_lines(content)
+    expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
+    if len(lines) != expected:
+        raise refused(None, "wrong_length", f"{len(lines)} lines after {direction}; {expected} are needed")
+    numbers = row_numbers(lines, direction, lowest=1 if direction == "original_row" else 0, highest=highest)
+    if direction == "original_row":
+        return numbers - 1
+    return inverted(numbers, anonymized)
+
+
+def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
+    """The direction that the header names, and the lines below it."""
+    if b"\x00" in content:
+        raise refused(None, "control_character", "the file contains a NUL byte")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise refused(None, "encoding", "the file is not UTF-8 text") from None
+    header, *lines = re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))
+    match header.strip().strip('"'):
+        case "original_row":
+            return "original_row", lines
+        case "anonymized_row":
+            return "anonymized_row", lines
+    raise refused(
+        None,
+        "secret_header",
+        "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous",
+    )
+
+
+def row_numbers(lines: list[str], direction: Direction, *, lowest: int, highest: int) -> IntArray:
+    """The lines as integers in [lowest, highest], no number (0 aside) twice."""
+    not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line.strip())]
+    if not_numbers:
+        raise refused_rows(not_numbers, direction, "not_a_row_number", "is not a row number")
+    numbers = np.array([int(line) for line in lines], dtype=np.int64)
+    outside = (numbers < lowest) | (numbers > highest)
+    if outside.any():
+        message = f"is outside {lowest} to {highest}"
+        raise refused_rows(list(np.flatnonzero(outside) + 1), direction, "out_of_range", message)
+    repeated = repetitions(numbers)
+    if repeated:
+        raise refused_rows(repeated, direction, "duplicate_row", "repeats a row number used above")
+    return numbers
+
+
+def repetitions(numbers: IntArray) -> list[int]:
+    """1-based places whose nonzero number has occurred before."""
+    _, first = np.unique(numbers, return_index=True)
+    again = np.ones(len(numbers), dtype=bool)
+    again[first] = False
+    return [int(place) + 1 for place in np.flatnonzero(again & (numbers != 0))]
+
+
+def inverted(permutation: IntArray, anonymized: int) -> IntArray:
+    """s from p: p(i) = j exactly if s_j = i; every row of Y must come from somewhere."""
+    kept = np.flatnonzero(permutation)
+    if len(kept) != anonymized:
+        raise refused(
+            None, "missing_row", f"{len(kept)} rows are kept, but the anonymized table has {anonymized}"
+        )
+    source = np.empty(anonymized, dtype=np.int64)
+    source[permutation[kept] - 1] = kept
+    return source
+
+
+def secret_csv(source: IntArray) -> bytes:
+    """The source index as a file with the header ``original_row``."""
+    return ("original_row\n" + "".join(f"{row + 1}\n" for row in source)).encode()
+
+
+def keeps_original_order(source: IntArray) -> bool:
+    """Whether most rows stand where, or right after whom, they stood in the original.
+
+    Such a release gives its secret away to whoever guesses "row j is row j".
+    """
+    if len(source) < 2:
+        return False
+    in_place = np.count_nonzero(source == np.arange(len(source)))
+    in_sequence = np.count_nonzero(np.diff(source) == 1)
+    return bool(max(in_place / len(source), in_sequence / (len(source) - 1)) > 0.5)
+
+
+def refused(row: int | None, code: str, message: str) -> InvalidUpload:
+    return InvalidUpload([Problem(SECRET, row, None, code, message)])
+
+
+def refused_rows(rows: list[int], direction: Direction, code: str, message: str) -> InvalidUpload:
+    listed = [
+        Problem(SECRET, int(row), direction, code, f"line {row} of the secret {message}")
+        for row in rows[:LISTED]
+    ]
+    return InvalidUpload(listed, total=len(rows))

@@ -1,0 +1,81 @@
+"""From measured values to scores, and from scores to ranks (§4)."""
+
+from collections.abc import Mapping, Sequence
+
+from app.scoring.competition import AttackerSettings, MeasureSettings
+from app.scoring.registry import Measure
+
+NOTHING = 1e-9
+"""Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""
+
+
+def utility_score(value: float, scale: float, *, tiny: float = NOTHING) -> float:
+    """min(1, value / scale), in [0, 1], 0 best; what is below ``tiny`` is 0, and x / 0 is 1 for x > 0."""
+    value, scale = (0.0 if abs(number) < tiny else number for number in (value, scale))
+    if scale == 0.0:
+        return 0.0 if value == 0.0 else 1.0
+    return 1.0 if value >= scale else value / scale
+
+
+def utility(
+    values: Mapping[str, float],
+    *,
+    measures: Mapping[str, Measure],
+    settings: Mapping[str, MeasureSettings],
+    scales: Mapping[str, float],
+    largest_cell: float,
+) -> float:
+    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0."""
+    weights = {name: each.weight for name, each in settings.items() if each.weight > 0}
+    most = max(weights.values(), default=1.0)
+    shares = {name: weight / most for name, weight in weights.items()}
+    total = 0.0
+    for name, share in shares.items():
+        tiny = NOTHING * largest_cell if measures[name].in_data_units else NOTHING
+        total += share * utility_score(values[name], scales[name], tiny=tiny)
+    return min(total / sum(shares.values()), 1.0) if shares else 0.0
+
+
+def security(rates: Mapping[str, float], settings: Mapping[str, AttackerSettings]) -> float:
+    """E: the largest re-identification rate among the attackers that count, in [0, 1], 0 best."""
+    counting = (rate for name, rate in rates.items() if settings.get(name, AttackerSettings()).counts)
+    return max(counting, default=0.0)
+
+
+def overall(utility_value: float, security_value: float) -> float:
+    """(U + E) / 2, lower is better (P3 §4.3)."""
+    return (utility_value + security_value) / 2
+
+
+def ranks(scores: Sequence[float | None]) -> list[int | None]:
+    """Rank by score, lowest first; equal scores share a rank ("1 2 2 4"); no score, no rank.
+
+    >>> ranks([0.2, None, 0.1, 0.2])
+    [2, None, 1, 2]
+    """
+    counted = sorted(score for score in scores if score is not None)
+    first = {score: place + 1 for place, score in reversed(list(enumerate(counted)))}
+    return [None if score is None else first[score] for score in scores]
+
+
+def standing(scores: Sequence[float | None]) -> list[int]:
+    """Positions in the order of the board: by score; equal ones, and those without, in the order given.
+
+    >>> standing([0.2, None, 0.1, 0.2])
+    [2, 0, 3, 1]
+    """
+    return sorted(range(len(scores)), key=lambda place: _sort_key(scores[place]))
+
+
+def rank_sums(tables: Sequence[Mapping[str, float] | None]) -> list[float | None]:
+    """For the ranking rule ``rank_sum``: sums of the ranks over all named values, the lowest value first."""
+    names = next((list(table) for table in tables if table is not None), [])
+    by_name = [ranks([None if table is None else table[name] for table in tables]) for name in names]
+    sums = [float(sum(rank or 0 for rank in places)) for places in zip(*by_name, strict=True)] or [0.0] * len(
+        tables
+    )
+    return [None if table is None else total for table, total in zip(tables, sums, strict=True)]
+
+
+def _sort_key(score: float | None) -> tuple[bool, float]:
+    return (score is None, 0.0 if score is None else score)

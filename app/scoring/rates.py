@@ -1,0 +1,85 @@
+"""How often an attacker was right: the one place where a guess meets the answer."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.scoring.arrays import IntArray
+
+ABSTAIN = -1
+NORMAL_95 = 1.959963984540054
+"""97.5 % point of the normal distribution, for two-sided 95 % intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """An attacker that draws lots: row j of Y is taken for a row of group ``chosen[j]`` of X, each as likely.
+
+    ``chosen`` (n',), -1 = abstain; ``group_of`` (n,) the group of each row of X; ``sizes`` (groups,).
+    """
+
+    chosen: IntArray
+    group_of: IntArray
+    sizes: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A re-identification rate in [0, 1], 0 best for the anonymizer.
+
+    A guess vector's: ``correct`` is a count and ``interval`` Wilson's at 95 %. An expectation's: ``correct``
+    is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
+    rate of blind guessing, 1/n.
+    """
+
+    rate: float
+    correct: int | float
+    trials: int
+    baseline: float
+    interval: tuple[float, float] | None = None
+    sd: float | None = None
+
+
+def rate_of(answer: IntArray | Candidates, source: IntArray, *, rows: int) -> Rate:
+    """Hold an attacker's answer against ``source`` (n',); ``rows`` is the number of original rows."""
+    if isinstance(answer, Candidates):
+        return expected_rate(answer, source, rows=rows)
+    return guess_rate(answer, source, rows=rows)
+
+
+def guess_rate(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
+    """#{j : g_j = s_j} / n'; an abstention is not a hit."""
+    correct, trials = int((guess == source).sum()), len(source)
+    return Rate(correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson(correct, trials))
+
+
+def expected_rate(candidates: Candidates, source: IntArray, *, rows: int) -> Rate:
+    """Exact expectation (1/n') sum of 1/|C(y_j)| over the rows with s_j in C(y_j), and its deviation."""
+    trials = len(source)
+    reachable = candidates.chosen[candidates.group_of[source] == candidates.chosen]
+    chances = 1.0 / candidates.sizes[reachable]
+    correct = math.fsum(chances)
+    sd = math.sqrt(math.fsum(chances * (1.0 - chances))) / max(trials, 1)
+    return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
+
+
+def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:
+    """One guess vector drawn from the candidates; abstains where there are none."""
+    members = np.argsort(candidates.group_of, kind="stable")
+    starts = np.cumsum(candidates.sizes) - candidates.sizes
+    chosen = np.maximum(candidates.chosen, 0)
+    drawn = members[starts[chosen] + rng.integers(0, candidates.sizes[chosen])]
+    return np.where(candidates.chosen < 0, ABSTAIN, drawn)
+
+
+def wilson(correct: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a proportion; of no trials, [0, 1]."""
+    if trials == 0:
+        return (0.0, 1.0)
+    share, weight = correct / trials, NORMAL_95**2 / trials
+    centre = (share + weight / 2) / (1 + weight)
+    half = math.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
+    low = 0.0 if correct == 0 else max(centre - half, 0.0)
+    high = 1.0 if correct == trials else min(centre + half, 1.0)
+    return (low, high)

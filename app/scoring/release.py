@@ -1,0 +1,174 @@
+"""The two tables of a submission, prepared for measuring and for attacking.
+
+What depends on the original alone is in :class:`PreparedOriginal`, made once and kept; what an attacker sees
+is a :class:`Target`, which has no field that could hold the answer; :class:`Release` adds the answer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.competition import Columns
+from app.scoring.encoding import (
+    Grouping,
+    Vocabulary,
+    encode,
+    extended,
+    find_groups,
+    group_rows,
+    texts,
+    vocabulary_of,
+)
+from app.scoring.nearest import Forest, build_forest
+
+Value = TypeVar("Value")
+Memo = dict[tuple[Any, ...], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedOriginal:
+    """The original with everything derived from it alone, made on first use and kept; picklable.
+
+    ``codes`` (n, |Q|) number each quasi-identifier's texts by ``vocabularies``; ``values`` (n, |S|) are the
+    sensitive cells.
+    """
+
+    table: pd.DataFrame
+    columns: Columns
+    vocabularies: tuple[Vocabulary, ...]
+    codes: IntArray
+    values: FloatArray
+    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        return len(self.table)
+
+    def grouping(self, quasi_identifiers: Sequence[str]) -> Grouping:
+        """Equivalence classes of X over the named quasi-identifiers; none named: all rows together."""
+        places = places_of(quasi_identifiers, self.columns.quasi_identifiers)
+        return once(self.kept, ("grouping", *places), lambda: group_rows(self.codes[:, places]))
+
+    def forest(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Forest:
+        """Search trees over the named sensitive columns, one for each class of :meth:`grouping`."""
+        places = places_of(sensitive, self.columns.sensitive)
+        points, key = self.values[:, places], ("forest", tuple(quasi_identifiers), tuple(sensitive))
+        return once(self.kept, key, lambda: build_forest(points, self.grouping(quasi_identifiers).group_of))
+
+    def canonical(self) -> IntArray:
+        """Row order by sensitive values: sums taken in it do not depend on the order of the rows."""
+        return once(self.kept, ("canonical",), lambda: canonical_order(self.values))
+
+    def order_by(self, key: tuple[str, ...], values: Callable[[], FloatArray]) -> IntArray:
+        """Rows in ascending order of ``values``, ties in row order; kept under ``key``."""
+        return once(self.kept, ("order", *key), lambda: np.argsort(values(), kind="stable"))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an attacker sees: the original and the anonymized table.
+
+    ``codes`` (n', |Q|) go by the original's vocabularies; texts unknown to it are numbered on from their
+    ends. ``widths`` (|Q|) counts the texts occurring in either table.
+    """
+
+    original: PreparedOriginal
+    anonymized: pd.DataFrame
+    codes: IntArray
+    values: FloatArray
+    widths: tuple[int, ...]
+    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        return len(self.anonymized)
+
+    def matches(self, quasi_identifiers: Sequence[str]) -> IntArray:
+        """C(y): for each row of Y its class of X, a number of ``original.grouping``, or -1."""
+        places = places_of(quasi_identifiers, self.original.columns.quasi_identifiers)
+        grouping = self.original.grouping(quasi_identifiers)
+        return once(self.kept, ("matches", *places), lambda: find_groups(grouping, self.codes[:, places]))
+
+    def canonical(self) -> IntArray:
+        """As :meth:`PreparedOriginal.canonical`, for Y."""
+        return once(self.kept, ("canonical",), lambda: canonical_order(self.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A submission with its secret: row j of Y comes from row ``source[j]`` of X, counted from 0."""
+
+    target: Target
+    source: IntArray
+    kept: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def original(self) -> PreparedOriginal:
+        return self.target.original
+
+    @property
+    def aligned(self) -> FloatArray:
+        """The original's sensitive cells in the order of the anonymized rows, (n', |S|)."""
+        aligned: FloatArray = self.original.values[self.source]
+        return aligned
+
+
+def prepare(table: pd.DataFrame, columns: Columns) -> PreparedOriginal:
+    """Prepare an original table: texts in its quasi-identifiers, finite float64 in its sensitive columns."""
+    cells = [texts(table, name) for name in columns.quasi_identifiers]
+    vocabularies = tuple(vocabulary_of(column) for column in cells)
+    return PreparedOriginal(
+        table=table,
+        columns=columns,
+        vocabularies=vocabularies,
+        codes=_stacked(list(map(encode, cells, vocabularies)), len(table)),
+        values=sensitive_values(table, columns),
+    )
+
+
+def target_of(original: PreparedOriginal, anonymized: pd.DataFrame) -> Target:
+    """What is published of a submission, encoded by the original's vocabularies."""
+    cells = [texts(anonymized, name) for name in original.columns.quasi_identifiers]
+    vocabularies = list(map(extended, original.vocabularies, cells))
+    return Target(
+        original=original,
+        anonymized=anonymized,
+        codes=_stacked(list(map(encode, cells, vocabularies)), len(anonymized)),
+        values=sensitive_values(anonymized, original.columns),
+        widths=tuple(map(len, vocabularies)),
+    )
+
+
+def release_of(original: PreparedOriginal, anonymized: pd.DataFrame, source: IntArray) -> Release:
+    """A submission; ``source`` (n',) counts the original's rows from 0."""
+    return Release(target_of(original, anonymized), np.ascontiguousarray(source, dtype=np.int64))
+
+
+def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
+    """The sensitive cells as a fresh (rows, |S|) array."""
+    return np.array(table[list(columns.sensitive)].to_numpy(dtype=np.float64), order="C", copy=True)
+
+
+def canonical_order(values: FloatArray) -> IntArray:
+    """Rows sorted by all their values: equal multisets of rows give equal sequences of values."""
+    return np.lexsort(values.T) if values.shape[1] else np.arange(len(values))
+
+
+def places_of(names: Sequence[str], among: Sequence[str]) -> list[int]:
+    """Positions of columns among those of their role."""
+    return [among.index(name) for name in names]
+
+
+def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
+    """The value kept under ``key``, made if it is not there yet."""
+    if key not in kept:
+        kept[key] = make()
+    return cast(Value, kept[key])
+
+
+def _stacked(columns: list[IntArray], rows: int) -> IntArray:
+    return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), dtype=np.int64)

@@ -1,0 +1,266 @@
+"""Bytes to typed microdata tables, or InvalidUpload with file, row, column and code.
+
+Quasi-identifiers stay text, exactly as written; sensitive cells become float64. Row labels do not exist:
+below this file, rows are aligned by position.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from app.errors import LISTED, InvalidUpload, Problem
+from app.scoring.competition import Columns
+
+MAX_ROWS = 1_000_000
+MAX_CELL = 1_000
+NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+NOT_JAPANESE = re.compile("[\ufffd\ue000-\uf8ff\x80\xa0]")
+"""What Python's CP932 makes of bytes that no Japanese text has."""
+CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth knowing about an upload that is accepted all the same."""
+
+    code: str
+    message: str
+
+
+class Problems:
+    """The problems found in one file: the first few kept, all counted."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.listed: list[Problem] = []
+        self.total = 0
+
+    def add(self, code: str, message: str, *, row: int | None = None, column: str | None = None) -> None:
+        self.total += 1
+        if len(self.listed) < LISTED:
+            self.listed.append(Problem(self.file, row, column, code, message))
+
+    def add_rows(self, bad: NDArray[np.bool_], column: str, code: str, message: str) -> None:
+        """One problem for every marked row of a column."""
+        rows = np.flatnonzero(bad)
+        for row in rows[:LISTED]:
+            self.add(code, f"{column}, row {row + 1}: {message}", row=int(row) + 1, column=column)
+        self.total += max(0, len(rows) - LISTED)
+
+    def check(self) -> None:
+        if self.total:
+            in_order = sorted(self.listed, key=lambda problem: problem.row or 0)
+            raise InvalidUpload(in_order, total=self.total)
+
+
+def parse_original(
+    content: bytes, columns: Columns, *, file: str = "original"
+) -> tuple[pd.DataFrame, list[Remark]]:
+    """The original table: its header holds exactly the competition's columns, each role in file order."""
+    text, remarks = decoded(content, file)
+    header = header_of(text, file)
+    check_roles(header, columns, file)
+    return typed(cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
+
+
+def parse_release(
+    content: bytes, original: pd.DataFrame, columns: Columns, *, file: str = "anonymized"
+) -> tuple[pd.DataFrame, list[Remark]]:
+    """An anonymized table: the original's header, 1 to n rows; remarks say what was read leniently."""
+    text, remarks = decoded(content, file)
+    check_header(header_of(text, file), list(original.columns), file)
+    table = typed(cells(text, list(original.columns), file), columns, file, most_rows=len(original))
+    remarks += [respelled(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)]
+    return table, remarks
+
+
+def table_csv(table: pd.DataFrame) -> bytes:
+    """A table as a CSV file that parses back to itself, floats in full precision."""
+    return table.to_csv(index=False, lineterminator="\n").encode()
+
+
+def decoded(content: bytes, file: str) -> tuple[str, list[Remark]]:
+    """The file's text: UTF-8 with or without BOM, else CP932, which is said."""
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError as problem:
+        failed_at = problem.start
+    text = content.decode("cp932", errors="replace")
+    if NOT_JAPANESE.search(text):
+        row = content.count(b"\n", 0, failed_at) or None
+        message = "the text is neither UTF-8 nor Shift_JIS (CP932)"
+        raise InvalidUpload([Problem(file, row, None, "encoding", message)])
+    return text, [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
+
+
+def header_of(text: str, file: str) -> list[str]:
+    first = re.split(r"[\r\n]", text[:1_000_000], maxsplit=1)[0]
+    if not first:
+        raise InvalidUpload([Problem(file, None, None, "no_header", "the file has no header line")])
+    try:
+        return next(csv.reader([first], strict=True))
+    except csv.Error as problem:
+        message = f"the header line cannot be read: {problem}"
+        raise InvalidUpload([Problem(file, None, None, "header", message)]) from None
+
+
+def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
+    problems = Problems(file)
+    if len(header) != len(expected):
+        problems.add("header", f"the header has {len(header)} columns; {len(expected)} are needed")
+    for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
+        if found != name:
+            problems.add("header", f"column {place} is {found[:80]!r}; it must be {name!r}", column=name)
+    problems.check()
+
+
+def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
+    """Every column of the original has exactly one role, listed in the order of the file."""
+    problems = Problems(file)
+    roles = (*columns.quasi_identifiers, *columns.sensitive)
+    for name in sorted({name for name in header if header.count(name) > 1}):
+        problems.add("header", f"the header names {name!r} twice", column=name)
+    for name in roles:
+        if name not in header:
+            problems.add("header", f"the header has no column {name!r}", column=name)
+    for name in header:
+        if name not in roles:
+            problems.add("column_without_role", f"the competition gives {name!r} no role", column=name)
+    problems.check()
+    for role in (columns.quasi_identifiers, columns.sensitive):
+        if list(role) != [name for name in header if name in role]:
+            problems.add("columns_order", "the competition must list columns in the order of the file")
+    problems.check()
+
+
+def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
+    """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
+    problems = Problems(file)
+    body = without_last_line_end(text, len(header)).encode()
+
+    def ragged(row: pyarrow.csv.InvalidRow) -> str:
+        describe_ragged(row, problems)
+        return "skip"
+
+    try:
+        table = pyarrow.csv.read_csv(
+            io.BytesIO(body),
+            read_options=pyarrow.csv.ReadOptions(
+                use_threads=False,  # row numbers are known only to a serial reader
+                block_size=len(body) + 1,
+                column_names=list(header),
+                skip_rows=1,
+            ),
+            parse_options=pyarrow.csv.ParseOptions(
+                newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=ragged
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        # Arrow knows no table without a single row.
+        table = pa.table({name: pa.array([], pa.string()) for name in header})
+    problems.check()
+    check_blank_lines(body, len(header), problems)
+    return table
+
+
+def without_last_line_end(text: str, width: int) -> str:
+    """Without the end of the last line: with blank lines kept, Arrow would see a row behind it.
+
+    Blank lines at the very end are no rows either, except where a blank line is an empty cell.
+    """
+    return text.rstrip("\r\n") if width > 1 else text.removesuffix("\n").removesuffix("\r")
+
+
+def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
+    number = None if row.number is None else row.number - 1
+    if (row.text or "").count('"') % 2:
+        message = f"row {number}: a quotation mark is opened and never closed"
+        problems.add("unclosed_quote", message, row=number)
+    else:
+        message = f"row {number} has {row.actual_columns} cells; {row.expected_columns} are needed"
+        problems.add("ragged_row", message, row=number)
+
+
+def check_blank_lines(body: bytes, width: int, problems: Problems) -> None:
+    """Arrow fills a blank line with empty cells; in a table of several columns it is a mistake."""
+    if width == 1:
+        return
+    for row, line in enumerate(io.BytesIO(body)):
+        if not line.strip(b"\r\n"):
+            problems.add("blank_line", f"row {row} is a blank line", row=row)
+    problems.check()
+
+
+def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
+    """Text for the quasi-identifiers, float64 for the sensitive attributes."""
+    problems = Problems(file)
+    if not 1 <= table.num_rows <= most_rows:
+        code = "too_many_rows" if table.num_rows else "no_rows"
+        problems.add(code, f"the table has {table.num_rows} rows; 1 to {most_rows} are possible")
+    problems.check()
+    for name, column in text_columns(table):
+        check_text(column, name, problems)
+    problems.check()
+    frame = {
+        name: numbers(column, name, problems) if name in columns.sensitive else column.to_pandas()
+        for name, column in text_columns(table)
+    }
+    problems.check()
+    return pd.DataFrame(frame)
+
+
+def text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
+    for name in table.column_names:
+        yield name, table.column(name).combine_chunks()
+
+
+def check_text(column: pa.Array, name: str, problems: Problems) -> None:
+    control = marks(pc.match_substring_regex(column, CONTROL))
+    problems.add_rows(control, name, "control_character", "a line break or control character in a cell")
+    long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
+    problems.add_rows(long, name, "cell_too_long", f"more than {MAX_CELL} characters in a cell")
+
+
+def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
+    """The column as float64, each cell correctly rounded; every cell must hold a finite number."""
+    missing = marks(pc.equal(column, ""))
+    problems.add_rows(missing, name, "missing_value", "a sensitive value is missing")
+    well_formed = marks(pc.match_substring_regex(column, NUMBER))
+    problems.add_rows(~well_formed & ~missing, name, "not_a_number", "not a decimal number")
+    if not well_formed.all():
+        return np.zeros(len(column))
+    values = np.fromiter(map(float, column.to_pylist()), dtype=np.float64, count=len(column))
+    problems.add_rows(~np.isfinite(values), name, "not_finite", "too large for a 64-bit number")
+    return values
+
+
+def marks(column: pa.Array) -> NDArray[np.bool_]:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
+    """Whether values are new as text but equal values of the original as numbers (``1.0`` for ``1``)."""
+    known = set(original[name].unique())
+    new = {value for value in table[name].unique() if value not in known}
+    amounts = {float(value) for value in known if re.match(NUMBER, value)}
+    return any(re.match(NUMBER, value) and float(value) in amounts for value in new)
+
+
+def respelled(name: str) -> Remark:
+    message = (
+        f"{name}: some numbers are spelled differently from the original's (such as 1.0 for 1); "
+        "quasi-identifiers are compared as text, so these cells count as changed"
+    )
+    return Remark("respelled", message)

@@ -1,0 +1,139 @@
+"""U1-U6 of PWS Cup 2015 (P0 Table 1; P1 §3.3): what an anonymized table lost. 0 is best everywhere.
+
+All are finite for every finite table and do not depend on the order of the rows.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.distances import differences
+from app.scoring.encoding import group_rows
+from app.scoring.magnitude import LARGEST, deviations, finite_mean, headroom, mean, restored
+from app.scoring.release import Release, once, places_of
+
+
+def mean_mae(release: Release) -> float:
+    """U1: mean over the sensitive columns of |mean of X - mean of Y|; in the unit of the data, >= 0."""
+    return finite_mean(_mean_gap(x, y) for x, y in zip(*_both(release), strict=True))
+
+
+def cross_mean(
+    release: Release, *, columns: Sequence[str] | None = None, target: Sequence[str] | None = None
+) -> float:
+    """U2: mean difference of the cells' means in the cross-table over ``columns``, averaged over ``target``.
+
+    An empty cell's mean is 0. Cells: the product of the values each column takes in X or in Y.
+    Defaults: all quasi-identifiers, the first sensitive column. In the unit of the data, >= 0.
+    """
+    roles = release.original.columns
+    columns = roles.quasi_identifiers if columns is None else columns
+    places = places_of(roles.sensitive[:1] if target is None else target, roles.sensitive)
+    before, after = _both(release)
+    return finite_mean(_cell_mean_gap(release, columns, before[place], after[place]) for place in places)
+
+
+def cross_count(release: Release, *, columns: Sequence[str] | None = None) -> float:
+    """U3: mean difference of the cells' counts in the cross-table over ``columns`` (default: all Q); >= 0."""
+    columns = release.original.columns.quasi_identifiers if columns is None else columns
+    before, after = _cells(release, columns)
+    most = max(before.max(initial=0), after.max(initial=0)) + 1
+    gaps = np.bincount(before, minlength=most) - np.bincount(after, minlength=most)
+    return _per_cell(release, columns, float(np.abs(gaps).sum()))
+
+
+def cor_mae(release: Release) -> float:
+    """U4: mean over the pairs of sensitive columns of the difference of Pearson's r; in [0, 2].
+
+    A constant column has r = 0 with every other; fewer than two columns give 0.
+    """
+    before = once(release.original.kept, ("correlations",), lambda: correlations(_before(release)))
+    return finite_mean(np.abs(before - correlations(_after(release))).tolist())
+
+
+def information_loss(release: Release) -> float:
+    """U5 (IL): mean over the sensitive cells of |x - y| / (max X - min X); >= 0, not clipped.
+
+    A column that is constant in X counts 0 for an equal cell and 1 for another.
+    """
+    losses = differences(release)
+    return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
+
+
+def row_difference(release: Release) -> float:
+    """U6: number of deleted rows, n - n'."""
+    return float(release.original.rows - release.target.rows)
+
+
+def correlations(columns: Sequence[FloatArray]) -> FloatArray:
+    """Pearson's r of every pair of columns, pairs in order (0,1), (0,2), ...; 0 where one is constant."""
+    centred = [deviations(column) for column in columns]
+    lengths = [float((column * column).sum()) for column in centred]
+    pairs = list(combinations(range(len(columns)), 2))
+    return np.array([_correlation(centred[a], centred[b], lengths[a], lengths[b]) for a, b in pairs])
+
+
+def _correlation(a: FloatArray, b: FloatArray, a_length: float, b_length: float) -> float:
+    if a_length == 0.0 or b_length == 0.0:
+        return 0.0
+    r = float((a * b).sum()) / float(np.sqrt(a_length * b_length))
+    return min(max(r, -1.0), 1.0)
+
+
+def _mean_gap(x: FloatArray, y: FloatArray) -> float:
+    room = headroom(x, y)
+    return restored(abs(mean(np.ldexp(x, room)) - mean(np.ldexp(y, room))), room)
+
+
+def _cell_mean_gap(release: Release, columns: Sequence[str], x: FloatArray, y: FloatArray) -> float:
+    before, after = _cells(release, columns)
+    most, room = max(before.max(initial=0), after.max(initial=0)) + 1, headroom(x, y)
+    gaps = _cell_means(before, np.ldexp(x, room), most) - _cell_means(after, np.ldexp(y, room), most)
+    return restored(_per_cell(release, columns, float(np.abs(gaps).sum())), room)
+
+
+def _cell_means(cells: IntArray, values: FloatArray, count: int) -> FloatArray:
+    sums = np.bincount(cells, weights=values, minlength=count)
+    means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
+    return means
+
+
+def _cells(release: Release, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Numbers of the occupied cells the rows of X and of Y fall in, both in canonical order."""
+    original, target = release.original, release.target
+    places = places_of(columns, original.columns.quasi_identifiers)
+
+    def number() -> tuple[IntArray, IntArray]:
+        codes = original.codes[original.canonical()], target.codes[target.canonical()]
+        cells = group_rows(np.concatenate(codes)[:, places]).group_of
+        return cells[: original.rows], cells[original.rows :]
+
+    return once(release.kept, ("cells", *places), number)
+
+
+def _per_cell(release: Release, columns: Sequence[str], total: float) -> float:
+    """``total`` divided by the number of cells, which may be far too large for an integer type."""
+    for place in places_of(columns, release.original.columns.quasi_identifiers):
+        total /= release.target.widths[place]
+    return total
+
+
+def _both(release: Release) -> tuple[list[FloatArray], list[FloatArray]]:
+    return _before(release), _after(release)
+
+
+def _before(release: Release) -> list[FloatArray]:
+    """The original's sensitive columns in canonical order."""
+    original = release.original
+    return once(original.kept, ("ordered",), lambda: _columns(original.values[original.canonical()]))
+
+
+def _after(release: Release) -> list[FloatArray]:
+    target = release.target
+    return once(target.kept, ("ordered",), lambda: _columns(target.values[target.canonical()]))
+
+
+def _columns(values: FloatArray) -> list[FloatArray]:
+    return list(np.ascontiguousarray(values.T))
