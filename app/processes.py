@@ -1,0 +1,241 @@
+"""Run the web server and the worker as children of one command: restart them, and leave none behind."""
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import httpx2
+
+from app import tethered
+from app.errors import Unavailable
+
+FIRST_PAUSE = 0.2
+LONGEST_PAUSE = 10.0
+"""Seconds before a program that ended is started again; they double while it keeps ending."""
+
+STEADY_AFTER = 30.0
+"""A program that ran this many seconds starts from the first pause again."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """What to run. ``env`` is added to the environment; without ``log`` the output is inherited."""
+
+    name: str
+    command: Sequence[str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    log: Path | None = None
+    orphaned: signal.Signals = signal.SIGTERM
+    """What it gets when the supervisor is gone."""
+    grace: float = 10.0
+    """Seconds between SIGTERM and SIGKILL."""
+
+
+def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | None = None) -> Program:
+    """The web server."""
+    command = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "--factory",
+        "app.main:create_app",
+        "--host",
+        host,
+        "--port",
+        str(port),
+    ]
+    # Without it, one browser that listens to live events keeps the server from ending.
+    command += ["--timeout-graceful-shutdown", "5", "--no-server-header"]
+    return Program(name="web", command=command, env=env, log=log)
+
+
+def worker_program(*, data: Path, env: Mapping[str, str], log: Path | None = None, jobs: int = 1) -> Program:
+    """A Celery worker that also is the phase clock; exactly one of these may run."""
+    command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "-B"]
+    # The clock's own file would land in the current folder.
+    command += ["--schedule", str(data.resolve() / "schedule"), "--concurrency", str(jobs)]
+    command += ["--queues", "celery,upkeep", "--loglevel", "INFO", "--hostname", f"{os.getpid()}@%h"]
+    # A warm shutdown waits for the running score; with nobody left to wait, end now: it is delivered again.
+    return Program(name="worker", command=command, env=env, log=log, orphaned=signal.SIGQUIT)
+
+
+@dataclass(kw_only=True)
+class _Child:
+    program: Program
+    process: subprocess.Popen[bytes]
+    started: float
+    ended: float | None = None
+    pause: float = 0.0
+
+
+class Supervisor:
+    """Keeps programs running between ``start`` and ``stop``; all of it in one thread."""
+
+    def __init__(self, *, also: Callable[[], None] = lambda: None) -> None:
+        """``also`` is called at every check: ``Services.check`` ends it all when a server is gone."""
+        self._children: dict[str, _Child] = {}
+        self._also = also
+
+    def start(self, program: Program) -> None:
+        self._children[program.name] = _Child(
+            program=program, process=_started(program), started=time.monotonic()
+        )
+
+    def pids(self) -> dict[str, int]:
+        """The process number of each program."""
+        return {name: child.process.pid for name, child in self._children.items()}
+
+    def check(self) -> None:
+        """Restart what has ended and whose pause is over. Call it at least every second."""
+        self._also()
+        for child in self._children.values():
+            _check(child)
+
+    def wait(self) -> None:
+        """Keep checking until a signal (``owned_signals``) or an error ends it."""
+        while True:
+            self.check()
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        """End every program: SIGTERM, then SIGKILL for it and all that it started."""
+        running = [child for child in self._children.values() if child.ended is None]
+        for child in running:
+            child.process.terminate()
+        start = time.monotonic()
+        for child in running:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(max(0.0, start + child.program.grace - time.monotonic()))
+            _end_group(child.process)
+        self._children.clear()
+
+
+@contextmanager
+def supervised(
+    programs: Sequence[Program], *, also: Callable[[], None] = lambda: None
+) -> Iterator[Supervisor]:
+    """The programs run as long as the context lasts. Enter it from the main thread."""
+    supervisor = Supervisor(also=also)
+    try:
+        for program in programs:
+            supervisor.start(program)
+        yield supervisor
+    finally:
+        supervisor.stop()
+
+
+@contextmanager
+def owned_signals() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP end the body, as KeyboardInterrupt, and the context swallows that.
+
+    Only the first does: a second Ctrl-C must not break off the stopping of children and servers. Put it
+    outermost, in the main thread.
+    """
+    asked = False
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if not asked:
+            asked = True
+            raise KeyboardInterrupt
+
+    owned = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup, or in a script's background
+    ]
+    before = {number: signal.signal(number, stop) for number in owned}
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def check_port_is_free(host: str, port: int) -> None:
+    """Raise Unavailable when the web server could not listen there."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as probe:
+            # As the web server does: connections of the last run that are still closing do not count.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise Unavailable(
+            f"Cannot listen on {host} port {port}: {error.strerror}. Give another port (PORT=…, --port)."
+        ) from error
+
+
+def wait_until_healthy(
+    url: str,
+    *,
+    timeout: float = 60.0,
+    meanwhile: Callable[[], None] = lambda: None,
+    log: Path | None = None,
+) -> None:
+    """Return once ``url`` answers 200; ``meanwhile`` (``Supervisor.check``) is called between tries."""
+    deadline = time.monotonic() + timeout
+    # A proxy from the environment has nothing to do with a server on this machine.
+    with httpx2.Client(trust_env=False, timeout=2.0) as client:
+        while not _is_healthy(client, url):
+            meanwhile()
+            if time.monotonic() > deadline:
+                said = f" End of {log}:\n{tethered.tail(log)}" if log else ""
+                raise Unavailable(f"{url} did not answer within {timeout:.0f} s.{said}")
+            time.sleep(0.05)
+
+
+def _is_healthy(client: httpx2.Client, url: str) -> bool:
+    try:
+        return client.get(url).status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def _started(program: Program) -> subprocess.Popen[bytes]:
+    return tethered.start(
+        program.command, log=program.log, end_with=program.orphaned, env=os.environ | program.env
+    )
+
+
+def _check(child: _Child) -> None:
+    now = time.monotonic()
+    if child.ended is None:
+        if child.process.poll() is not None:
+            child.ended = now
+            child.pause = _next_pause(child, now)
+            _end_group(child.process)
+            logger.warning("%s", _ending(child))
+    elif now >= child.ended + child.pause:
+        child.process, child.started, child.ended = _started(child.program), now, None
+
+
+def _next_pause(child: _Child, now: float) -> float:
+    if child.pause == 0 or now > child.started + STEADY_AFTER:
+        return FIRST_PAUSE
+    return min(2 * child.pause, LONGEST_PAUSE)
+
+
+def _ending(child: _Child) -> str:
+    where = f" Its log: {child.program.log}" if child.program.log else ""
+    status = child.process.returncode
+    return f"{child.program.name} ended (status {status}); starting it again in {child.pause:.1f} s.{where}"
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill what is left of the program: a worker that was killed leaves its pool behind."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,248 @@
+"""The supervisor, with real child processes that are really killed."""
+
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app import processes
+from app.errors import Unavailable
+from app.processes import (
+    Program,
+    Supervisor,
+    check_port_is_free,
+    owned_signals,
+    supervised,
+    wait_until_healthy,
+    web_program,
+    worker_program,
+)
+
+SLEEP = ["/bin/sleep", "60"]
+STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"]
+FAMILY = ["/bin/sh", "-c", "sleep 61 & echo $!; wait"]
+
+COMMAND = """
+import sys
+from app.processes import Program, owned_signals, supervised
+programs = [
+    Program(name=str(number), command=eval(command), grace=1.0) for number, command in enumerate(sys.argv[1:])
+]
+with owned_signals():
+    with supervised(programs) as supervisor:
+        print(*supervisor.pids().values(), flush=True)
+        supervisor.wait()
+print("tidy", flush=True)
+"""
+
+
+@contextmanager
+def command(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """Another process that supervises the programs, and their process numbers."""
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(repr, programs)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        # Only then the launcher has become the program, with its own answer to signals.
+        assert eventually(lambda: all(b"tethered" not in command_line(pid) for pid in pids))
+        time.sleep(0.1)
+        try:
+            yield process, pids
+        finally:
+            process.kill()
+
+
+def command_line(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def eventually(condition: Callable[[], bool], *, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def all_end(pids: list[int]) -> bool:
+    return eventually(lambda: not any(is_running(pid) for pid in pids))
+
+
+def checked(supervisor: Supervisor, condition: Callable[[], bool]) -> Callable[[], bool]:
+    def check_first() -> bool:
+        supervisor.check()
+        return condition()
+
+    return check_first
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_children_and_then_the_command(number: signal.Signals) -> None:
+    with command(SLEEP, SLEEP) as (process, pids):
+        assert len(pids) == 2
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=10)
+        assert (output, process.returncode) == ("tidy\n", 0)
+        assert all_end(pids)
+
+
+def test_a_second_ctrl_c_leaves_no_orphans_even_of_a_program_that_ignores_sigterm() -> None:
+    with command(STUBBORN, SLEEP) as (process, pids):
+        for _ in range(3):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        output, _ = process.communicate(timeout=10)
+        assert (output, process.returncode) == ("tidy\n", 0)
+        assert all_end(pids)
+
+
+def test_kill_9_of_the_command_ends_its_children() -> None:
+    with command(SLEEP, SLEEP) as (process, pids):
+        process.kill()
+        assert all_end(pids)
+
+
+def test_a_killed_child_is_started_again_and_said_so(caplog: pytest.LogCaptureFixture) -> None:
+    with supervised([Program(name="web", command=SLEEP)]) as supervisor:
+        first = supervisor.pids()["web"]
+        os.kill(first, signal.SIGKILL)
+        with caplog.at_level(logging.WARNING):
+            assert eventually(checked(supervisor, lambda: supervisor.pids()["web"] != first))
+        second = supervisor.pids()["web"]
+        assert is_running(second)
+    assert "web ended (status -9); starting it again" in caplog.text
+    assert all_end([first, second])
+
+
+def test_what_a_killed_child_had_started_goes_with_it(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with supervised([Program(name="worker", command=FAMILY, log=log)]) as supervisor:
+        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+        pool = int(log.read_text())
+        os.kill(supervisor.pids()["worker"], signal.SIGKILL)
+        assert eventually(checked(supervisor, lambda: not is_running(pool)))
+
+
+def test_what_a_child_had_started_goes_when_it_is_stopped(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with supervised([Program(name="worker", command=FAMILY, log=log)]):
+        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+    assert all_end([int(log.read_text())])
+
+
+def test_a_child_that_keeps_ending_is_tried_ever_more_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(processes, "LONGEST_PAUSE", 0.2)
+    log, pauses = tmp_path / "log", list[str]()
+    monkeypatch.setattr(processes.logger, "warning", lambda _, text: pauses.append(text))
+    program = Program(name="worker", command=["/bin/echo", "tried"], log=log)
+    with supervised([program]) as supervisor:
+        assert eventually(checked(supervisor, lambda: len(pauses) == 5))
+    assert [re.findall(r"in ([\d.]+) s", text)[0] for text in pauses] == ["0.1", "0.1", "0.2", "0.2", "0.2"]
+    assert log.read_text().count("tried") == 5
+    assert str(log) in pauses[0]
+
+
+def test_a_child_that_ran_steadily_starts_from_the_first_pause_again() -> None:
+    with supervised([Program(name="web", command=SLEEP)]) as supervisor:
+        child = supervisor._children["web"]
+        child.pause = 8.0
+        assert processes._next_pause(child, child.started + 5) == 10.0
+        assert processes._next_pause(child, child.started + 31) == processes.FIRST_PAUSE
+
+
+def test_a_lost_server_ends_the_supervision_and_the_children() -> None:
+    def lost() -> None:
+        raise Unavailable("Postgres ended")
+
+    with supervised([Program(name="web", command=SLEEP)], also=lost) as supervisor:
+        pid = supervisor.pids()["web"]
+        with pytest.raises(Unavailable, match="Postgres ended"):
+            supervisor.wait()
+    assert all_end([pid])
+
+
+def test_a_child_gets_its_environment_and_log(tmp_path: Path) -> None:
+    log = tmp_path / "logs" / "web.log"
+    program = Program(
+        name="web", command=["/bin/sh", "-c", "echo $CUP $HOME; echo oops >&2"], env={"CUP": "anon"}, log=log
+    )
+    with supervised([program]):
+        assert eventually(lambda: log.exists() and log.read_text() == f"anon {os.environ['HOME']}\noops\n")
+
+
+def test_signals_are_given_back() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    with owned_signals():
+        assert signal.getsignal(signal.SIGTERM) is not before[signal.SIGTERM]
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+    assert {number: signal.getsignal(number) for number in before} == before
+
+
+def test_a_taken_port_is_refused_and_a_free_one_is_not() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(Unavailable, match=rf"127.0.0.1 port {port}: Address already in use.*PORT="):
+            check_port_is_free("127.0.0.1", port)
+    check_port_is_free("127.0.0.1", port)
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(Unavailable, match=r"Cannot listen on 192\.0\.2\.1 port 8000"):
+        check_port_is_free("192.0.2.1", 8000)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_waits_until_the_web_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    port = free_port()
+    (tmp_path / "healthz").write_text("ok")
+    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(tmp_path)]
+    program = Program(name="web", command=serve, log=tmp_path / "web.log")
+    with supervised([program]) as supervisor:
+        wait_until_healthy(f"http://127.0.0.1:{port}/healthz", meanwhile=supervisor.check)
+        with pytest.raises(Unavailable):
+            wait_until_healthy(f"http://127.0.0.1:{port}/missing", timeout=0.1)
+
+
+def test_a_web_server_that_does_not_come_is_explained_by_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "web.log"
+    log.write_text("ImportError: no such module")
+    url = f"http://127.0.0.1:{free_port()}/healthz"
+    with pytest.raises(Unavailable, match=r"(?s)did not answer within 0 s.*ImportError: no such module"):
+        wait_until_healthy(url, timeout=0.1, log=log)
+
+
+def test_the_two_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
+    web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
+    assert web.command[:4] == [sys.executable, "-m", "uvicorn", "app.main:application"]
+    assert "8123" in web.command
+    worker = worker_program(data=tmp_path, env={})
+    assert worker.command[:6] == [sys.executable, "-m", "celery", "-A", "workers.main", "worker"]
+    assert str(tmp_path / "schedule") in worker.command
+    assert (web.name, worker.name) == ("web", "worker")
