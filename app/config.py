@@ -1,0 +1,43 @@
+"""Settings from the environment, read once and frozen."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import AliasChoices, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """``ANONCUP_`` + the name in capitals; ``DATABASE_URL`` and ``REDIS_URL`` are read too."""
+
+    model_config = SettingsConfigDict(env_prefix="ANONCUP_", frozen=True, extra="ignore")
+
+    database_url: str = Field(
+        default="", validation_alias=AliasChoices("ANONCUP_DATABASE_URL", "DATABASE_URL")
+    )
+    redis_url: str = Field(default="", validation_alias=AliasChoices("ANONCUP_REDIS_URL", "REDIS_URL"))
+    data: Path = Path(".anoncup")
+    """Blobs and, on the embedded default, the database and the keys."""
+
+    sealing_key_file: Path | None = None
+    """The public key that secrets are sealed to; the web application needs it."""
+    opening_keys_dir: Path | None = None
+    """The private keys that open them; workers only."""
+
+    body_limit_mb: int = 160
+    """The largest request; each file has the competition's own, smaller limit."""
+    secure_cookies: bool = False
+    """Set where the service is reached by https."""
+
+    scoring_time_limit_s: int = 600
+    scoring_memory_mb: int = 6144
+    scoring_attempts: int = 3
+    """How often a submission is tried before it ends in ERROR."""
+    lease_s: int = 20
+    """A worker that has not renewed its claim for so long has lost it."""
+    sweep_every_s: int = 5
+
+
+@lru_cache
+def get_settings() -> Settings:
+    return Settings()

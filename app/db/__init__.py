@@ -1,0 +1,1 @@
+"""The rows and the engine. Only services read and write through it."""

@@ -1,0 +1,26 @@
+"""One engine per process."""
+
+from functools import lru_cache
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.orm import Session, sessionmaker
+
+from app.config import get_settings
+
+
+@lru_cache
+def get_engine() -> Engine:
+    return create_engine(
+        get_settings().database_url,
+        pool_size=10,
+        max_overflow=20,
+        pool_timeout=10,
+        # A database that was restarted leaves dead connections in the pool.
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5},
+    )
+
+
+@lru_cache
+def session_factory() -> sessionmaker[Session]:
+    return sessionmaker(get_engine(), expire_on_commit=False)
