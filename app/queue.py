@@ -1,0 +1,86 @@
+"""The one Celery application, and how the rest of ``app`` asks for work.
+
+Services call :func:`defer`; only :mod:`app.transaction` calls :func:`publish`, after COMMIT.
+A message carries identifiers, never data: the queue is a doorbell, Postgres is the truth.
+"""
+
+from dataclasses import dataclass
+
+import structlog
+from celery import Celery
+from kombu.exceptions import OperationalError
+from sqlalchemy.orm import Session
+
+from app.config import get_settings
+
+log = structlog.get_logger(__name__)
+
+JOBS = "jobs"
+QUEUE = "celery"
+
+
+def configuration() -> dict[str, object]:
+    """Read when Celery first needs it, so that importing this module needs no environment."""
+    settings = get_settings()
+    hard_limit_s = settings.scoring_time_limit_s + 120
+    return {
+        "broker_url": settings.redis_url,
+        # A worker that dies gives its message back …
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        # … but a message that kills its worker is not tried for ever.
+        "task_retry_on_worker_lost": True,
+        "worker_prefetch_multiplier": 1,
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        # The scoring child has its own, shorter limit; this one catches a task that hangs around it.
+        "task_time_limit": hard_limit_s,
+        "task_soft_time_limit": hard_limit_s - 30,
+        "broker_connection_retry_on_startup": True,
+        "worker_hijack_root_logger": False,
+        "broker_transport_options": {
+            # Redis delivers again after this long, so it exceeds the hard limit.
+            "visibility_timeout": int(hard_limit_s * 1.1),
+            "unacked_restore_interval": 2,
+            "unacked_restore_throttle": 1,
+            # A dead broker fails within a moment: an upload never waits for it.
+            "max_retries": 1,
+            "interval_start": 0.1,
+            "interval_step": 0.1,
+            "socket_connect_timeout": 1,
+        },
+    }
+
+
+celery = Celery("anoncup")
+celery.add_defaults(configuration)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    name: str
+    identifier: str
+
+
+def defer(session: Session, name: str, identifier: object) -> None:
+    """Ask for job ``name`` once ``session`` has committed."""
+    session.info.setdefault(JOBS, []).append(Job(name, str(identifier)))
+
+
+def publish(job: Job) -> None:
+    """Ring the bell; if nobody can hear it, the sweep asks again."""
+    try:
+        celery.send_task(job.name, args=[job.identifier], retry=False)
+    except (OperationalError, OSError):
+        log.warning("queue_unreachable", job=job.name, identifier=job.identifier)
+
+
+def depth() -> int | None:
+    """How many messages wait; None if the queue cannot be reached."""
+    try:
+        with celery.connection_for_read() as connection:
+            connection.ensure_connection(max_retries=1, timeout=1)
+            return int(connection.default_channel.client.llen(QUEUE))
+    except (OperationalError, OSError):
+        return None

@@ -1,0 +1,96 @@
+"""Secrets sealed to the workers' key (libsodium's sealed box: X25519, XSalsa20-Poly1305).
+
+The web application holds the public half and cannot read back what it sealed.
+"""
+
+import hashlib
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from nacl.encoding import HexEncoder
+from nacl.exceptions import CryptoError
+from nacl.public import PrivateKey, PublicKey, SealedBox
+
+from app.errors import Unavailable
+
+SALT_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    key_id: str
+    box: bytes
+    commitment: str
+
+
+def create_keys(public_file: Path, private_folder: Path) -> str:
+    """A new pair: the public half in ``public_file``, the private one in the folder; returns the key's id."""
+    private = PrivateKey.generate()
+    key_id = key_id_of(private.public_key)
+    private_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_new(private_folder / f"{key_id}.key", private.encode(HexEncoder), mode=0o400)
+    public_file.parent.mkdir(parents=True, exist_ok=True)
+    aside = public_file.with_suffix(".new")
+    aside.unlink(missing_ok=True)
+    write_new(aside, private.public_key.encode(HexEncoder), mode=0o444)
+    aside.rename(public_file)
+    return key_id
+
+
+def write_new(path: Path, content: bytes, *, mode: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def key_id_of(key: PublicKey) -> str:
+    return hashlib.sha256(bytes(key)).hexdigest()[:16]
+
+
+def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sealed:
+    """``secret`` bound to its submission: a box moved to another row does not open there."""
+    key = read_public_key(public_file)
+    salt = secrets.token_bytes(SALT_BYTES)
+    box = SealedBox(key).encrypt(submission_id.bytes + salt + secret)
+    return Sealed(key_id_of(key), box, commitment_of(salt, secret))
+
+
+def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> bytes:
+    """The secret that was sealed for this submission. Workers only: nobody else has the folder."""
+    key = read_private_key(private_folder, key_id)
+    try:
+        content = SealedBox(key).decrypt(box)
+    except CryptoError:
+        raise Unavailable("a sealed secret does not open", code="secret_unreadable") from None
+    if content[:16] != submission_id.bytes:
+        raise Unavailable("a sealed secret belongs to another submission", code="secret_unreadable")
+    return content[16 + SALT_BYTES :]
+
+
+def commitment_of(salt: bytes, secret: bytes) -> str:
+    return hashlib.sha256(salt + secret).hexdigest()
+
+
+def read_public_key(public_file: Path | None) -> PublicKey:
+    try:
+        return PublicKey((public_file or Path()).read_bytes().strip(), HexEncoder)
+    except (OSError, ValueError, TypeError):
+        raise Unavailable(
+            "secrets cannot be sealed: ANONCUP_SEALING_KEY_FILE does not name a public key",
+            code="sealing_unavailable",
+        ) from None
+
+
+def read_private_key(private_folder: Path | None, key_id: str) -> PrivateKey:
+    try:
+        path = (private_folder or Path()) / f"{key_id}.key"
+        return PrivateKey(path.read_bytes().strip(), HexEncoder)
+    except (OSError, ValueError, TypeError):
+        raise Unavailable(
+            f"the private key {key_id} is not in ANONCUP_OPENING_KEYS_DIR", code="opening_key_missing"
+        ) from None

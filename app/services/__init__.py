@@ -1,0 +1,1 @@
+"""The rules that need rows. Each function takes a session and never commits."""

@@ -1,0 +1,200 @@
+"""Competitions: their file, their original data, the phase they are in."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from uuid import UUID
+
+import pandas as pd
+from sqlalchemy import exists, func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app import storage
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Organizer, Role, Submission
+from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
+from app.scoring.competition import Columns, Competition, Phase
+from app.scoring.competition_file import parse_competition, with_scales
+from app.scoring.release import prepare
+from app.scoring.scales import scales
+from app.scoring.tables import Remark, parse_original
+from app.services.accounts import Principal
+
+ORIGINAL_FILES = {"microdata": ("original.csv",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The phase a competition is in by the database's clock, and what comes next."""
+
+    now: datetime
+    phase: Phase | None
+    following: Phase | None
+
+    @property
+    def state(self) -> str:
+        if self.phase:
+            return self.phase.name
+        return "upcoming" if self.following else "closed"
+
+
+@lru_cache(maxsize=64)
+def read_file(text: str) -> Competition:
+    """Parsed once per text: a stored file is read far more often than it changes."""
+    return parse_competition(text)
+
+
+def listed(session: Session) -> list[CompetitionRow]:
+    return list(session.scalars(select(CompetitionRow).order_by(CompetitionRow.created_at)))
+
+
+def find(session: Session, slug: str) -> CompetitionRow:
+    row = session.scalar(select(CompetitionRow).where(CompetitionRow.slug == slug))
+    if row is None:
+        raise NotFound(f"there is no competition {slug[:63]!r}", code="no_such_competition")
+    return row
+
+
+def standing(session: Session, competition: Competition) -> Standing:
+    """Windows are half-open: the end belongs to what comes next."""
+    now = session.scalars(select(func.clock_timestamp())).one()
+    current = next((phase for phase in competition.phases if phase.start <= now < phase.end), None)
+    following = next((phase for phase in competition.phases if now < phase.start), None)
+    return Standing(now, current, following)
+
+
+def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
+    if principal.role == Role.ADMINISTRATOR:
+        return True
+    return session.get(Organizer, (competition_id, principal.user_id)) is not None
+
+
+def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
+    principal.require("organize")
+    if not is_organizer(session, competition_id, principal):
+        raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
+
+
+def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
+    """A new competition from its file; whoever creates it organizes it."""
+    principal.require("organize")
+    if principal.role == Role.PARTICIPANT:
+        raise NotAllowed("only organizers create competitions", code="not_organizer")
+    competition = hostable(text)
+    row = CompetitionRow(slug=competition.slug, file=text, scales={})
+    session.add(row)
+    try:
+        session.flush()
+    except IntegrityError:
+        raise Conflict(f"there is a competition {competition.slug!r} already", code="slug_taken") from None
+    session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
+    return row
+
+
+def hostable(text: str) -> Competition:
+    """A competition file that also has what a contest on this service needs."""
+    competition = read_file(text)
+    if not any(settings.weight for settings in competition.measures.values()):
+        raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
+    return competition
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A new state of a competition's file and data, computed from the state it replaces."""
+
+    file: str
+    original_sha256: str | None
+    original_rows: int | None
+    scales: dict[str, float]
+    replaces: tuple[str, str | None]
+    remarks: tuple[Remark, ...] = ()
+
+
+def revision_of_file(row: CompetitionRow, file: str, *, data: Path) -> Revision:
+    """The same data under a new file; data of other columns are dropped. Needs no session."""
+    same_columns = hostable(file).columns == read_file(row.file).columns
+    content = storage.get(data, row.original_sha256) if row.original_sha256 and same_columns else None
+    return revision(row, file, content, data=data)
+
+
+def revision(row: CompetitionRow, file: str, content: bytes | None, *, data: Path) -> Revision:
+    """``file`` with the original ``content``: parsed, stored, its scales computed. Needs no session."""
+    replaces = (row.file, row.original_sha256)
+    if content is None:
+        return Revision(file, None, None, {}, replaces)
+    competition = read_file(file)
+    table, remarks = parse_original(content, columns_of(competition))
+    computed = scales(prepare(table, columns_of(competition)), competition.measures)
+    found = {**computed, **competition.scales}
+    return Revision(file, storage.put(data, content), len(table), found, replaces, tuple(remarks))
+
+
+def for_revision(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+    """The competition as it stands, for one of its organizers to revise."""
+    row = find(session, slug)
+    require_organizer(session, row.id, principal)
+    return row
+
+
+def revise(session: Session, principal: Principal, slug: str, new: Revision) -> CompetitionRow:
+    """Put a revision in force; once somebody has submitted, what is measured stands."""
+    row = locked(session, slug)
+    require_organizer(session, row.id, principal)
+    if (row.file, row.original_sha256) != new.replaces:
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    check_fixed_parts(session, row, new)
+    row.file, row.scales = new.file, new.scales
+    row.original_sha256, row.original_rows = new.original_sha256, new.original_rows
+    return row
+
+
+def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:
+    before, after = read_file(row.file), read_file(new.file)
+    if (before.slug, before.track) != (after.slug, after.track):
+        raise Conflict("slug and track of a competition are fixed", code="fixed")
+    same = row.original_sha256 == new.original_sha256 and scored_by(before) == scored_by(after)
+    if not same and has_submissions(session, row.id):
+        raise Conflict("there are submissions: data, columns, measures and threshold are fixed", code="fixed")
+
+
+def published_file(row: CompetitionRow) -> str:
+    """competition.toml as everybody reads it and every worker scores by: its scales written out."""
+    return with_scales(row.file, row.scales) if row.scales else row.file
+
+
+def columns_of(competition: Competition) -> Columns:
+    if competition.columns is None:
+        raise InvalidCompetition("the competition names no columns", code="missing_key")
+    return competition.columns
+
+
+def scored_by(competition: Competition) -> tuple[object, ...]:
+    """All that a verdict depends on."""
+    return (
+        competition.columns,
+        competition.measures,
+        competition.attackers,
+        competition.scales,
+        competition.excessive,
+        competition.limits.min_rows_kept,
+    )
+
+
+def locked(session: Session, slug: str) -> CompetitionRow:
+    """The row under the exclusive lock that keeps acceptance out meanwhile."""
+    row = find(session, slug)
+    session.refresh(row, with_for_update=True)
+    return row
+
+
+def has_submissions(session: Session, competition_id: UUID) -> bool:
+    return bool(session.scalar(select(exists().where(Submission.competition_id == competition_id))))
+
+
+@lru_cache(maxsize=4)
+def original_table(data: Path, digest: str, file: str) -> pd.DataFrame:
+    """The original as a table; a few are kept, for every upload is checked against one."""
+    return parse_original(storage.get(data, digest), columns_of(read_file(file)))[0]

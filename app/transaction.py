@@ -1,0 +1,26 @@
+"""The only place that commits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+
+from app import queue
+from app.db import engine
+from app.errors import Unavailable
+
+
+@contextmanager
+def transaction() -> Iterator[Session]:
+    """Commit on success, roll back on error, publish deferred jobs after COMMIT.
+
+    Publishing from here and not from an ORM event: events fire on savepoints too.
+    """
+    try:
+        with engine.session_factory().begin() as session:
+            yield session
+    except OperationalError as problem:
+        raise Unavailable("the database cannot be reached", code="database_unavailable") from problem
+    for job in session.info.pop(queue.JOBS, []):
+        queue.publish(job)
