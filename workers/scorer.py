@@ -1,0 +1,77 @@
+"""The program of the scoring child: requests in, steps and verdicts out, a line of JSON each.
+
+usage: python -m workers.scorer PARENT_PID MEMORY_MB
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from app import storage
+from app.scoring.competition import Competition
+from app.scoring.competition_file import parse_competition
+from app.scoring.evaluate import Verdict, evaluate
+from app.scoring.permutation import source_from_secret
+from app.scoring.tables import parse_release
+from workers.prepared import prepared_original
+
+PR_SET_PDEATHSIG = 1
+SCORER = version("anoncup")
+"""Of the rules as a whole; each number carries its own version besides."""
+
+
+def main() -> None:
+    parent, memory_mb = int(sys.argv[1]), int(sys.argv[2])
+    end_with(parent)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20,) * 2)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    # Nothing that prints by accident may speak in the answers' channel.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    for line in sys.stdin.buffer:
+        answer(json.loads(line), answers)
+
+
+def end_with(parent: int) -> None:
+    """The worker's death is this process's too, even by kill -9."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit("the worker is gone")
+
+
+def answer(request: dict[str, str], answers: BinaryIO) -> None:
+    def say(message: dict[str, Any]) -> None:
+        answers.write(json.dumps(message).encode() + b"\n")
+
+    try:
+        verdict = score(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
+        say({"verdict": verdict.to_json(), "scorer": SCORER})
+    except MemoryError:
+        say({"failed": "memory"})
+    except Exception:
+        # The frames, not the message: a message may quote what must stay secret.
+        traceback.print_tb(sys.exc_info()[2], file=sys.stderr)
+        say({"failed": "crash"})
+
+
+def score(request: dict[str, str], progress: Any) -> Verdict:
+    data = Path(request["data"])
+    competition: Competition = parse_competition(request["competition_file"])
+    assert competition.columns is not None  # noqa: S101  # a stored competition of this track has them
+    original = prepared_original(data, request["original_sha256"], competition.columns)
+    content = storage.get(data, request["anonymized_sha256"])
+    anonymized, _ = parse_release(content, original.table, competition.columns)
+    source = source_from_secret(
+        request["secret"].encode(), originals=original.rows, anonymized=len(anonymized)
+    )
+    return evaluate(competition, original, anonymized, source, progress=progress)
+
+
+if __name__ == "__main__":
+    main()

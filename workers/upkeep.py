@@ -1,0 +1,24 @@
+"""What keeps promises when processes die: evaluations nobody works on are asked for again."""
+
+import structlog
+
+from app import queue
+from app.queue import celery
+from app.services import evaluations
+from app.transaction import transaction
+
+log = structlog.get_logger(__name__)
+
+SWEEP = "sweep"
+QUEUE = "upkeep"
+"""Apart from the scoring queue, whose emptiness says that messages were lost."""
+
+
+@celery.task(name=SWEEP)
+def sweep() -> None:
+    """Ring again for lost evaluations. Safe to run twice at once."""
+    queue_is_empty = queue.depth() == 0
+    with transaction() as session:
+        found = evaluations.ask_again(session, queue_is_empty=queue_is_empty)
+    if found:
+        log.info("asked_again", evaluations=[str(identifier) for identifier in found])
