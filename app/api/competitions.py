@@ -1,0 +1,168 @@
+"""Competitions: the public description, and what their organizers do."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Response, status
+from pydantic import BaseModel, Field
+
+from app import storage
+from app.db.models import Competition as CompetitionRow
+from app.errors import InvalidCompetition, NotFound
+from app.http.dependencies import AppSettings, SignedIn
+from app.services import competitions, teams
+from app.transaction import transaction
+
+router = APIRouter(prefix="/competitions", tags=["competitions"])
+
+ORIGINAL_LIMIT_MB = 256
+FILE_LIMIT = 1 << 20
+Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
+Csv = Annotated[bytes, Body(media_type="text/csv", description="the table with its header line")]
+
+
+class PhaseOut(BaseModel):
+    name: str
+    start: datetime
+    end: datetime
+
+
+class CompetitionOut(BaseModel):
+    slug: str
+    title: dict[str, str]
+    track: str
+    timezone: str
+    state: Annotated[str, Field(description="upcoming, anonymization, reidentification or closed")]
+    phases: list[PhaseOut]
+    original_rows: int | None
+    original_sha256: str | None
+    original_files: list[str]
+
+
+class OriginalOut(CompetitionOut):
+    remarks: list[dict[str, str]]
+
+
+class InviteIn(BaseModel):
+    uses: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+class InviteOut(BaseModel):
+    code: Annotated[str, Field(description="Shown this once; only its hash is kept")]
+    uses: int
+
+
+def description(row: CompetitionRow, state: str) -> CompetitionOut:
+    competition = competitions.read_file(row.file)
+    return CompetitionOut(
+        slug=row.slug,
+        title=dict(competition.title),
+        track=competition.track,
+        timezone=competition.timezone,
+        state=state,
+        phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in competition.phases],
+        original_rows=row.original_rows,
+        original_sha256=row.original_sha256,
+        original_files=list(competitions.ORIGINAL_FILES[competition.track]),
+    )
+
+
+@router.get("")
+def list_competitions() -> list[CompetitionOut]:
+    """All competitions of this service, oldest first."""
+    with transaction() as session:
+        rows = competitions.listed(session)
+        states = [competitions.standing(session, competitions.read_file(row.file)).state for row in rows]
+    return [description(row, state) for row, state in zip(rows, states, strict=True)]
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
+    """A new competition from its file. You become its organizer."""
+    with transaction() as session:
+        row = competitions.create(session, principal, toml_text(file))
+        state = competitions.standing(session, competitions.read_file(row.file)).state
+    return description(row, state)
+
+
+@router.get("/{slug}")
+def get_competition(slug: str) -> CompetitionOut:
+    """One competition with its phases."""
+    with transaction() as session:
+        row = competitions.find(session, slug)
+        state = competitions.standing(session, competitions.read_file(row.file)).state
+    return description(row, state)
+
+
+@router.get("/{slug}/competition.toml", response_class=Response)
+def get_competition_file(slug: str) -> Response:
+    """The competition's file, scales included: what the local `anoncup score` reads."""
+    with transaction() as session:
+        text = competitions.published_file(competitions.find(session, slug))
+    return Response(text, media_type="application/toml")
+
+
+@router.put("/{slug}/competition.toml")
+def replace_competition_file(
+    slug: str, principal: SignedIn, settings: AppSettings, file: Toml
+) -> CompetitionOut:
+    """Exchange the file. Once somebody has submitted, what is measured stands."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+    revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
+    with transaction() as session:
+        row = competitions.revise(session, principal, slug, revision)
+        state = competitions.standing(session, competitions.read_file(row.file)).state
+    return description(row, state)
+
+
+@router.get("/{slug}/original/{file}", response_class=Response)
+def get_original(slug: str, file: str, settings: AppSettings) -> Response:
+    """The original data, as the organizer uploaded them."""
+    with transaction() as session:
+        row = competitions.find(session, slug)
+    check_file_name(row, file)
+    if row.original_sha256 is None:
+        raise NotFound("the competition has no original data yet", code="no_original")
+    return Response(storage.get(settings.data, row.original_sha256), media_type="text/csv")
+
+
+@router.put("/{slug}/original/{file}", max_body_size=ORIGINAL_LIMIT_MB * 2**20)
+def put_original(
+    slug: str, file: str, principal: SignedIn, settings: AppSettings, content: Csv
+) -> OriginalOut:
+    """Upload the original data; the scales of the utility scores are computed from them."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+    check_file_name(row, file)
+    revision = competitions.revision(row, row.file, content, data=settings.data)
+    with transaction() as session:
+        row = competitions.revise(session, principal, slug, revision)
+        state = competitions.standing(session, competitions.read_file(row.file)).state
+    remarks = [{"code": remark.code, "message": remark.message} for remark in revision.remarks]
+    return OriginalOut(**description(row, state).model_dump(), remarks=remarks)
+
+
+@router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)
+def create_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
+    """A code with which teams sign up."""
+    with transaction() as session:
+        return InviteOut(code=teams.invite(session, principal, slug, uses=body.uses), uses=body.uses)
+
+
+def check_file_name(row: CompetitionRow, file: str) -> None:
+    names = competitions.ORIGINAL_FILES[competitions.read_file(row.file).track]
+    if file not in names:
+        raise NotFound("the original consists of " + ", ".join(names), code="no_such_file")
+
+
+def toml_text(file: bytes) -> str:
+    if len(file) > FILE_LIMIT:
+        raise InvalidCompetition("a competition file has at most 1 MB", code="too_large")
+    try:
+        text = file.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidCompetition("the file is not UTF-8 text", code="encoding") from None
+    if "\x00" in text:
+        raise InvalidCompetition("the file contains a NUL character", code="not_toml")
+    return text

@@ -1,0 +1,1 @@
+"""What the API and the pages share: who asks, what went wrong, what every answer carries."""

@@ -1,0 +1,127 @@
+"""One table from errors to answers: application/problem+json."""
+
+from dataclasses import asdict
+from typing import Any
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.types import Message
+
+from app import errors
+
+log = structlog.get_logger(__name__)
+
+STATUS: dict[type[errors.DomainError], int] = {
+    errors.InvalidUpload: 422,
+    errors.InvalidCompetition: 422,
+    errors.InvalidInput: 422,
+    errors.NotSignedIn: 401,
+    errors.NotAllowed: 403,
+    errors.NotFound: 404,
+    errors.Conflict: 409,
+    errors.TooLarge: 413,
+    errors.TooMany: 429,
+    errors.Unavailable: 503,
+    errors.DomainError: 400,
+}
+TITLES = {
+    400: "Bad request",
+    401: "Not signed in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict",
+    413: "Too large",
+    415: "Unsupported content type",
+    422: "Malformed",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Unavailable",
+}
+CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "content_type"}
+DRAINED_BYTES = 1 << 30
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
+    """The body that every error has."""
+    body = {
+        "type": f"urn:anoncup:problem:{code}",
+        "title": TITLES.get(status, "Error"),
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **more,
+    }
+    return JSONResponse(body, status_code=status, media_type="application/problem+json")
+
+
+def status_of(error: errors.DomainError) -> int:
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def on_domain_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
+    if isinstance(error, errors.InvalidUpload):
+        listed = [asdict(entry) for entry in error.problems]
+        return problem(422, error.code, error.detail, errors=listed, total=error.total)
+    answer = problem(status_of(error), error.code, error.detail)
+    if isinstance(error, errors.TooMany):
+        answer.headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, errors.NotSignedIn):
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+def on_invalid_request(_: Request, error: Exception) -> Response:
+    """What FastAPI could not read; the offending values are not repeated, for one may be a password."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101  # registered for this type only
+    found = [
+        {"field": ".".join(str(part) for part in entry["loc"]), "message": entry["msg"]}
+        for entry in error.errors()
+    ]
+    return problem(422, "invalid_request", "the request is not of the form this call needs", fields=found)
+
+
+async def on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
+    if error.status_code == 413:
+        await drain(request)
+    code = CODES.get(error.status_code, "bad_request")
+    answer = problem(error.status_code, code, str(error.detail))
+    for name, value in (error.headers or {}).items():
+        answer.headers[name] = value
+    return answer
+
+
+async def drain(request: Request) -> None:
+    """Let a client that is still sending finish: a connection cut under it would hide the answer."""
+    left = DRAINED_BYTES
+    while left > 0:
+        message: Message = await request.scope["anoncup.receive"]()
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return
+        left -= len(message.get("body", b""))
+
+
+def on_database_error(_: Request, error: Exception) -> Response:
+    """The database went away under a request; the client may try again."""
+    log.error("database_error", kind=type(error).__name__)
+    return problem(503, "database_unavailable", "the database cannot be reached right now")
+
+
+def on_unexpected_error(_: Request, __: Exception) -> Response:
+    return problem(500, "internal_error", "something went wrong on our side")
+
+
+def register(app: FastAPI) -> None:
+    app.add_exception_handler(errors.DomainError, on_domain_error)
+    app.add_exception_handler(RequestValidationError, on_invalid_request)
+    app.add_exception_handler(HTTPException, on_http_error)
+    app.add_exception_handler(PoolTimeout, on_database_error)
+    app.add_exception_handler(DBAPIError, on_database_error)
+    app.add_exception_handler(Exception, on_unexpected_error)

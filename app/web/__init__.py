@@ -1,0 +1,1 @@
+"""Server-rendered pages over the same services as the API."""

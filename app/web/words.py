@@ -1,0 +1,116 @@
+"""The pages' words in both languages, and how numbers are shown to people."""
+
+from fastapi import Request
+
+LANGUAGES = ("en", "ja")
+
+WORDS: dict[str, dict[str, str]] = {
+    "accepted": {"en": "Accepted", "ja": "受理"},
+    "attackers": {"en": "Attackers", "ja": "攻撃者"},
+    "attackers_note": {
+        "en": "Share of rows an attacker finds again; 0 is best. "
+        "Beside it the 95 % interval and what guessing at random would find.",
+        "ja": "攻撃者が再識別した行の割合(0 が最良)。95% 信頼区間と無作為推測の期待値を併記します。",
+    },
+    "attempt": {"en": "Attempt", "ja": "試行"},
+    "baseline": {"en": "At random", "ja": "無作為"},
+    "board": {"en": "Anonymization board", "ja": "匿名化ボード"},
+    "board_note": {
+        "en": "Every team's best accepted submission. "
+        "Overall is the mean of utility loss and risk: lower is better.",
+        "ja": "各チームの受理済み提出のうち最良のもの。総合点は有用性損失とリスクの平均で、小さいほど良い。",
+    },
+    "closed": {"en": "Closed", "ja": "終了"},
+    "anonymization": {"en": "Anonymization phase", "ja": "匿名化フェーズ"},
+    "reidentification": {"en": "Re-identification phase", "ja": "再識別フェーズ"},
+    "upcoming": {"en": "Upcoming", "ja": "開始前"},
+    "competitions": {"en": "Competitions", "ja": "コンテスト一覧"},
+    "correct": {"en": "Found", "ja": "的中"},
+    "entries": {"en": "Entries", "ja": "提出数"},
+    "excessive": {"en": "Excessive anonymization", "ja": "過剰匿名化の検査"},
+    "excessive_note": {
+        "en": "The mean distance between each individual and the row that claims to come from them "
+        "must not exceed the threshold.",
+        "ja": "各個人と、その個人に由来するとされる行との平均距離は、しきい値以下でなければなりません。",
+    },
+    "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
+    "interval": {"en": "95 % interval", "ja": "95% 区間"},
+    "lower_is_better": {"en": "lower is better", "ja": "小さいほど良い"},
+    "largest": {"en": "Largest", "ja": "最大"},
+    "mean": {"en": "Mean", "ja": "平均"},
+    "measure": {"en": "Measure", "ja": "指標"},
+    "measures": {"en": "Measures", "ja": "指標"},
+    "name": {"en": "Name", "ja": "名前"},
+    "no_competitions": {
+        "en": "No competition yet. An organizer creates one from its file through the API.",
+        "ja": "コンテストはまだありません。主催者が API で設定ファイルから作成します。",
+    },
+    "no_entries": {
+        "en": "No submission has been scored yet. The first accepted one leads this board.",
+        "ja": "採点済みの提出はまだありません。最初に受理された提出が首位になります。",
+    },
+    "no_submissions": {
+        "en": "Your team has not submitted yet. Send a table and its secret through the API.",
+        "ja": "あなたのチームの提出はまだありません。API から表と秘密ファイルを送信してください。",
+    },
+    "not_found": {
+        "en": "This page does not exist, or is not open to you.",
+        "ja": "ページが存在しないか、閲覧できません。",
+    },
+    "overall": {"en": "Overall", "ja": "総合"},
+    "password": {"en": "Password", "ja": "パスワード"},
+    "rank": {"en": "Rank", "ja": "順位"},
+    "rate": {"en": "Rate", "ja": "再識別率"},
+    "received": {"en": "Received", "ja": "受付時刻"},
+    "rows": {"en": "Rows", "ja": "行数"},
+    "security": {"en": "Risk", "ja": "リスク"},
+    "sign_in": {"en": "Sign in", "ja": "サインイン"},
+    "sign_out": {"en": "Sign out", "ja": "サインアウト"},
+    "state": {"en": "State", "ja": "状態"},
+    "state_QUEUED": {"en": "Queued", "ja": "待機中"},
+    "state_SCORING": {"en": "Scoring", "ja": "採点中"},
+    "state_SCORED": {"en": "Accepted", "ja": "受理"},
+    "state_REJECTED": {"en": "Rejected", "ja": "却下"},
+    "state_ERROR": {"en": "Error on our side", "ja": "システムエラー"},
+    "state_CANCELLED": {"en": "Cancelled", "ja": "取消"},
+    "submission": {"en": "Submission", "ja": "提出"},
+    "submissions": {"en": "Your team's submissions", "ja": "自チームの提出"},
+    "tagline": {
+        "en": "Anonymization and re-identification contests",
+        "ja": "匿名化・再識別コンテスト",
+    },
+    "team": {"en": "Team", "ja": "チーム"},
+    "threshold": {"en": "Threshold", "ja": "しきい値"},
+    "utility": {"en": "Utility loss", "ja": "有用性損失"},
+    "value": {"en": "Value", "ja": "値"},
+    "waiting": {
+        "en": "This page refreshes itself until the submission is scored.",
+        "ja": "採点が終わるまで自動で更新されます。",
+    },
+    "wrong_password": {"en": "Name or password is wrong.", "ja": "名前またはパスワードが違います。"},
+    "you": {"en": "you", "ja": "自分"},
+}
+
+
+def language_of(request: Request) -> str:
+    """``?lang=``, else the first of the browser's languages that there is."""
+    asked = [request.query_params.get("lang", "")]
+    asked += [
+        entry.split(";")[0].strip()[:2] for entry in request.headers.get("accept-language", "").split(",")
+    ]
+    return next((language for language in asked if language in LANGUAGES), "en")
+
+
+def title_in(titles: dict[str, str], language: str) -> str:
+    return titles.get(language) or next(iter(titles.values()))
+
+
+def shown(number: float | None) -> str:
+    """Five significant digits for people; full precision is in JSON and CSV."""
+    if number is None:
+        return "–"
+    if number == int(number) and abs(number) < 1e6:
+        return f"{int(number):,}"
+    if abs(number) >= 1e6 or abs(number) < 1e-4:
+        return f"{number:.4e}"
+    return f"{number:,.5g}" if abs(number) < 1e5 else f"{number:,.1f}"
