@@ -1,0 +1,39 @@
+"""``anoncup``: commands for teams on local files, and for whoever runs the service."""
+
+import sys
+
+import typer
+
+from app.cli import local, operate
+from app.errors import DomainError, InvalidUpload
+
+WRONG_INPUT = 2
+UNREACHABLE = 3
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.command()(local.template)
+app.command()(local.scales)
+app.command()(local.score)
+app.command()(local.generate)
+app.command()(operate.demo)
+app.command()(operate.serve)
+app.command()(operate.worker)
+app.command()(operate.scheduler)
+app.command()(operate.migrate)
+app.add_typer(operate.admin, name="admin")
+app.add_typer(operate.keys, name="keys")
+
+
+def main() -> None:
+    """Run the command line; what a person can mend is said without a traceback."""
+    try:
+        app()
+    except DomainError as problem:
+        print(f"anoncup: {problem.detail}", file=sys.stderr)
+        for entry in problem.problems if isinstance(problem, InvalidUpload) else ():
+            where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
+            print(f"  {where}: {entry.code}: {entry.message}", file=sys.stderr)
+        sys.exit(UNREACHABLE if problem.code.endswith("unavailable") else WRONG_INPUT)
+    except OSError as problem:
+        print(f"anoncup: {problem}", file=sys.stderr)
+        sys.exit(WRONG_INPUT)
