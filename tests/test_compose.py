@@ -1,0 +1,214 @@
+"""docker-compose.yml: a valid file, and what it promises about keys, users, ports and health."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from app.config import Settings
+
+ROOT = Path(__file__).parent.parent
+ONE_SHOTS = {"keys", "migrate"}
+OURS = {"keys", "migrate", "web", "worker", "scheduler"}
+
+Compose = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def compose() -> Compose:
+    return dict(yaml.safe_load((ROOT / "docker-compose.yml").read_text()))
+
+
+@pytest.fixture(scope="module")
+def services(compose: Compose) -> dict[str, Compose]:
+    return dict(compose["services"])
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    document = json.loads((ROOT / "tests" / "compose" / "compose-spec.json").read_text())
+    Draft202012Validator.check_schema(document)
+    return Draft202012Validator(document)
+
+
+def mounts(service: Compose) -> dict[str, str]:
+    """Volume -> the rest of its entry."""
+    return dict(entry.split(":", 1) for entry in service.get("volumes", []))
+
+
+def texts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts(part)
+    else:
+        yield str(value)
+
+
+def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, compose: Compose) -> None:
+    assert [error.message for error in schema.iter_errors(compose)] == []
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"services": {"web": {"image": 5}}},
+        {"services": {"web": {"image": "x", "helthcheck": {}}}},
+        {"services": {"web": {"image": "x", "depends_on": {"db": {"condition": "service_happy"}}}}},
+        {"services": {"web": {"image": "x", "ports": 8000}}},
+        {"servces": {}},
+    ],
+)
+def test_the_schema_rejects_a_broken_file(schema: Draft202012Validator, broken: Compose) -> None:
+    assert list(schema.iter_errors(broken))
+
+
+def test_the_services_are_these(services: dict[str, Compose]) -> None:
+    assert set(services) == OURS | {"postgres", "redis"}
+
+
+def test_every_lasting_service_has_a_health_check_and_comes_back(services: dict[str, Compose]) -> None:
+    for name in set(services) - ONE_SHOTS:
+        assert services[name]["healthcheck"]["test"][0] in {"CMD", "CMD-SHELL"}, name
+        assert services[name]["restart"] == "unless-stopped", name
+
+
+def test_one_shots_do_not_run_for_ever(services: dict[str, Compose]) -> None:
+    for name in ONE_SHOTS:
+        assert services[name]["restart"] in {"no", "on-failure:3"}, name
+
+
+def test_no_service_runs_as_root_or_can_become_it(services: dict[str, Compose]) -> None:
+    for name, service in services.items():
+        user, _, group = service["user"].partition(":")
+        assert int(user) > 0, name
+        assert int(group) > 0, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+        assert service["read_only"] is True, name
+        assert not service.get("privileged"), name
+
+
+def test_only_web_publishes_a_port_and_only_to_this_machine_by_default(services: dict[str, Compose]) -> None:
+    assert [name for name, service in services.items() if "ports" in service] == ["web"]
+    assert services["web"]["ports"] == ["${LISTEN:-127.0.0.1}:${PORT:-8000}:8000"]
+
+
+def test_only_web_reaches_a_network_with_a_way_out(compose: Compose, services: dict[str, Compose]) -> None:
+    assert compose["networks"]["backend"]["internal"] is True
+    for name, service in services.items():
+        expected = {"keys": None, "web": ["backend", "frontend"]}.get(name, ["backend"])
+        assert service.get("networks") == expected, name
+    assert services["keys"]["network_mode"] == "none"
+
+
+def test_only_workers_and_the_maker_of_the_keys_see_the_private_ones(services: dict[str, Compose]) -> None:
+    holders = {name for name, service in services.items() if "private-keys" in mounts(service)}
+    assert holders == {"keys", "worker"}
+    assert mounts(services["worker"])["private-keys"].endswith(":ro")
+    assert not [text for text in texts(services["web"]) if "private" in text or "OPENING" in text]
+
+
+def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
+    made = services["keys"]["command"][-1]
+    for name, variable, folder in (
+        ("web", "ANONCUP_SEALING_KEY_FILE", "public-key"),
+        ("worker", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
+    ):
+        path = services[name]["environment"][variable]
+        assert path in made
+        assert path.startswith(mounts(services[name])[folder].split(":")[0])
+        assert mounts(services[name])[folder].removesuffix(":ro") == mounts(services["keys"])[folder]
+
+
+def test_a_second_start_keeps_the_key(services: dict[str, Compose]) -> None:
+    assert services["keys"]["command"][-1].startswith("test -e /keys/public/sealing.pub ||")
+
+
+def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:
+    assert services["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    for name in ("web", "worker", "scheduler"):
+        assert services[name]["depends_on"] == {
+            "postgres": {"condition": "service_healthy"},
+            "redis": {"condition": "service_healthy"},
+            "migrate": {"condition": "service_completed_successfully"},
+            "keys": {"condition": "service_completed_successfully"},
+        }
+
+
+def test_no_password_is_written_here_and_a_missing_one_stops_the_start(services: dict[str, Compose]) -> None:
+    for name, service in services.items():
+        for variable, value in service.get("environment", {}).items():
+            if "PASSWORD" in variable or variable.endswith(("_AUTH", "_URL")):
+                assert "_PASSWORD:?" in value, (name, variable)
+
+
+def test_the_database_and_the_queue_are_the_ones_beside_it(services: dict[str, Compose]) -> None:
+    for name in OURS - {"keys"}:
+        environment = services[name]["environment"]
+        assert environment["DATABASE_URL"].startswith("postgresql+psycopg://anoncup:"), name
+        assert environment["DATABASE_URL"].endswith("@postgres:5432/anoncup"), name
+        assert environment["REDIS_URL"].endswith("@redis:6379/0"), name
+
+
+def test_the_settings_named_exist(services: dict[str, Compose]) -> None:
+    known = {f"ANONCUP_{name.upper()}" for name in Settings.model_fields}
+    named = {key for name in OURS for key in services[name].get("environment", {})}
+    assert {key for key in named if key.startswith("ANONCUP_")} <= known
+
+
+def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: dict[str, Compose]) -> None:
+    used = {volume for service in services.values() for volume in mounts(service)}
+    assert used == set(compose["volumes"])
+    assert mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
+    assert mounts(services["redis"]) == {"redis": "/data"}
+    assert mounts(services["web"])["blobs"] == mounts(services["worker"])["blobs"] == "/data"
+    started = " ".join(services["redis"]["command"])
+    assert "--appendonly yes" in started
+    assert "--maxmemory-policy noeviction" in started
+
+
+def test_a_score_that_is_too_large_ends_before_its_worker(services: dict[str, Compose]) -> None:
+    worker = services["worker"]
+    limit = worker["deploy"]["resources"]["limits"]["memory"]
+    assert int(limit.removesuffix("g")) * 1024 > int(worker["environment"]["ANONCUP_SCORING_MEMORY_MB"])
+
+
+def test_there_is_one_phase_clock(services: dict[str, Compose]) -> None:
+    assert services["scheduler"]["deploy"]["replicas"] == 1
+    assert [name for name, service in services.items() if "scheduler" in service.get("command", [])] == [
+        "scheduler"
+    ]
+
+
+def test_the_image_is_built_from_hashed_dependencies_for_an_ordinary_user() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert any("pip install --require-hashes -r requirements.lock" in line for line in lines)
+    assert any("pip install --no-deps --no-build-isolation ." in line for line in lines)
+    assert [line for line in lines if line.startswith("USER ")] == ["USER 10001:10001"]
+    assert lines.index("USER 10001:10001") < next(i for i, line in enumerate(lines) if line[:4] == "CMD ")
+
+
+def test_the_image_contains_only_what_is_named() -> None:
+    ignored = [
+        line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] not in {"#", ""}
+    ]
+    assert ignored[0] == "*"
+    for line in ignored[1:]:
+        assert line == "**/__pycache__" or (ROOT / line.removeprefix("!")).exists(), line
+
+
+def test_the_commands_exist(services: dict[str, Compose]) -> None:
+    cli = pytest.importorskip("app.cli.main")
+    from typer.main import get_command
+
+    known = set(get_command(cli.app).commands)  # type: ignore[attr-defined]
+    for name in OURS:
+        words = " ".join(services[name]["command"]).split()
+        assert words[words.index("anoncup") + 1] in known, name
