@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.config import Settings
+from app.errors import Unavailable
 
 KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 
@@ -24,6 +25,7 @@ RECYCLE_AFTER = 200
 HEARTBEAT_S = 3.0
 
 DIED = "the scoring process was killed, perhaps for want of memory"
+STORAGE = "a file of the submission could not be read"
 TIMED_OUT = "scoring took longer than the limit of {} s"
 OUT_OF_MEMORY = "scoring needed more memory than the limit of {} MB"
 CRASHED = "scoring failed with an internal error; the operators have been told"
@@ -141,8 +143,8 @@ keeper = Keeper()
 def evaluate(request: Request, settings: Settings, *, on_step: Callable[[Step], None]) -> Verdict:
     """The verdict on one submission. ``on_step`` is called at each step and every few seconds between.
 
-    ScoringFailed: it cannot be scored; ChildDied: it may be tried again. An unfinished child is ended, for
-    what it would still say belongs to no later submission.
+    ScoringFailed: it cannot be scored; ChildDied, Unavailable: it may be tried again. An unfinished child is
+    ended, for what it would still say belongs to no later submission.
     """
     child = keeper.ready(settings)
     try:
@@ -173,6 +175,8 @@ def check_failure(message: dict[str, Any], settings: Settings) -> None:
     match message.get("failed"):
         case None:
             return
+        case "storage":
+            raise Unavailable(STORAGE)
         case "memory":
             raise ScoringFailed(OUT_OF_MEMORY.format(settings.scoring_memory_mb))
     raise ScoringFailed(CRASHED)

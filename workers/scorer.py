@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from app import storage
+from app.errors import NotFound, Unavailable
+from app.scoring import kernels
 from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Verdict, evaluate
@@ -31,6 +33,7 @@ def main() -> None:
     parent, memory_mb = int(sys.argv[1]), int(sys.argv[2])
     end_with(parent)
     resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20,) * 2)
+    kernels.warm()
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     # Nothing that prints by accident may speak in the answers' channel.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -52,6 +55,8 @@ def answer(request: dict[str, str], answers: BinaryIO) -> None:
     try:
         verdict = score(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
         say({"verdict": verdict.to_json(), "scorer": SCORER})
+    except (NotFound, Unavailable):
+        say({"failed": "storage"})
     except MemoryError:
         say({"failed": "memory"})
     except Exception:

@@ -3,10 +3,10 @@
 The organizer writes the file, the server stores it, the kit contains it and the local ``score`` reads it.
 """
 
-import math
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
 from typing import Literal, cast
@@ -28,37 +28,77 @@ from app.scoring.competition import (
 from app.scoring.tracks import TRACKS
 
 FORMAT = 1
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 TRACK_NAMES = ("microdata", "transactions")
 DISTANCES = ("gower", "euclidean", "jaccard", "jaccard_quantity")
 PHASES = ("anonymization", "reidentification")
+LARGEST = sys.float_info.max
+MAX_CHARACTERS = 1_000_000
+TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
+"""A dotted key of more parts than anybody means; reading one takes the square of its length."""
+TOKEN = re.compile(
+    r""""{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}\n]""",
+    re.DOTALL,
+)
+"""What decides where a TOML statement ends: strings and comments as wholes, brackets, line ends."""
 
 
 def parse_competition(text: str) -> Competition:
     """The competition that ``text`` describes; InvalidCompetition says what is wrong and where."""
+    return read_competition(Table(loaded(text), ""))
+
+
+def loaded(text: str) -> dict[str, object]:
+    """TOML that an attacker may have written: ValueError also stands for numbers of too many digits."""
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidCompetition(f"more than {MAX_CHARACTERS} characters", code="too_large")
+    if TOO_DEEP.search(text):
+        raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+        return tomllib.loads(text)
+    except ValueError as problem:
         raise InvalidCompetition(f"not valid TOML: {problem}", code="not_toml") from None
-    return read_competition(Table(raw, ""))
+    except RecursionError:
+        raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
 
 
 def with_tables(text: str, name: str, body: str) -> str:
     """``text`` with its tables ``[name]``, ``[[name]]``, ``[name.…]`` replaced by ``body`` at the end."""
-    header = re.compile(rf"^\[+\s*{re.escape(name)}[\].]")
     kept: list[str] = []
-    inside = False
-    for line in text.splitlines():
-        if line.startswith("["):
-            inside = bool(header.match(line))
-        if not inside:
-            kept.append(line)
-    return "\n".join(kept).rstrip() + "\n\n" + body.strip() + "\n"
+    remarks: list[str] = []
+    in_root, dropping = True, False
+    for statement in statements(text):
+        key = next(iter(loaded(statement)), None)
+        if key is None:
+            remarks.append(statement)
+            continue
+        is_header = statement.lstrip().startswith("[")
+        in_root = in_root and not is_header
+        was_dropping, dropping = dropping, key == name if is_header or in_root else dropping
+        if not (was_dropping and dropping):
+            kept += remarks  # those inside of what is dropped go with it
+        if not dropping:
+            kept.append(statement)
+        remarks = []
+    return "".join(kept + remarks).rstrip() + "\n\n" + body.strip() + "\n"
+
+
+def statements(text: str) -> Iterator[str]:
+    """Valid TOML cut at the line ends that lie outside of strings and brackets."""
+    depth = start = 0
+    for token in TOKEN.finditer(text):
+        mark = token.group()
+        depth += (mark in ("[", "{")) - (mark in ("]", "}"))
+        if mark == "\n" and depth == 0:
+            yield text[start : token.end()]
+            start = token.end()
+    yield text[start:]
 
 
 def with_scales(text: str, scales: Mapping[str, float]) -> str:
     """The competition file with its ``[scales]`` fixed to these values, in full precision."""
-    lines = [f"{name} = {value!r}" for name, value in scales.items()]
+    lines = [f"{name} = {float(value)!r}" for name, value in scales.items()]
     return with_tables(text, "scales", "\n".join(["[scales]", *lines]))
 
 
@@ -100,8 +140,8 @@ def wrong(path: str, expected: str) -> InvalidCompetition:
 
 
 def text_value(value: object, path: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > 200:
-        raise wrong(path, "a text of 1 to 200 characters")
+    if not isinstance(value, str) or not value.strip() or len(value) > 200 or CONTROL.search(value):
+        raise wrong(path, "a text of 1 to 200 characters, none of them a control character")
     return value
 
 
@@ -112,7 +152,7 @@ def flag(value: object, path: str) -> bool:
 
 
 def number(value: object, path: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST:
         raise wrong(path, "a finite number, 0 or more")
     return float(value)
 
@@ -140,6 +180,7 @@ def choice(*allowed: str) -> Callable[[object, str], str]:
 
 def names_of(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], tuple[str, ...]]:
     """A list of distinct names, out of ``allowed`` and in its order where that is given."""
+    known = frozenset(allowed or ())
 
     def read(value: object, path: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
@@ -149,9 +190,10 @@ def names_of(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], 
         if allowed is None:
             return tuple(value)
         for name in value:
-            if name not in allowed:
+            if name not in known:
                 raise InvalidCompetition(f"{path}: {name} is not such a column", code="unknown_column")
-        return tuple(name for name in allowed if name in value)
+        named = set(value)
+        return tuple(name for name in allowed if name in named)
 
     return read
 
@@ -160,7 +202,7 @@ def moment(zone: ZoneInfo) -> Callable[[object, str], datetime]:
     """A time; one without an offset is meant in the competition's zone."""
 
     def read(value: object, path: str) -> datetime:
-        if not isinstance(value, datetime):
+        if not isinstance(value, datetime) or not 1970 <= value.year < 9999:
             raise wrong(path, "a date and time such as 2027-01-10T09:00:00+09:00")
         return value if value.tzinfo else value.replace(tzinfo=zone)
 
@@ -172,7 +214,7 @@ def read_competition(table: Table) -> Competition:
         raise wrong("format", str(FORMAT))
     track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACK_NAMES)))
     if track not in TRACKS:
-        raise InvalidCompetition(f"the {track} track is not available yet", code="track_unavailable")
+        raise InvalidCompetition(f"the {track} track is not available yet", code="track_unsupported")
     zone = read_zone(table)
     columns = read_columns(table.table("columns"))
     competition = Competition(
@@ -295,7 +337,7 @@ def read_excessive(table: Table) -> Excessive:
     table.finish()
     if (given["distance"], given["approach"]) != ("gower", "II"):
         raise InvalidCompetition(
-            "excessive: only distance gower with approach II is available yet", code="excessive_unavailable"
+            "excessive: only distance gower with approach II is available yet", code="excessive_unsupported"
         )
     return Excessive(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 
@@ -303,7 +345,7 @@ def read_excessive(table: Table) -> Excessive:
 def read_ranking(table: Table) -> Ranking:
     rule = table.take("rule", choice("score", "rank_sum"), "score")
     if rule != "score":
-        raise InvalidCompetition(f"ranking.rule {rule} is not available yet", code="ranking_unavailable")
+        raise InvalidCompetition(f"ranking.rule {rule} is not available yet", code="ranking_unsupported")
     finals = cast(int, table.take("finals", count, Ranking().finals))
     table.finish()
     return Ranking(finals=finals)
@@ -319,7 +361,7 @@ def read_publication(table: Table, zone: ZoneInfo) -> Publication:
     table.finish()
     if given["shuffle_targets"]:
         raise InvalidCompetition(
-            "publication.shuffle_targets is not available yet", code="shuffle_unavailable"
+            "publication.shuffle_targets is not available yet", code="shuffle_unsupported"
         )
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 

@@ -158,9 +158,17 @@ def _utility(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         settings=competition.measures,
-        scales=competition.scales or scales(original, competition.measures),
+        scales=_all_scales(competition, original),
         largest_cell=float(np.abs(original.values).max(initial=0.0)),
     )
+
+
+def _all_scales(competition: Competition, original: PreparedOriginal) -> Mapping[str, float]:
+    """The file's scales; what it leaves open is computed."""
+    weighing = {name for name, each in competition.measures.items() if each.weight > 0}
+    if weighing <= set(competition.scales):
+        return competition.scales
+    return scales(original, competition.measures) | dict(competition.scales)
 
 
 def _security(competition: Competition, attackers: Mapping[str, AttackerResult]) -> float:

@@ -34,7 +34,10 @@ def restored(value: float, exponent: int) -> float:
 def finite_mean(values: Iterable[float]) -> float:
     """Mean of non-negative numbers, at most the largest float; of no numbers, 0."""
     listed = list(values)
-    return min(math.fsum(value / len(listed) for value in listed), LARGEST) if listed else 0.0
+    try:
+        return min(math.fsum(value / len(listed) for value in listed), LARGEST) if listed else 0.0
+    except OverflowError:  # the shares of the largest floats, each rounded up
+        return LARGEST
 
 
 def mean(column: FloatArray) -> float:

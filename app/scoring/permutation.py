@@ -25,6 +25,8 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
     (a line per row of X, 0 = deleted). InvalidUpload names rows but never repeats a value of the file:
     messages travel further than secrets may.
     """
+    if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
+        raise refused(None, "wrong_length", "the file has many more lines than the tables have rows")
     direction, lines = secret_lines(content)
     expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
     if len(lines) != expected:
@@ -43,7 +45,7 @@ def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise refused(None, "encoding", "the file is not UTF-8 text") from None
-    header, *lines = re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))
+    header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     match header.strip().strip('"'):
         case "original_row":
             return "original_row", lines

@@ -7,6 +7,7 @@ below this file, rows are aligned by position.
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -126,18 +127,21 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
 def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
     """Every column of the original has exactly one role, listed in the order of the file."""
     problems = Problems(file)
-    roles = (*columns.quasi_identifiers, *columns.sensitive)
-    for name in sorted({name for name in header if header.count(name) > 1}):
-        problems.add("header", f"the header names {name!r} twice", column=name)
+    roles = dict.fromkeys((*columns.quasi_identifiers, *columns.sensitive))
+    times = Counter(header)
+    for name in sorted(name for name in times if times[name] > 1):
+        problems.add("header", f"the header names {name[:80]!r} twice", column=name[:80])
     for name in roles:
-        if name not in header:
+        if name not in times:
             problems.add("header", f"the header has no column {name!r}", column=name)
     for name in header:
         if name not in roles:
-            problems.add("column_without_role", f"the competition gives {name!r} no role", column=name)
+            message = f"the competition gives {name[:80]!r} no role"
+            problems.add("column_without_role", message, column=name[:80])
     problems.check()
     for role in (columns.quasi_identifiers, columns.sensitive):
-        if list(role) != [name for name in header if name in role]:
+        among = set(role)
+        if list(role) != [name for name in header if name in among]:
             problems.add("columns_order", "the competition must list columns in the order of the file")
     problems.check()
 
@@ -145,7 +149,12 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
 def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
     """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
     problems = Problems(file)
-    body = without_last_line_end(text, len(header)).encode()
+    text = without_last_line_end(text, len(header))
+    if max(text.count("\n"), text.count("\r")) > MAX_ROWS:
+        # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
+        problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
+    problems.check()
+    body = text.encode()
 
     def ragged(row: pyarrow.csv.InvalidRow) -> str:
         describe_ragged(row, problems)
@@ -171,7 +180,7 @@ def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
         # Arrow knows no table without a single row.
         table = pa.table({name: pa.array([], pa.string()) for name in header})
     problems.check()
-    check_blank_lines(body, len(header), problems)
+    check_lines(text, len(header), problems)
     return table
 
 
@@ -193,14 +202,26 @@ def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
         problems.add("ragged_row", message, row=number)
 
 
-def check_blank_lines(body: bytes, width: int, problems: Problems) -> None:
-    """Arrow fills a blank line with empty cells; in a table of several columns it is a mistake."""
-    if width == 1:
-        return
-    for row, line in enumerate(io.BytesIO(body)):
-        if not line.strip(b"\r\n"):
-            problems.add("blank_line", f"row {row} is a blank line", row=row)
+def check_lines(text: str, width: int, problems: Problems) -> None:
+    """Refuse what Arrow reads past: blank lines among several columns, quoted cells without a proper end."""
+    row = -1
+    try:
+        for row, found in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True)):
+            if not found and width > 1:
+                problems.add("blank_line", f"row {row} is a blank line", row=row)
+    except csv.Error as problem:
+        add_quote_problem(str(problem), row + 1, problems)
     problems.check()
+
+
+def add_quote_problem(said: str, row: int, problems: Problems) -> None:
+    """What the strict reader said about a row; a cell beyond its size limit is left to ``check_text``."""
+    if "unexpected end" in said:
+        message = f"row {row}: a quotation mark is opened and never closed"
+        problems.add("unclosed_quote", message, row=row)
+    elif "expected after" in said:
+        message = f"row {row}: text follows the closing quotation mark of a cell"
+        problems.add("text_after_quote", message, row=row)
 
 
 def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
@@ -239,9 +260,8 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
     problems.add_rows(missing, name, "missing_value", "a sensitive value is missing")
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
     problems.add_rows(~well_formed & ~missing, name, "not_a_number", "not a decimal number")
-    if not well_formed.all():
-        return np.zeros(len(column))
-    values = np.fromiter(map(float, column.to_pylist()), dtype=np.float64, count=len(column))
+    values = np.zeros(len(column))
+    values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
     problems.add_rows(~np.isfinite(values), name, "not_finite", "too large for a 64-bit number")
     return values
 

@@ -11,7 +11,7 @@ def merge_small_classes(codes: IntArray, k: int) -> IntArray:
 
     In a round every small cluster is linked to the cluster whose representative differs in the fewest
     columns (of equally near ones the largest, then the first); the links are followed, nearest first, while
-    one end is still small.
+    their small end still is small.
     """
     cluster = group_rows(codes).group_of
     sizes = np.bincount(cluster)
@@ -65,7 +65,7 @@ def _followed(links: list[tuple[int, int, int]], sizes: IntArray, k: int) -> Int
 
     for _, small, other in links:
         a, b = root(small), root(other)
-        if a != b and min(weight[a], weight[b]) < k:
+        if a != b and weight[a] < k:
             parent[a] = b
             weight[b] += weight[a]
     return np.array([root(cluster) for cluster in range(len(sizes))])

@@ -59,7 +59,8 @@ def information_loss(release: Release) -> float:
     A column that is constant in X counts 0 for an equal cell and 1 for another.
     """
     losses = differences(release)
-    return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
+    with np.errstate(over="ignore"):
+        return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
 
 
 def row_difference(release: Release) -> float:
