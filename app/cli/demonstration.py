@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app.client import Client
-from app.db.models import Role
+from app.roles import Role
 from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition, with_tables
 from app.scoring.excessive.advisor import suggest_threshold

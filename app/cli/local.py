@@ -90,12 +90,12 @@ def read_text(path: Path) -> str:
 
 def show(verdict: Verdict, remarks: list[Remark]) -> None:
     content: Any = verdict.to_json()
-    console = Console()
+    console = Console(markup=False, emoji=False)  # column names are text, "[/x]" and ":x:" too
     console.print(f"{content['verdict']}", style="green" if content["verdict"] == "accepted" else "red")
     for note in content["violations"]:
-        console.print(f"  {note['code']}: {note['message']}", style="red")
+        console.print(f"  {note['code']}: {note['message']}", style="red", soft_wrap=True)
     for remark in remarks:
-        console.print(f"  {remark.code}: {remark.message}", style="yellow")
+        console.print(f"  {remark.code}: {remark.message}", style="yellow", soft_wrap=True)
     console.print(measures_table(content))
     console.print(attackers_table(content))
     for name in ("utility", "security", "overall"):

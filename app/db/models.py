@@ -19,6 +19,8 @@ from sqlalchemy import (
 from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
+from app.roles import Role
+
 
 class Base(DeclarativeBase):
     metadata = MetaData(
@@ -38,14 +40,6 @@ class Base(DeclarativeBase):
         list[dict[str, Any]]: JSON,
         list[str]: ARRAY(Text),
     }
-
-
-class Role(StrEnum):
-    """What a user may do beyond taking part."""
-
-    ADMINISTRATOR = "administrator"
-    ORGANIZER = "organizer"
-    PARTICIPANT = "participant"
 
 
 class State(StrEnum):

@@ -12,8 +12,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import Role, Token, User
+from app.db.models import Token, User
 from app.errors import Conflict, InvalidInput, NotAllowed, NotSignedIn
+from app.roles import Role
 
 SCOPES = ("read", "submit", "organize")
 TOKEN_LIFE = timedelta(days=180)

@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from app import storage
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Organizer, Role, Submission
+from app.db.models import Organizer, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
+from app.roles import Role
 from app.scoring.competition import Columns, Competition, Phase
 from app.scoring.competition_file import parse_competition, with_scales
 from app.scoring.release import prepare

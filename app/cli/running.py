@@ -1,0 +1,124 @@
+"""A service brought up on this machine: its servers, its keys, its processes."""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from app import sealing
+from app.config import get_settings
+from app.embedded import Services, embedded_services, running_services
+from app.errors import InvalidInput
+from app.processes import (
+    Supervisor,
+    check_port_is_free,
+    owned_signals,
+    supervised,
+    wait_until_healthy,
+    web_program,
+    worker_program,
+)
+from app.roles import Role
+from app.services import accounts
+from app.transaction import transaction
+from migrations.run import migrate as migrate_database
+
+
+def given_services() -> Services | None:
+    """The servers that the environment names; one without the other is a mistake."""
+    settings = get_settings()
+    if bool(settings.database_url) != bool(settings.redis_url):
+        raise InvalidInput("set both DATABASE_URL and REDIS_URL, or neither for the embedded default")
+    return Services(settings.database_url, settings.redis_url) if settings.database_url else None
+
+
+def become_web_server(host: str, port: int) -> None:
+    program = web_program(host=host, port=port, env={})
+    os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
+
+
+def become_celery(kind: str, *arguments: str) -> None:
+    """Turn this process into Celery's, which has its own way with signals."""
+    if given_services() is None:
+        raise InvalidInput("set DATABASE_URL and REDIS_URL")
+    celery = [sys.executable, "-m", "celery", "-A", "workers.main", kind, "--loglevel", "INFO"]
+    os.execv(sys.executable, [*celery, *arguments])  # noqa: S606  # no shell is wanted
+
+
+def schedule_file() -> Path:
+    return get_settings().data / "schedule"
+
+
+def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
+    with reached_services(data) as services:
+        migrate_database(services.database_url)
+        use(services, data)
+        with transaction() as session:
+            accounts.create_user(session, name=name, password=password, role=role)
+
+
+@contextmanager
+def reached_services(data: Path) -> Iterator[Services]:
+    """The environment's servers, those that already run on ``data``, or embedded ones for a moment."""
+    known = given_services() or running_services(data)
+    if known is not None:
+        yield known
+    else:
+        with embedded_services(data) as services:
+            yield services
+
+
+@contextmanager
+def own_services(data: Path) -> Iterator[Services]:
+    given = given_services()
+    if given is not None:
+        yield given
+    else:
+        with embedded_services(data) as services:
+            yield services
+
+
+@contextmanager
+def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
+    """Database migrated, web application and one worker running; all of it ends with the context."""
+    data = data.resolve()
+    check_port_is_free(host, port)
+    with owned_signals(), own_services(data) as services:
+        migrate_database(services.database_url)
+        use(services, data)
+        shared, public, private = environment(services, data)
+        logs = data / "logs"
+        programs = [
+            web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
+            worker_program(data=data, env=shared | private, log=logs / "worker.log"),
+        ]
+        with supervised(programs, also=services.check) as supervisor:
+            wait_until_healthy(
+                f"http://{host}:{port}/readyz", meanwhile=supervisor.check, log=logs / "web.log"
+            )
+            yield supervisor
+
+
+def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """What both processes are told, what only the web application and what only the worker."""
+    public, private = data / "keys" / "sealing.pub", data / "keys" / "private"
+    if not public.exists():
+        sealing.create_keys(public, private)
+    shared = {
+        "DATABASE_URL": services.database_url,
+        "REDIS_URL": services.redis_url,
+        "ANONCUP_DATA": str(data),
+    }
+    return shared, {"ANONCUP_SEALING_KEY_FILE": str(public)}, {"ANONCUP_OPENING_KEYS_DIR": str(private)}
+
+
+def use(services: Services, data: Path) -> None:
+    """Let this process's own transactions reach the same servers."""
+    told: Mapping[str, str] = {
+        "DATABASE_URL": services.database_url,
+        "REDIS_URL": services.redis_url,
+        "ANONCUP_DATA": str(data),
+    }
+    os.environ.update(told)
+    get_settings.cache_clear()
