@@ -20,12 +20,11 @@ def create_app() -> FastAPI:
         title="anoncup",
         summary="Anonymization and re-identification contests",
         version="0.1.0",
-        max_body_size=get_settings().body_limit_mb * 2**20,
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
     )
-    app.add_middleware(Envelope)
+    app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
     problems.register(app)
     for router in (accounts.router, competitions.router, submissions.router, boards.router):
         app.include_router(router, prefix=API)

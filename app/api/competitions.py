@@ -15,7 +15,6 @@ from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
-ORIGINAL_LIMIT_MB = 256
 FILE_LIMIT = 1 << 20
 Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
 Csv = Annotated[bytes, Body(media_type="text/csv", description="the table with its header line")]
@@ -127,7 +126,7 @@ def get_original(slug: str, file: str, settings: AppSettings) -> Response:
     return Response(storage.get(settings.data, row.original_sha256), media_type="text/csv")
 
 
-@router.put("/{slug}/original/{file}", max_body_size=ORIGINAL_LIMIT_MB * 2**20)
+@router.put("/{slug}/original/{file}")
 def put_original(
     slug: str, file: str, principal: SignedIn, settings: AppSettings, content: Csv
 ) -> OriginalOut:

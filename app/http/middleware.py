@@ -1,7 +1,10 @@
-"""What every answer carries, and the way to the rest of a body that is too large."""
+"""What every answer carries, and the bound on what a request may carry."""
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+DRAINED_BYTES = 1 << 30
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; "
@@ -13,10 +16,15 @@ HEADERS = {
 
 
 class Envelope:
-    """Adds the security headers and keeps the raw ``receive`` for :func:`app.http.problems.drain`."""
+    """Adds the security headers, bounds the body, and lets a sender of too much finish.
 
-    def __init__(self, app: ASGIApp) -> None:
+    The framework's own bound answers outside the error handlers and cuts the connection under the sender,
+    who then often never reads the answer.
+    """
+
+    def __init__(self, app: ASGIApp, *, body_limit_mb: int) -> None:
         self.app = app
+        self.body_limit_mb = body_limit_mb
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -30,5 +38,28 @@ class Envelope:
                     headers.setdefault(name, value)
             await send(message)
 
-        scope["anoncup.receive"] = receive
-        await self.app(scope, receive, send_with_headers)
+        await self.app(scope, bounded(receive, self.body_limit_mb), send_with_headers)
+
+
+def bounded(receive: Receive, limit_mb: int) -> Receive:
+    """``receive`` that raises 413 beyond the limit, once the rest has been read and thrown away."""
+    received = 0
+
+    async def receive_within_limit() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > limit_mb * 2**20:
+            await drain(receive, message)
+            raise HTTPException(413, f"a request has at most {limit_mb} MB")
+        return message
+
+    return receive_within_limit
+
+
+async def drain(receive: Receive, message: Message) -> None:
+    """Read to the end of the body, within reason."""
+    left = DRAINED_BYTES
+    while left > 0 and message["type"] == "http.request" and message.get("more_body"):
+        message = await receive()
+        left -= len(message.get("body", b""))

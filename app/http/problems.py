@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
-from starlette.types import Message
 
 from app import errors
 
@@ -44,7 +43,6 @@ TITLES = {
     503: "Unavailable",
 }
 CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "content_type"}
-DRAINED_BYTES = 1 << 30
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
@@ -87,25 +85,13 @@ def on_invalid_request(_: Request, error: Exception) -> Response:
     return problem(422, "invalid_request", "the request is not of the form this call needs", fields=found)
 
 
-async def on_http_error(request: Request, error: Exception) -> Response:
+def on_http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
-    if error.status_code == 413:
-        await drain(request)
     code = CODES.get(error.status_code, "bad_request")
     answer = problem(error.status_code, code, str(error.detail))
     for name, value in (error.headers or {}).items():
         answer.headers[name] = value
     return answer
-
-
-async def drain(request: Request) -> None:
-    """Let a client that is still sending finish: a connection cut under it would hide the answer."""
-    left = DRAINED_BYTES
-    while left > 0:
-        message: Message = await request.scope["anoncup.receive"]()
-        if message["type"] != "http.request" or not message.get("more_body"):
-            return
-        left -= len(message.get("body", b""))
 
 
 def on_database_error(_: Request, error: Exception) -> Response:
