@@ -1,0 +1,71 @@
+"""Hypothesis strategies for releases made to break numerics: ties, duplicates, constants, extremes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from app.scoring.competition import Columns
+from app.scoring.release import Release, prepare, release_of
+from tests.scoring.reference import Cells, Tables, Texts
+
+TEXTS = ["", "a", "b", "NA", "1", "1.0"]
+TAME = [0.0, 1.0, 2.0, 3.0, 0.1, 0.2, 0.3]
+HOSTILE = [
+    *TAME,
+    -0.0,
+    1e16,
+    1e16 + 2,
+    1e200,
+    -1e200,
+    1e308,
+    -1e308,
+    1.7976931348623157e308,
+    5e-324,
+    -1e-170,
+    1e-200,
+    1e-300,
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release, and the same as plain lists."""
+
+    release: Release
+    xq: Texts
+    xs: Cells
+    yq: Texts
+    ys: Cells
+    source: list[int]
+
+
+def frame(texts: Texts, cells: Cells, roles: Columns) -> pd.DataFrame:
+    quasi = {n: [row[p] for row in texts] for p, n in enumerate(roles.quasi_identifiers)}
+    sensitive = {n: [row[p] for row in cells] for p, n in enumerate(roles.sensitive)}
+    return pd.DataFrame({**quasi, **sensitive})
+
+
+def case_of(tables: Tables, source: list[int]) -> Case:
+    xq, xs, yq, ys = tables
+    roles = Columns(tuple(f"q{p}" for p in range(len(xq[0]))), tuple(f"s{p}" for p in range(len(xs[0]))))
+    prepared = prepare(frame(xq, xs, roles), roles)
+    release = release_of(prepared, frame(yq, ys, roles), np.array(source))
+    return Case(release, xq, xs, yq, ys, source)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    rows, quasi, sensitive = draw(st.integers(1, 9)), draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    text, cell = (
+        st.sampled_from(TEXTS[: draw(st.integers(1, 6))]),
+        st.sampled_from(draw(st.sampled_from([TAME, HOSTILE]))),
+    )
+    text_row, cell_row = st.tuples(*[text] * quasi), st.lists(cell, min_size=sensitive, max_size=sensitive)
+    xq = draw(st.lists(text_row, min_size=rows, max_size=rows))
+    xs = draw(st.lists(cell_row, min_size=rows, max_size=rows))
+    source = draw(st.permutations(range(rows)))[: draw(st.integers(1, rows))]
+    yq = [draw(st.one_of(st.just(xq[i]), text_row)) for i in source]
+    ys = [draw(st.one_of(st.just(xs[i]), cell_row)) for i in source]
+    return case_of((xq, xs, yq, ys), list(source))

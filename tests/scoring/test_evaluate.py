@@ -1,0 +1,206 @@
+"""A submission's verdict: what is measured, what is refused, and the form it is stored in."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from app.errors import InvalidCompetition
+from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, Limits, MeasureSettings
+from app.scoring.evaluate import Verdict, evaluate, rows_required
+from app.scoring.release import prepare
+from app.scoring.scales import null_release, scales
+from app.scoring.tracks import TRACKS
+from app.scoring.utility import UTILITIES
+from tests.scoring.tables_to_break import Case, cases
+
+COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
+TABLE = pd.DataFrame(
+    {
+        "sex": ["f", "f", "m", "m", "f", "m"],
+        "pay": [10.0, 20.0, 30.0, 40.0, 50.0, 70.0],
+        "job": ["a", "b", "a", "b", "", "a"],
+        "rent": [3.0, 1.0, 4.0, 1.0, 5.0, 9.0],
+    }
+)
+ORIGINAL = prepare(TABLE, COLUMNS)
+COMPETITION = Competition(
+    slug="cup",
+    title={"en": "Cup"},
+    track="microdata",
+    timezone="Asia/Tokyo",
+    columns=COLUMNS,
+    measures={name: MeasureSettings(weight=1.0) for name in UTILITIES},
+)
+
+
+def verdict(
+    anonymized: pd.DataFrame = TABLE, source: list[int] | None = None, competition: Competition = COMPETITION
+) -> Verdict:
+    rows = list(range(len(anonymized))) if source is None else source
+    return evaluate(competition, ORIGINAL, anonymized, np.array(rows))
+
+
+def codes(found: Verdict) -> list[str]:
+    return [violation.code for violation in found.violations]
+
+
+def limited(threshold: float | None, rule: str = "average") -> Competition:
+    return replace(COMPETITION, excessive=Excessive(threshold=threshold, rule=rule))  # type: ignore[arg-type]
+
+
+def plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(type(key) is str and plain(each) for key, each in value.items())
+    if isinstance(value, list):
+        return all(map(plain, value))
+    return value is None or type(value) in {str, int, float, bool}
+
+
+def test_the_untouched_table_loses_nothing_and_hides_nobody() -> None:
+    found = verdict()
+    assert (found.verdict, found.utility, found.security, found.overall) == ("accepted", 0.0, 1.0, 0.5)
+
+
+def test_everything_in_the_track_is_reported() -> None:
+    report = verdict().to_json()
+    for part in ("measures", "attackers"):
+        reported = report[part]
+        assert isinstance(reported, dict)
+        assert set(reported) == set(getattr(TRACKS["microdata"], part))
+
+
+def test_the_report_has_the_agreed_form() -> None:
+    report = verdict(competition=limited(0.2)).to_json()
+    assert set(report) == {
+        "verdict", "violations", "measures", "attackers", "excessive", "utility", "security", "overall"
+    }  # fmt: skip
+    measures, attackers = report["measures"], report["attackers"]
+    assert isinstance(measures, dict)
+    assert isinstance(attackers, dict)
+    assert measures["mean_mae"] == {"value": 0.0, "version": 1}
+    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "by_column": {"pay": 1.0, "rent": 1.0}}
+    assert attackers["id_rand"].keys() == {"rate", "correct", "trials", "version", "baseline", "sd"}
+    assert attackers["sort"].keys() == {"rate", "correct", "trials", "version", "baseline", "interval"}
+    assert report["excessive"] == {"distance": "gower", "mean": 0.0, "max": 0.0, "threshold": 0.2}
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(cases())
+def test_the_report_is_plain_finite_json_whatever_the_table(case: Case) -> None:
+    competition = replace(COMPETITION, columns=case.release.original.columns)
+    found = evaluate(competition, case.release.original, case.release.target.anonymized, case.release.source)
+    assert plain(found.to_json())
+    json.dumps(found.to_json(), allow_nan=False)
+    assert all(0.0 <= each <= 1.0 for each in (found.utility, found.security, found.overall))
+
+
+def test_progress_announces_every_step_before_it_is_done() -> None:
+    seen: list[tuple[int, int, str]] = []
+    evaluate(COMPETITION, ORIGINAL, TABLE, np.arange(6), progress=lambda *step: seen.append(step))
+    track = TRACKS["microdata"]
+    assert [name for _, _, name in seen] == [*track.measures, *track.attackers]
+    assert [step for step, _, _ in seen] == list(range(1, len(seen) + 1))
+    assert {of for _, of, _ in seen} == {len(seen)}
+
+
+@pytest.mark.parametrize(("kept", "accepted"), [(3, True), (2, False)])
+def test_too_few_rows_are_refused_with_all_measures(kept: int, accepted: bool) -> None:
+    found = verdict(TABLE.head(kept))
+    assert codes(found) == ([] if accepted else ["too_few_rows"])
+    assert found.measures["row_difference"].value == 6 - kept
+
+
+@pytest.mark.parametrize(("share", "rows", "required"), [(0.7, 10, 7), (0.5, 5, 3), (0.0, 9, 0), (1.0, 9, 9)])
+def test_the_share_of_rows_is_taken_as_it_was_written(share: float, rows: int, required: int) -> None:
+    assert rows_required(share, rows) == required
+
+
+def test_a_mean_distance_above_the_threshold_is_refused_an_equal_one_is_not() -> None:
+    anonymized = TABLE.assign(sex="f")
+    mean = verdict(anonymized).excessive.mean
+    assert mean == pytest.approx(3 / 6 / 4)
+    assert codes(verdict(anonymized, competition=limited(mean))) == []
+    assert codes(verdict(anonymized, competition=limited(mean - 1e-9))) == ["excessive_anonymization"]
+    assert codes(verdict(anonymized, competition=limited(None))) == []
+
+
+def test_strict_looks_at_the_farthest_individual_and_forbids_deletion() -> None:
+    anonymized = TABLE.assign(sex="f")
+    assert codes(verdict(anonymized, competition=limited(0.25, "strict"))) == []
+    assert codes(verdict(anonymized, competition=limited(0.2, "strict"))) == ["excessive_anonymization"]
+    assert codes(verdict(TABLE.head(5), competition=limited(0.99, "strict"))) == ["excessive_anonymization"]
+
+
+def test_a_deleted_individual_counts_one() -> None:
+    assert verdict(TABLE.head(4)).excessive.mean == pytest.approx(2 / 6)
+    assert verdict(TABLE.head(4)).excessive.max == 1.0
+
+
+def test_an_unknown_distance_is_an_error_of_the_competition() -> None:
+    with pytest.raises(InvalidCompetition):
+        verdict(competition=replace(COMPETITION, excessive=Excessive(threshold=0.1, approach="I")))
+
+
+def test_only_attackers_that_count_make_the_security() -> None:
+    silent = {name: AttackerSettings(counts=False) for name in TRACKS["microdata"].attackers}
+    assert verdict(competition=replace(COMPETITION, attackers=silent)).security == 0.0
+    counting = silent | {"id_rand": AttackerSettings()}
+    found = verdict(competition=replace(COMPETITION, attackers=counting))
+    assert found.security == found.attackers["id_rand"].rate.rate
+
+
+def test_parameters_of_the_competition_reach_measures_and_attackers() -> None:
+    anonymized = TABLE.assign(job="a", pay=TABLE["pay"].to_numpy()[::-1])
+    settings: Mapping[str, MeasureSettings] = {"cross_count": MeasureSettings(1.0, {"columns": ("sex",)})}
+    found = verdict(anonymized, competition=replace(COMPETITION, measures=settings))
+    assert found.measures["cross_count"].value == 0.0
+    by_rent = replace(COMPETITION, attackers={"sa_nearest": AttackerSettings(parameters={"column": "rent"})})
+    assert verdict(anonymized, competition=by_rent).attackers["sa_nearest"].rate.correct == 5
+
+
+def test_given_scales_are_used_and_others_computed() -> None:
+    anonymized = TABLE.assign(pay=TABLE["pay"] + 1)
+    fixed = replace(COMPETITION, measures={"mean_mae": MeasureSettings(2.0)}, scales={"mean_mae": 2.0})
+    assert verdict(anonymized, competition=fixed).utility == pytest.approx(0.25)
+    own = scales(ORIGINAL, {})["mean_mae"]
+    free = replace(fixed, scales={})
+    assert verdict(anonymized, competition=free).utility == pytest.approx(0.5 / own)
+
+
+def test_scales_are_means_over_five_null_releases() -> None:
+    found = scales(ORIGINAL, {"cross_count": MeasureSettings(parameters={"columns": ("sex", "job")})})
+    deviations = TABLE[["pay", "rent"]].std(ddof=0)
+    assert found["mean_mae"] == pytest.approx(deviations.mean())
+    assert found["row_difference"] == 6.0
+    for name in ("cross_mean", "cross_count", "cor_mae", "information_loss"):
+        drawn = [UTILITIES[name].compute(null_release(ORIGINAL, draw)) for draw in range(5)]
+        assert found[name] == pytest.approx(np.mean(drawn))
+
+
+def test_a_null_release_permutes_each_column_in_file_order() -> None:
+    rng = np.random.Generator(np.random.PCG64(3))
+    table = null_release(ORIGINAL, 3).target.anonymized
+    for name in TABLE.columns:
+        assert table[name].tolist() == TABLE[name].iloc[rng.permutation(6)].tolist()
+
+
+def test_the_smallest_share_of_rows_is_a_limit_of_the_competition() -> None:
+    lenient = replace(COMPETITION, limits=Limits(min_rows_kept=0.1))
+    assert codes(verdict(TABLE.head(1), competition=lenient)) == []
+
+
+def test_a_file_that_gives_some_scales_leaves_the_others_to_be_computed() -> None:
+    full = scales(ORIGINAL, COMPETITION.measures)
+    release = null_release(ORIGINAL, 7)
+    results = [
+        evaluate(
+            replace(COMPETITION, scales=given_scales), ORIGINAL, release.target.anonymized, release.source
+        ).utility
+        for given_scales in ({}, full, {"mean_mae": full["mean_mae"]})
+    ]
+    assert results[0] == results[1] == results[2] > 0

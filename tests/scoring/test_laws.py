@@ -1,0 +1,206 @@
+"""Laws over the registries: a new measure, attacker or method is tested here by being registered."""
+
+import copy
+import math
+import pickle
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.scoring import attackers, rates
+from app.scoring.anonymity import ANONYMITY
+from app.scoring.attackers import ATTACKERS
+from app.scoring.methods import METHODS
+from app.scoring.methods import microdata as microdata_methods
+from app.scoring.methods import permutations as permutation_methods
+from app.scoring.rates import Candidates
+from app.scoring.registry import Attacker, Measure, Method
+from app.scoring.release import Release, Target, prepare, release_of, target_of
+from app.scoring.tracks import TRACKS
+from app.scoring.utility import UTILITIES
+from app.scoring.utility import microdata as microdata_utilities
+from tests.scoring.tables_to_break import Case, cases
+
+MEASURES = UTILITIES | ANONYMITY
+BY_RANK = {"sort", "sa_rank"}
+hostile = settings(max_examples=40, deadline=None, derandomize=True)
+every_utility = pytest.mark.parametrize("measure", UTILITIES.values(), ids=UTILITIES)
+every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
+every_attacker = pytest.mark.parametrize("attacker", ATTACKERS.values(), ids=ATTACKERS)
+every_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+
+
+def moved(table: pd.DataFrame, order: np.ndarray) -> pd.DataFrame:
+    return table.iloc[order].reset_index(drop=True)
+
+
+def identity(case: Case) -> Release:
+    original = case.release.original
+    return release_of(original, original.table.copy(), np.arange(original.rows))
+
+
+def applied(method: Method, case: Case, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    original = case.release.original
+    return method.apply(original.table, original.columns, rng=np.random.default_rng(seed))
+
+
+def public_functions(module: object) -> set[str]:
+    return {
+        name
+        for name, value in vars(module).items()
+        if callable(value)
+        and not name.startswith("_")
+        and getattr(value, "__module__", "") == module.__name__  # type: ignore[attr-defined]
+    }
+
+
+@pytest.mark.parametrize("registry", [UTILITIES, ANONYMITY, ATTACKERS, METHODS, TRACKS])
+def test_entries_stand_under_their_names(registry: Mapping[str, Measure | Attacker | Method]) -> None:
+    assert all(entry.name == name for name, entry in registry.items())
+
+
+def test_every_function_of_the_registered_files_has_its_entry() -> None:
+    assert set(UTILITIES) == public_functions(microdata_utilities) - {"correlations"}
+    found = set().union(*map(public_functions, (attackers.linkage, attackers.ranks, attackers.euclidean)))
+    assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
+    methods = public_functions(microdata_methods) | public_functions(permutation_methods)
+    assert set(METHODS) == methods - {
+        "equivalence_classes", "shuffled_within", "commonest", "derangement", "shuffle_rows"
+    }  # fmt: skip
+
+
+def test_the_track_holds_all_of_them() -> None:
+    track = TRACKS["microdata"]
+    assert (set(track.measures), set(track.attackers), set(track.methods)) == (
+        set(MEASURES), set(ATTACKERS), set(METHODS)
+    )  # fmt: skip
+
+
+def test_a_target_has_no_field_for_the_answer() -> None:
+    assert set(Target.__dataclass_fields__) == {"original", "anonymized", "codes", "values", "widths", "kept"}
+
+
+@hostile
+@given(case=cases())
+def test_measuring_leaves_no_trace_of_the_answer_with_the_target(case: Case) -> None:
+    for measure in MEASURES.values():
+        measure.compute(case.release)
+    kept = [key[0] for key in case.release.target.kept]
+    assert set(kept) <= {"canonical", "ordered", "matches"}
+
+
+@every_utility
+@hostile
+@given(case=cases())
+def test_an_untouched_table_scores_zero(measure: Measure, case: Case) -> None:
+    assert measure.compute(identity(case)) == 0.0
+
+
+@every_measure
+@hostile
+@given(case=cases())
+def test_measures_are_finite_builtin_floats_from_zero_up(measure: Measure, case: Case) -> None:
+    value = measure.compute(case.release)
+    assert type(value) is float
+    assert math.isfinite(value)
+    assert value >= 0.0
+
+
+@every_measure
+@hostile
+@given(case=cases(), seed=st.integers(0, 99))
+def test_the_order_of_rows_does_not_matter(measure: Measure, case: Case, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    original, release = case.release.original, case.release
+    x_order, y_order = rng.permutation(original.rows), rng.permutation(release.target.rows)
+    back = np.argsort(x_order)
+    other = release_of(
+        prepare(moved(original.table, x_order), original.columns),
+        moved(release.target.anonymized, y_order),
+        back[release.source[y_order]],
+    )
+    assert measure.compute(other) == pytest.approx(measure.compute(release), rel=1e-12)
+
+
+@every_attacker
+@hostile
+@given(case=cases(), seed=st.integers(0, 99))
+def test_row_by_row_attackers_do_not_heed_the_order_of_the_anonymized_rows(
+    attacker: Attacker, case: Case, seed: int
+) -> None:
+    target = case.release.target
+    order = np.random.default_rng(seed).permutation(target.rows)
+    other = target_of(target.original, moved(target.anonymized, order))
+    answers = [attacker.attack(each) for each in (target, other)]
+    if attacker.name not in BY_RANK:
+        before, after = (a.chosen if isinstance(a, Candidates) else a for a in answers)
+        assert after.tolist() == before[order].tolist()
+
+
+@every_attacker
+@hostile
+@given(case=cases())
+def test_rates_lie_between_zero_and_one(attacker: Attacker, case: Case) -> None:
+    rate = rates.rate_of(attacker.attack(case.release.target), case.release.source, rows=len(case.xs))
+    assert type(rate.rate) is float
+    assert 0.0 <= rate.rate <= 1.0
+    assert rate.trials == len(case.ys)
+    assert rate.correct == pytest.approx(rate.rate * rate.trials)
+    if rate.interval is not None:
+        assert 0.0 <= rate.interval[0] <= rate.rate <= rate.interval[1] <= 1.0
+
+
+@hostile
+@given(case=cases())
+def test_measuring_and_attacking_leave_the_tables_alone(case: Case) -> None:
+    original, anonymized = case.release.original.table, case.release.target.anonymized
+    before = original.copy(deep=True), anonymized.copy(deep=True), case.release.source.copy()
+    for measure in MEASURES.values():
+        measure.compute(case.release)
+    for attacker in ATTACKERS.values():
+        attacker.attack(case.release.target)
+    pd.testing.assert_frame_equal(original, before[0])
+    pd.testing.assert_frame_equal(anonymized, before[1])
+    assert (case.release.source == before[2]).all()
+
+
+@every_method
+@hostile
+@given(case=cases(), seed=st.integers(0, 9))
+def test_methods_return_a_release_and_leave_their_input_alone(method: Method, case: Case, seed: int) -> None:
+    table = case.release.original.table
+    before = table.copy(deep=True)
+    anonymized, source = applied(method, case, seed)
+    pd.testing.assert_frame_equal(table, before)
+    assert list(anonymized.columns) == list(table.columns)
+    assert list(anonymized.dtypes) == list(table.dtypes)
+    assert anonymized.index.equals(pd.RangeIndex(len(source)))
+    assert np.isfinite(anonymized[list(case.release.original.columns.sensitive)].to_numpy()).all()
+    assert (np.diff(source) > 0).all()
+    assert set(source.tolist()) <= set(range(len(table)))
+
+
+@every_method
+@hostile
+@given(case=cases())
+def test_methods_repeat_themselves_under_the_same_seed(method: Method, case: Case) -> None:
+    (first, s), (second, t) = applied(method, case, 3), applied(method, case, 3)
+    pd.testing.assert_frame_equal(first, second)
+    assert (s == t).all()
+
+
+@hostile
+@given(case=cases())
+def test_a_prepared_original_survives_pickling(case: Case) -> None:
+    original = case.release.original
+    ATTACKERS["euc2"].attack(case.release.target)
+    again = pickle.loads(pickle.dumps(original))
+    target = target_of(again, copy.deepcopy(case.release.target.anonymized))
+    one, other = (ATTACKERS["euc2"].attack(each) for each in (target, case.release.target))
+    assert isinstance(one, np.ndarray)
+    assert isinstance(other, np.ndarray)
+    assert one.tolist() == other.tolist()

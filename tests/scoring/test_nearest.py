@@ -1,0 +1,138 @@
+"""The search trees find exactly what a search through all rows finds."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.scoring import kernels
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.attackers import ATTACKERS
+from app.scoring.competition import Columns
+from app.scoring.excessive.bounds import gower_bounds
+from app.scoring.nearest import build_forest, nearest_rows
+from app.scoring.release import prepare, target_of
+from tests.scoring.guesses import guessed
+
+REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
+ROWS = 700
+
+
+def brute_force(points: FloatArray, query: FloatArray, *, absolute: bool = False) -> int:
+    total = np.zeros(len(points))
+    with np.errstate(over="ignore"):
+        for column in range(points.shape[1]):
+            gap = points[:, column] - query[column]
+            total = total + (np.abs(gap) if absolute else gap * gap)
+    return int(total.argmin())
+
+
+def drawn(kind: str, rng: np.random.Generator, columns: int = 4) -> FloatArray:
+    shape = (ROWS, columns)
+    kinds: dict[str, Callable[[], FloatArray]] = {
+        "normal": lambda: rng.standard_normal(shape),
+        "grid": lambda: rng.integers(0, 4, shape).astype(float),
+        "zeros": lambda: np.where(rng.random(shape) < 0.8, 0.0, rng.lognormal(10, 2, shape)),
+        "identical": lambda: np.full(shape, 3.5),
+        "constant": lambda: np.where(np.arange(columns) == 1, rng.integers(0, 50, shape), 7.0),
+        "tiny": lambda: rng.integers(-3, 4, shape).astype(np.float64) * 5e-324,
+        "huge": lambda: rng.integers(-2, 3, shape).astype(np.float64) * 1e200,
+        "largest": lambda: rng.choice([-1.7e308, 1.7e308, 0.0, 1.0], shape),
+        "mixed": lambda: rng.choice([0.0, 1e16, 1e16 + 2, 1e-200, 1e200, 1.0, 0.1, 0.3], shape),
+        "outlier": lambda: np.where(rng.random(shape) < 0.001, 1e12, rng.integers(0, 9, shape) / 10),
+    }
+    return kinds[kind]()
+
+
+KINDS = ("normal", "grid", "zeros", "identical", "constant", "tiny", "huge", "largest", "mixed", "outlier")
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_query_finds_what_brute_force_finds(kind: str, across: bool) -> None:
+    rng = np.random.default_rng(7)
+    points = drawn(kind, rng)
+    queries = drawn("mixed" if across else kind, rng)[:200]
+    forest = build_forest(points, np.zeros(ROWS, dtype=np.int64))
+    found = nearest_rows(forest, queries, np.zeros(len(queries), dtype=np.int64))
+    assert found.tolist() == [brute_force(points, query) for query in queries]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_column_is_searched_by_the_plain_difference(kind: str) -> None:
+    rng = np.random.default_rng(8)
+    points, queries = drawn(kind, rng, 1), drawn("mixed", rng, 1)[:200]
+    forest = build_forest(points, np.zeros(ROWS, dtype=np.int64))
+    found = nearest_rows(forest, queries, np.zeros(len(queries), dtype=np.int64), absolute=True)
+    assert found.tolist() == [brute_force(points, query, absolute=True) for query in queries]
+
+
+def test_a_group_is_searched_apart_from_the_others() -> None:
+    rng = np.random.default_rng(9)
+    points = drawn("grid", rng)
+    group_of = rng.permutation(np.arange(ROWS) % 5)
+    groups = rng.integers(-1, 5, ROWS)
+    found = nearest_rows(build_forest(points, group_of), drawn("grid", rng), groups)
+    assert ((found == -1) == (groups == -1)).all()
+    assert (group_of[found] == groups)[groups >= 0].all()
+
+
+def test_no_operations_are_contracted() -> None:
+    """(a, b) and (b, a) are equally far from 0 only if each square is rounded before they are added."""
+    rng = np.random.default_rng(10)
+    for a, b in rng.random((300, 2)):
+        forest = build_forest(np.array([[a, b], [b, a]]), np.zeros(2, dtype=np.int64))
+        assert nearest_rows(forest, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
+
+
+def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
+    kernels.warm()
+    table = pd.DataFrame({"q": ["a", "b", "a"], "s": [1.0, 2.0, 3.0]})
+    original = prepare(table, Columns(("q",), ("s",)))
+    target = target_of(original, table.iloc[::-1].reset_index(drop=True))
+    for attacker in ATTACKERS.values():
+        attacker.attack(target)
+    gower_bounds(original)
+    compiled: list[Any] = [kernels.search, kernels.nearest_other]
+    assert [len(kernel.signatures) for kernel in compiled] == [1, 1]
+
+
+def noisy(values: FloatArray, rng: np.random.Generator) -> FloatArray:
+    noise = rng.standard_normal(values.shape) * values.std(axis=0) / 10
+    return np.where(rng.random(values.shape) < 0.5, values, np.rint(values + noise))
+
+
+def in_class(codes: IntArray, own: IntArray) -> IntArray:
+    return np.flatnonzero((codes == own).all(axis=1))
+
+
+@pytest.mark.skipif(REFERENCE_DATA is None, reason="ANONCUP_REFERENCE_DATA names no folder")
+def test_attackers_on_real_data_agree_with_brute_force() -> None:
+    table = pd.read_csv(Path(str(REFERENCE_DATA)) / "microdata_8333x25.csv", dtype=str, keep_default_na=False)
+    columns = Columns(tuple(table.columns[:13]), tuple(table.columns[13:]))
+    table = table.astype(dict.fromkeys(columns.sensitive, float))
+    rng = np.random.default_rng(11)
+    anonymized = table.copy()
+    anonymized[list(columns.sensitive)] = noisy(table[list(columns.sensitive)].to_numpy(), rng)
+    anonymized[columns.quasi_identifiers[0]] = np.where(
+        rng.random(len(table)) < 0.5, "unknown", table.iloc[:, 0]
+    )
+    target = target_of(prepare(table, columns), anonymized)
+    x, y = target.original, target
+    guesses = {name: guessed(name, target) for name in ("id_sa", "sa_nearest", "euc1", "euc2")}
+    for j in rng.permutation(len(table))[:400]:
+        everyone = np.arange(len(table))
+        matching = in_class(x.codes, y.codes[j])
+        among = matching if len(matching) else everyone
+        close = int(among[brute_force(x.values[among], y.values[j])])
+        expected = {
+            "id_sa": int(among[brute_force(x.values[among, :1], y.values[j, :1], absolute=True)]),
+            "sa_nearest": brute_force(x.values[:, :1], y.values[j, :1], absolute=True),
+            "euc1": close if len(matching) else -1,
+            "euc2": close,
+        }
+        assert {name: guess[j] for name, guess in guesses.items()} == expected

@@ -1,0 +1,83 @@
+"""Scores and ranks, and the rates they are made of."""
+
+import math
+
+import numpy as np
+import pytest
+
+from app.scoring.competition import MeasureSettings
+from app.scoring.ranking import overall, rank_sums, ranks, standing, utility, utility_score
+from app.scoring.rates import Candidates, expected_rate, guess_rate, wilson
+from app.scoring.utility import UTILITIES
+
+
+@pytest.mark.parametrize(
+    ("value", "scale", "score"),
+    [
+        (1.0, 4.0, 0.25),
+        (9.0, 4.0, 1.0),
+        (0.0, 0.0, 0.0),
+        (1.0, 0.0, 1.0),
+        (1e-10, 0.5, 0.0),
+        (1e-10, 1e-10, 0.0),
+    ],
+)
+def test_a_utility_score_is_the_value_over_its_scale(value: float, scale: float, score: float) -> None:
+    assert utility_score(value, scale) == score
+
+
+def test_measures_in_data_units_are_zero_below_a_share_of_the_largest_cell() -> None:
+    settings = {
+        "mean_mae": MeasureSettings(1.0),
+        "cor_mae": MeasureSettings(3.0),
+        "k_min": MeasureSettings(0.0),
+    }
+    values, scales = {"mean_mae": 1e-4, "cor_mae": 0.1}, {"mean_mae": 1e-3, "cor_mae": 0.2}
+    found = [
+        utility(values, measures=UTILITIES, settings=settings, scales=scales, largest_cell=largest)
+        for largest in (1.0, 5e5)
+    ]
+    assert found == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
+
+
+def test_nothing_weighing_means_nothing_lost() -> None:
+    assert utility({}, measures=UTILITIES, settings={}, scales={}, largest_cell=1.0) == 0.0
+
+
+def test_the_overall_score_is_the_mean_of_both() -> None:
+    assert overall(0.2, 0.6) == 0.4
+
+
+def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
+    scores = [0.3, 0.1, None, 0.2, 0.2, None, 0.3]
+    assert ranks(scores) == [4, 1, None, 2, 2, None, 4]
+    assert standing(scores) == [1, 3, 4, 0, 6, 2, 5]
+    assert ranks([]) == []
+
+
+def test_rank_sums_add_the_ranks_of_every_value() -> None:
+    assert rank_sums([{"a": 1.0, "b": 2.0}, None, {"a": 1.0, "b": 1.0}]) == [3.0, None, 2.0]
+    assert rank_sums([None]) == [None]
+
+
+def test_an_abstention_is_never_right() -> None:
+    rate = guess_rate(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
+    assert (rate.rate, rate.correct, rate.trials, rate.baseline) == (1 / 3, 1, 3, 0.25)
+    assert type(rate.correct) is int
+
+
+def test_the_deviation_of_an_expectation_is_that_of_independent_choices() -> None:
+    group_of, sizes = np.array([0, 0, 1, 2]), np.array([2, 1, 1])
+    rate = expected_rate(Candidates(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4)
+    assert (rate.rate, rate.correct) == (0.5, 2.0)
+    assert rate.sd == pytest.approx(math.sqrt(2 * 0.25) / 4)
+    assert rate.interval is None
+
+
+def test_wilsons_interval_solves_its_equation() -> None:
+    z = 1.959963984540054
+    for correct, trials in ((3, 10), (50, 8333), (9, 10)):
+        for bound in wilson(correct, trials):
+            assert abs(correct / trials - bound) == pytest.approx(z * math.sqrt(bound * (1 - bound) / trials))
+    assert wilson(0, 10)[0] == 0.0
+    assert wilson(10, 10)[1] == 1.0

@@ -1,0 +1,82 @@
+"""P0's tables 2, 3, 4, 10 and 11: four rows worked by hand."""
+
+import pytest
+
+from app.scoring import anonymity, rates
+from app.scoring.attackers import ATTACKERS
+from app.scoring.release import Target
+from app.scoring.utility import UTILITIES
+from tests.scoring.guesses import guessed
+from tests.scoring.reference import Cells, Texts
+from tests.scoring.tables_to_break import Case, case_of
+
+XQ: Texts = [("2", "1", "1"), ("2", "1", "1"), ("1", "1", "2"), ("1", "1", "2")]
+XS = [[100.0, 100.0], [200.0, 400.0], [300.0, 200.0], [400.0, 500.0]]
+UNIFIED: Texts = [("2", "1", "1"), ("2", "1", "1"), ("1", "1", "1"), ("1", "1", "1")]
+RELEASES: dict[str, tuple[Texts, Cells]] = {
+    "X": (XQ, XS),
+    "B": (XQ, [[110.0, 90.0], [220.0, 390.0], [280.0, 210.0], [390.0, 520.0]]),
+    "D": (UNIFIED, XS),
+    "F": (XQ, [[150.0, 250.0], [150.0, 250.0], [350.0, 350.0], [350.0, 350.0]]),
+    "G": (XQ, [[200.0, 100.0], [100.0, 400.0], [300.0, 500.0], [400.0, 200.0]]),
+}
+MEASURES = ("mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss")
+NUMBERS = {
+    "X": (0, 0, 0, 0, 0),
+    "B": (1.25, 7.5, 0, 0.113856637, 0.040625),
+    "D": (0, 175, 1, 0, 0),
+    "F": (0, 0, 0, 0.292893219, 0.270833333),
+    "G": (0, 0, 0, 0.848528137, 0.270833333),
+}
+ID_RAND = {"X": 0.5, "B": 0.5, "D": 0.25, "F": 0.5, "G": 0.5}
+GUESSES = {
+    "X": ("1234", "1234", "1234"),
+    "B": ("1234", "1234", "1234"),
+    "D": ("1234", "1234", "1234"),
+    "F": ("1133", "1324", "1133"),
+    "G": ("2134", "1342", "1243"),
+}
+every_release = pytest.mark.parametrize("name", RELEASES)
+
+
+def worked(name: str) -> Case:
+    return case_of((XQ, XS, *RELEASES[name]), [0, 1, 2, 3])
+
+
+def spelled(attacker: str, target: Target, **parameters: object) -> str:
+    return "".join(str(i + 1) for i in guessed(attacker, target, **parameters))
+
+
+@every_release
+def test_the_utility_is_the_papers(name: str) -> None:
+    values = [UTILITIES[measure].compute(worked(name).release) for measure in MEASURES]
+    assert values == pytest.approx(NUMBERS[name], abs=1e-9)
+
+
+@every_release
+def test_all_classes_have_two_rows(name: str) -> None:
+    release = worked(name).release
+    assert (anonymity.k_min(release), anonymity.k_mean(release)) == (2.0, 2.0)
+
+
+@every_release
+def test_the_attackers_guess_as_in_the_paper(name: str) -> None:
+    target = worked(name).release.target
+    found = tuple(spelled(each, target) for each in ("id_sa", "sort", "euc2"))
+    assert found == GUESSES[name]
+    assert spelled("euc1", target, give_up="own_row") == GUESSES[name][2]
+
+
+@every_release
+def test_id_rand_is_an_exact_expectation(name: str) -> None:
+    release = worked(name).release
+    rate = rates.rate_of(ATTACKERS["id_rand"].attack(release.target), release.source, rows=4)
+    assert (rate.rate, rate.correct, rate.trials) == (ID_RAND[name], 4 * ID_RAND[name], 4)
+
+
+def test_euc1_gives_up_where_nothing_matches() -> None:
+    assert guessed("euc1", worked("D").release.target) == [0, 1, -1, -1]
+
+
+def test_sa_rank_on_the_swapped_table() -> None:
+    assert spelled("sa_rank", worked("G").release.target) == "2134"
