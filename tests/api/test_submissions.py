@@ -1,0 +1,230 @@
+"""An upload's way through the API: accepted, refused, scored, shown."""
+
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select
+
+from app.config import Settings
+from app.db.models import Evaluation, Secret, State, Submission
+from app.scoring.tables import table_csv
+from app.transaction import transaction
+from tests.arena import API, Arena, competition_file, noisy_release, original_table
+from workers import scoring
+
+
+def counted(model: type[Submission] | type[Secret] | type[Evaluation]) -> int:
+    with transaction() as session:
+        return session.scalars(select(func.count()).select_from(model)).one()
+
+
+def score_everything() -> None:
+    """What a worker would do, called as a plain function."""
+    with transaction() as session:
+        waiting = list(session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)))
+    for identifier in waiting:
+        scoring.score(str(identifier))
+
+
+def test_an_upload_is_acknowledged_with_a_receipt(arena: Arena) -> None:
+    answer = arena.submit("red")
+    assert answer.status_code == 202
+    receipt = answer.json()
+    assert receipt["status"] == "QUEUED"
+    assert len(receipt["sha256"]["anonymized.csv"]) == len(receipt["commitment"]) == 64
+    assert receipt["warnings"] == []
+
+
+def test_a_scored_submission_shows_every_measure_and_reaches_the_board(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    found = arena.submission(identifier, "red")
+    assert found["status"] == "SCORED"
+    assert found["result"]["verdict"] == "accepted"
+    assert list(found["result"]["measures"])[:2] == ["mean_mae", "cross_mean"]
+    assert found["step"] == found["steps"] > 10
+    (row,) = arena.board()["rows"]
+    assert (row["rank"], row["team"], row["entries"]) == (1, "red", 1)
+    assert row["overall"] == found["result"]["overall"]
+
+
+def test_an_excessive_release_is_rejected_with_all_its_measures_and_has_no_rank(arena: Arena) -> None:
+    turned = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
+    identifier = arena.submit("red", anonymized=table_csv(turned), secret=secret.encode()).json()["id"]
+    score_everything()
+    found = arena.submission(identifier, "red")
+    assert found["status"] == "REJECTED"
+    assert found["result"]["violations"][0]["code"] == "excessive_anonymization"
+    assert found["result"]["measures"]["mean_mae"]["value"] == 0
+    (row,) = arena.board()["rows"]
+    assert row["rank"] is None
+    assert row["overall"] is None
+
+
+def test_ties_share_a_rank_and_the_earlier_submission_comes_first(arena: Arena) -> None:
+    worse = noisy_release(3, arena.table.assign(income=arena.table["income"] * 1.5))
+    arena.submit("worse", anonymized=worse[0], secret=worse[1])
+    for team in ("early", "late"):
+        arena.submit(team, seed=3)
+    score_everything()
+    ranks = [(row["rank"], row["team"]) for row in arena.board()["rows"]]
+    assert ranks == [(1, "early"), (1, "late"), (3, "worse")]
+
+
+def cut(lines: bytes, change: Callable[[list[str]], list[str]]) -> bytes:
+    return ("\n".join(change(lines.decode().splitlines())) + "\n").encode()
+
+
+GOOD_TABLE, GOOD_SECRET = noisy_release(1, original_table())
+
+
+def last(lines: bytes, row: str) -> bytes:
+    """The file with another last row."""
+    return cut(lines, lambda rows: [*rows[:-1], row])
+
+
+BAD_UPLOADS = {
+    "duplicate": ("secret", cut(GOOD_SECRET, lambda rows: [*rows[:-1], rows[1]]), "duplicate_row", 40, True),
+    "out of range": ("secret", last(GOOD_SECRET, "41"), "out_of_range", 40, True),
+    "zero": ("secret", last(GOOD_SECRET, "0"), "out_of_range", 40, True),
+    "no header": ("secret", cut(GOOD_SECRET, lambda rows: rows[1:]), "secret_header", None, False),
+    "too short": ("secret", cut(GOOD_SECRET, lambda rows: rows[:-1]), "wrong_length", None, False),
+    "not a number": ("secret", last(GOOD_SECRET, "x"), "not_a_row_number", 40, True),
+    "empty secret": ("secret", b"", "secret_header", None, False),
+    "ragged": ("anonymized", last(GOOD_TABLE, "f,20,1"), "ragged_row", 40, False),
+    "nan": ("anonymized", last(GOOD_TABLE, "f,20,nan,1"), "not_a_number", 40, True),
+    "infinite": ("anonymized", last(GOOD_TABLE, "f,20,1e999,1"), "not_finite", 40, True),
+    "missing": ("anonymized", last(GOOD_TABLE, "f,20,,1"), "missing_value", 40, True),
+    "header": ("anonymized", GOOD_TABLE.replace(b"income,rent", b"rent,income"), "header", None, True),
+    "too long": ("anonymized", cut(GOOD_TABLE, lambda rows: [*rows, rows[1]]), "too_many_rows", None, False),
+    "empty": ("anonymized", b"", "no_header", None, False),
+    "no rows": ("anonymized", cut(GOOD_TABLE, lambda rows: rows[:1]), "no_rows", None, False),
+    "nul": ("anonymized", last(GOOD_TABLE, "f\0,20,1,1"), "control_character", 40, True),
+    "quote": ("anonymized", last(GOOD_TABLE, '"f,20,1,1'), "unclosed_quote", 40, False),
+    "binary": ("anonymized", b"\xff\xfe\x00\x01", "encoding", None, False),
+}
+
+
+@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
+def test_a_malformed_upload_is_answered_with_its_place_and_nothing_is_stored(
+    arena: Arena, settings: Settings, case: tuple[str, bytes, str, int | None, bool]
+) -> None:
+    file, content, code, row, has_column = case
+    arena.team("red")
+    files_before = sorted((settings.data / "blobs").rglob("*"))
+    sent = {"anonymized": GOOD_TABLE, "secret": GOOD_SECRET} | {file: content}
+    answer = arena.submit("red", anonymized=sent["anonymized"], secret=sent["secret"])
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    first = problem["errors"][0]
+    assert (first["file"], first["code"], first["row"]) == (file, code, row)
+    assert (first["column"] is not None) == has_column
+    assert problem["total"] >= 1
+    assert counted(Submission) == counted(Secret) == counted(Evaluation) == 0
+    assert sorted((settings.data / "blobs").rglob("*")) == files_before
+
+
+def test_at_most_twenty_problems_are_listed_and_all_are_counted(arena: Arena) -> None:
+    broken = arena.table.assign(income="many")
+    problem = arena.submit("red", anonymized=table_csv(broken)).json()
+    assert (len(problem["errors"]), problem["total"]) == (20, 40)
+
+
+def test_both_directions_of_the_secret_mean_the_same(arena: Arena) -> None:
+    table, secret = noisy_release(5, arena.table)
+    source = [int(line) for line in secret.decode().split()[1:]]
+    inverse = [source.index(row) + 1 for row in range(1, len(source) + 1)]
+    other = "anonymized_row\n" + "\n".join(map(str, inverse))
+    first, second = (
+        arena.submit("red", anonymized=table, secret=one).json()["id"] for one in (secret, other.encode())
+    )
+    score_everything()
+    results = [arena.submission(identifier, "red")["result"] for identifier in (first, second)]
+    assert results[0] == results[1]
+    assert results[0]["measures"]["information_loss"]["value"] > 0
+
+
+def test_deleted_rows_may_be_named_by_zeros(arena: Arena) -> None:
+    kept = arena.table.iloc[::2]
+    secret = "anonymized_row\n" + "".join(f"{row // 2 + 1 if row % 2 == 0 else 0}\n" for row in range(40))
+    answer = arena.submit("red", anonymized=table_csv(kept), secret=secret.encode())
+    assert answer.status_code == 202
+    assert answer.json()["warnings"] == []
+
+
+def test_a_release_in_its_original_order_is_accepted_with_a_warning(arena: Arena) -> None:
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(40))
+    answer = arena.submit("red", anonymized=table_csv(arena.table), secret=secret.encode())
+    assert [warning["code"] for warning in answer.json()["warnings"]] == ["rows_in_original_order"]
+
+
+def test_sending_the_same_again_is_said_to_its_own_team_only(arena: Arena) -> None:
+    arena.submit("red", seed=9)
+    assert arena.submit("blue", seed=9).json()["warnings"] == []
+    assert arena.submit("red", seed=9).json()["warnings"][0]["code"] == "sent_before"
+
+
+@pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
+def test_outside_its_window_a_competition_accepts_nothing(
+    client: TestClient, opens: float, closes: float
+) -> None:
+    arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
+    answer = arena.submit("red")
+    assert (answer.status_code, answer.json()["code"]) == (409, "phase_closed")
+
+
+def test_a_missing_file_is_named(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/submissions"
+    answer = arena.post(path, token=arena.team("red"), files={"secret": ("s.csv", GOOD_SECRET)})
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "missing_file")
+
+
+def test_a_request_that_is_no_form_is_refused(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/submissions"
+    answer = arena.post(path, token=arena.team("red"), content=b"{}")
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "not_multipart")
+
+
+def test_a_file_beyond_the_competitions_limit_is_too_large(client: TestClient) -> None:
+    file = competition_file(more="[limits]\nfile_mb = 1")
+    arena = Arena.opened(client, file=file)
+    answer = arena.submit("red", anonymized=b"x" * (2**20 + 1))
+    assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert counted(Submission) == 0
+
+
+def test_somebody_without_a_team_cannot_submit(arena: Arena) -> None:
+    files = {"anonymized": ("a.csv", GOOD_TABLE), "secret": ("s.csv", GOOD_SECRET)}
+    answer = arena.post(f"/competitions/{arena.slug}/submissions", files=files)
+    assert (answer.status_code, answer.json()["code"]) == (403, "not_in_a_team")
+    answer = arena.client.post(f"{API}/competitions/{arena.slug}/submissions", files=files)
+    assert (answer.status_code, answer.json()["code"]) == (401, "not_signed_in")
+
+
+def test_another_teams_submission_does_not_exist_for_you(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    for path in (f"/submissions/{identifier}", f"/submissions/{identifier}/data/anonymized.csv"):
+        assert arena.get(path, token=arena.team("blue")).status_code == 404
+        assert arena.get(path, token=arena.team("red")).status_code == 200
+        assert arena.client.get(API + path).status_code == 401
+    assert arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("blue")).json() == []
+
+
+def test_a_team_downloads_its_public_file_as_it_was_sent(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    answer = arena.get(f"/submissions/{identifier}/data/anonymized.csv", token=arena.team("red"))
+    assert answer.content == GOOD_TABLE
+
+
+def test_the_data_of_a_competition_with_submissions_are_fixed(arena: Arena) -> None:
+    arena.submit("red")
+    other = table_csv(arena.table.iloc[:-1])
+    answer = arena.put(f"/competitions/{arena.slug}/original/original.csv", content=other)
+    assert (answer.status_code, answer.json()["code"]) == (409, "fixed")
+    answer = arena.put(
+        f"/competitions/{arena.slug}/competition.toml", content=competition_file(threshold=0.9)
+    )
+    assert (answer.status_code, answer.json()["code"]) == (409, "fixed")

@@ -1,0 +1,80 @@
+"""Real servers for every test that asks: the embedded Postgres and Valkey, migrated and emptied."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import text
+
+from app import queue, sealing
+from app.config import Settings, get_settings
+from app.db import engine
+from app.db.models import Base
+from app.embedded import Services, embedded_services
+from app.main import create_app
+from migrations.run import migrate
+from tests.arena import Arena
+from workers import child
+
+
+@pytest.fixture(scope="session")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    with embedded_services(tmp_path_factory.mktemp("servers")) as running:
+        migrate(running.database_url)
+        yield running
+
+
+@pytest.fixture(scope="session")
+def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    data = tmp_path_factory.mktemp("data")
+    sealing.create_keys(data / "sealing.pub", data / "private")
+    os.environ.update(
+        DATABASE_URL=services.database_url,
+        REDIS_URL=services.redis_url,
+        ANONCUP_DATA=str(data),
+        ANONCUP_SEALING_KEY_FILE=str(data / "sealing.pub"),
+        ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
+    )
+    get_settings.cache_clear()
+    yield get_settings()
+    child.keeper.discard()
+    engine.get_engine().dispose()
+    queue.celery.close()
+
+
+@pytest.fixture
+def settings(session_settings: Settings) -> Settings:
+    """An empty database, an empty queue, and what reaches them."""
+    tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
+    with engine.get_engine().begin() as connection:
+        connection.execute(text(f"TRUNCATE {tables} CASCADE"))
+    empty_queue()
+    return session_settings
+
+
+def empty_queue() -> None:
+    with queue.celery.connection_for_write() as connection:
+        connection.default_channel.client.flushall()
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[TestClient]:
+    with TestClient(create_app(), raise_server_exceptions=False) as made:
+        yield made
+
+
+@pytest.fixture
+def arena(client: TestClient) -> Arena:
+    """A small open competition with its organizer."""
+    return Arena.opened(client)
+
+
+@pytest.fixture
+def reference_data() -> Path:
+    """The folder of real data, where there is one."""
+    folder = os.environ.get("ANONCUP_REFERENCE_DATA")
+    if not folder:
+        pytest.skip("ANONCUP_REFERENCE_DATA is not set")
+    return Path(folder)

@@ -1,0 +1,161 @@
+"""The real processes: a web server on a port, a Celery worker with its clock."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from app import tethered
+from app.client import Client
+from app.processes import Program, wait_until_healthy, web_program, worker_program
+from app.roles import Role
+from app.scoring.competition import Columns
+from app.scoring.competition_file import with_tables
+from app.scoring.permutation import secret_csv
+from app.scoring.synthetic import household_table
+from app.scoring.tables import table_csv
+from app.scoring.templates import template
+from app.services import accounts
+from app.transaction import transaction
+from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
+
+# Short enough for a test, long against a step of scoring.
+QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(program: Program) -> Iterator[subprocess.Popen[bytes]]:
+    process = tethered.start(program.command, log=program.log, env=os.environ | program.env)
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """kill -9 of the process alone: what it started must notice by itself."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGKILL)
+    process.wait(10)
+
+
+@contextmanager
+def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
+    port = free_port()
+    log = logs / f"web-{port}.log"
+    with running(web_program(host="127.0.0.1", port=port, env=env or {}, log=log)):
+        url = f"http://127.0.0.1:{port}"
+        wait_until_healthy(f"{url}/healthz", log=log)
+        yield url
+
+
+@contextmanager
+def worker(logs: Path) -> Iterator[subprocess.Popen[bytes]]:
+    log = logs / f"worker-{next(numbers)}.log"
+    with running(worker_program(data=logs, env=QUICK, log=log)) as process:
+        yield process
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A competition behind a running web server, with one team."""
+
+    url: str
+    slug: str
+    token: str
+
+    def submit(self, *, seed: int = 1) -> str:
+        anonymized, secret = noisy_release(seed, original_table())
+        return self.send(anonymized, secret)
+
+    def send(self, anonymized: bytes, secret: bytes) -> str:
+        with Client(self.url, self.token) as client:
+            return str(client.submit(self.slug, anonymized=anonymized, secret=secret)["id"])
+
+    def submission(self, identifier: str) -> dict[str, object]:
+        with Client(self.url, self.token) as client:
+            return client.submission(identifier)
+
+    def until(
+        self, identifier: str, wanted: Callable[[dict[str, object]], bool], *, within_s: float = 60
+    ) -> dict[str, object]:
+        deadline = time.monotonic() + within_s
+        while time.monotonic() < deadline:
+            found = self.submission(identifier)
+            if wanted(found):
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"still {found['status']} after {within_s} s, step {found['step_name']}")
+
+    def until_state(self, identifier: str, state: str, *, within_s: float = 60) -> dict[str, object]:
+        return self.until(identifier, lambda found: found["status"] == state, within_s=within_s)
+
+
+def open_contest(url: str, *, file: str, original: bytes, slug: str) -> Contest:
+    name = f"organizer {next(numbers)}"
+    with transaction() as session:
+        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+    with Client(url) as client:
+        token = client.token(name, PASSWORD)
+    with Client(url, token) as client:
+        client.create_competition(file)
+        client.put_original(slug, original)
+        invite = client.invite(slug)
+    with Client(url) as client:
+        member = f"member {next(numbers)}"
+        return Contest(url, slug, client.sign_up(invite=invite, team="red", name=member, password=PASSWORD))
+
+
+def small_contest(url: str) -> Contest:
+    return open_contest(url, file=competition_file(), original=table_csv(original_table()), slug="small")
+
+
+def household_file(slug: str, columns: Columns | None = None) -> str:
+    """The 2015 template, open today; other ``columns`` for other data of that shape."""
+    text = template(2015).replace('slug = "cup-2015"', f'slug = "{slug}"')
+    window = competition_file(opens=-1, closes=1)
+    text = with_tables(text, "phases", window[window.index("[[phases]]") :])
+    text = with_tables(text, "excessive", "[excessive]\nthreshold = 0.1")
+    if columns is None:
+        return text
+    quasi, sensitive = list(columns.quasi_identifiers), list(columns.sensitive)
+    for name in ("attackers.id_sa", "attackers.sa_rank", "attackers.sa_nearest"):
+        place = 7 if name != "attackers.id_sa" else 1
+        text = with_tables(text, name, f'[{name}]\ncolumn = "{sensitive[place]}"')
+    crossed = f"weight = 1.0\ncolumns = {quasi[:6]}"
+    text = with_tables(text, "measures.cross_count", f"[measures.cross_count]\n{crossed}")
+    target = f'\ntarget = ["{sensitive[1]}"]'
+    text = with_tables(text, "measures.cross_mean", f"[measures.cross_mean]\n{crossed}{target}")
+    return with_tables(
+        text, "columns", f"[columns]\nquasi_identifiers = {quasi}\nsensitive = {sensitive}"
+    ).replace("'", '"')
+
+
+def slow_contest(url: str) -> tuple[Contest, bytes, bytes]:
+    """A contest whose release takes seconds to score, and that release."""
+    table = household_table(60_000)
+    anonymized, secret = noisy_household(table)
+    contest = open_contest(url, file=household_file("slow"), original=table_csv(table), slug="slow")
+    return contest, anonymized, secret
+
+
+def noisy_household(table: pd.DataFrame) -> tuple[bytes, bytes]:
+    rng = np.random.default_rng(3)
+    source = rng.permutation(len(table))
+    released = table.iloc[source].reset_index(drop=True)
+    released["Youto037"] += rng.integers(-50, 50, len(table))
+    return table_csv(released), secret_csv(source)

@@ -1,0 +1,128 @@
+"""The same processes against a Postgres and a Redis of one's own, as Debian ships them."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import redis
+
+from app import sealing, tethered
+from app.config import get_settings
+from app.db import engine
+from app.processes import Program, wait_until_healthy
+from tests.e2e.stack import QUICK, free_port, kill, small_contest
+
+POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+REDIS = shutil.which("redis-server")
+pytestmark = pytest.mark.skipif(
+    not POSTGRES or REDIS is None, reason="Debian's postgresql and redis-server are not installed"
+)
+PASSWORD = "a%40b"
+"""With a sign that must survive every URL."""
+
+
+@contextmanager
+def own_redis(folder: Path) -> Iterator[str]:
+    port = free_port()
+    assert REDIS is not None
+    command = [REDIS, "--port", str(port), "--dir", str(folder), "--appendonly", "yes", "--bind", "127.0.0.1"]
+    process = tethered.start([*command, "--requirepass", "pass"], log=folder / "redis.log")
+    url = f"redis://:pass@127.0.0.1:{port}/0"
+    try:
+        with redis.Redis.from_url(url) as client:
+            until(client.ping, redis.ConnectionError)
+        yield url
+    finally:
+        kill(process)
+
+
+@contextmanager
+def own_postgres(folder: Path) -> Iterator[str]:
+    """Postgres on a TCP port, as another user where this one is root."""
+    port, data = free_port(), folder / "postgres"
+    binaries = POSTGRES[-1].parent
+    (folder / "password").write_text("a@b")
+    unroot = os.geteuid() == 0
+    initdb = [str(binaries / "initdb"), "-D", str(data), "-U", "cup", "-A", "scram-sha-256", "--no-sync"]
+    made = tethered.start(
+        [*initdb, f"--pwfile={folder / 'password'}"], log=folder / "initdb.log", unroot=unroot, cwd=Path("/")
+    )
+    assert made.wait(60) == 0, tethered.tail(folder / "initdb.log")
+    command = [str(POSTGRES[-1]), "-D", str(data), "-p", str(port), "-k", ""]
+    command += ["-c", "listen_addresses=127.0.0.1"]
+    process = tethered.start(command, log=folder / "postgres.log", unroot=unroot, cwd=Path("/"))
+    url = f"postgresql+psycopg://cup:{PASSWORD}@127.0.0.1:{port}/postgres"
+    try:
+        yield url
+    finally:
+        kill(process)
+
+
+def until(works: object, error: type[Exception], *, within_s: float = 30) -> None:
+    deadline = time.monotonic() + within_s
+    while True:
+        try:
+            works()  # type: ignore[operator]
+            return
+        except error:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
+
+
+def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> None:
+    program = Program(name=name, command=command(*arguments), env=env, log=log / f"{name}.log")
+    process = tethered.start(program.command, log=program.log, env=os.environ | program.env)
+    stack.callback(kill, process)
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not pwd.getpwall(), reason="no other user to be")
+def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public, private = tmp_path / "sealing.pub", tmp_path / "private"
+    sealing.create_keys(public, private)
+    with ExitStack() as stack:
+        shared = {
+            "DATABASE_URL": stack.enter_context(own_postgres(tmp_path)),
+            "REDIS_URL": stack.enter_context(own_redis(tmp_path)),
+            "ANONCUP_DATA": str(tmp_path),
+            **QUICK,
+        }
+        for name, value in shared.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("ANONCUP_SEALING_KEY_FILE", raising=False)
+        monkeypatch.delenv("ANONCUP_OPENING_KEYS_DIR", raising=False)
+        until(
+            lambda: subprocess.run(command("migrate"), check=True, capture_output=True),
+            subprocess.CalledProcessError,
+        )
+        port = free_port()
+        web = shared | {"ANONCUP_SEALING_KEY_FILE": str(public)}
+        start(stack, "web", web, tmp_path, "serve", "--port", str(port))
+        start(stack, "worker", shared | {"ANONCUP_OPENING_KEYS_DIR": str(private)}, tmp_path, "worker")
+        start(stack, "scheduler", shared, tmp_path, "scheduler")
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", log=tmp_path / "web.log")
+        forget_connections(monkeypatch)
+        contest = small_contest(f"http://127.0.0.1:{port}")
+        contest.until_state(contest.submit(), "SCORED")
+        with redis.Redis.from_url(shared["REDIS_URL"]) as broker:
+            broker.flushall()
+        contest.until_state(contest.submit(seed=2), "SCORED")
+        engine.get_engine().dispose()
+    forget_connections(monkeypatch)
+
+
+def forget_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kept in (get_settings, engine.get_engine, engine.session_factory):
+        kept.cache_clear()

@@ -1,0 +1,254 @@
+"""The life of an evaluation against a real database: claims, leases, attempts, the sweep."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select, text
+
+from app import queue
+from app.config import Settings
+from app.db.models import Evaluation, State
+from app.errors import Unavailable
+from app.services import evaluations
+from app.services.evaluations import Claim
+from app.transaction import transaction
+from tests.arena import Arena
+from tests.conftest import empty_queue
+from workers import child, scoring, upkeep
+
+LEASE = timedelta(seconds=30)
+VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
+
+
+def submitted(arena: Arena, *, seed: int = 1) -> UUID:
+    """The identifier of a queued evaluation."""
+    answer = arena.submit("red", seed=seed)
+    with transaction() as session:
+        found = session.scalars(
+            select(Evaluation.id).where(Evaluation.submission_id == UUID(answer.json()["id"]))
+        )
+        return found.one()
+
+
+def claim(identifier: UUID, *, lease: timedelta = LEASE, attempts: int = 3) -> Claim | None:
+    with transaction() as session:
+        return evaluations.claim(session, identifier, lease=lease, attempts=attempts)
+
+
+def taken(identifier: UUID, *, lease: timedelta = LEASE) -> Claim:
+    found = claim(identifier, lease=lease)
+    assert found is not None
+    return found
+
+
+def recorded(claimed: Claim, verdict: dict[str, Any] = VERDICT) -> bool:
+    with transaction() as session:
+        return evaluations.record(session, claimed, verdict=verdict, scorer="test")
+
+
+def row(identifier: UUID) -> Evaluation:
+    with transaction() as session:
+        return session.get_one(Evaluation, identifier)
+
+
+def waiting() -> int:
+    return queue.depth() or 0
+
+
+def age(identifier: UUID) -> None:
+    """As if it had been queued a minute ago."""
+    with transaction() as session:
+        session.execute(
+            text("UPDATE evaluations SET created_at = created_at - interval '1 minute' WHERE id = :id"),
+            {"id": identifier},
+        )
+
+
+def test_only_one_of_two_workers_gets_an_evaluation(arena: Arena) -> None:
+    identifier = submitted(arena)
+    assert claim(identifier) is not None
+    assert claim(identifier) is None
+
+
+def test_a_claim_that_has_run_out_passes_to_the_next_and_only_that_one_records(arena: Arena) -> None:
+    identifier = submitted(arena)
+    slow = taken(identifier, lease=timedelta(0))
+    quick = taken(identifier)
+    assert (slow.attempt, quick.attempt) == (1, 2)
+    assert recorded(quick)
+    assert not recorded(slow, {"verdict": "rejected"})
+    assert row(identifier).state == State.SCORED
+
+
+def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) -> None:
+    identifier = submitted(arena)
+    claimed = taken(identifier, lease=timedelta(0))
+    with transaction() as session:
+        assert evaluations.renew(session, claimed, lease=LEASE, step=3, steps=9, name="euc1")
+    assert claim(identifier) is None
+    assert (row(identifier).step, row(identifier).steps, row(identifier).step_name) == (3, 9, "euc1")
+    with transaction() as session:
+        assert evaluations.renew(session, claimed, lease=timedelta(0), step=3, steps=9, name="euc1")
+    taken(identifier)
+    with transaction() as session:
+        assert not evaluations.renew(session, claimed, lease=LEASE, step=4, steps=9, name="euc2")
+
+
+def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
+    identifier = submitted(arena)
+    assert recorded(taken(identifier))
+    assert claim(identifier) is None
+
+
+def test_delivering_the_same_message_again_scores_once(arena: Arena) -> None:
+    identifier = submitted(arena)
+    for _ in range(3):
+        scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+
+
+def test_an_evaluation_that_was_tried_too_often_ends_in_error(arena: Arena) -> None:
+    identifier = submitted(arena)
+    for _ in range(3):
+        taken(identifier, lease=timedelta(0))
+    assert claim(identifier) is None
+    assert row(identifier).state == State.ERROR
+    assert "3 times" in (row(identifier).failure or "")
+
+
+def test_the_sweep_rings_for_queued_work_when_the_queue_was_emptied(arena: Arena) -> None:
+    identifier = submitted(arena)
+    age(identifier)
+    empty_queue()
+    upkeep.sweep()
+    assert waiting() == 1
+
+
+def test_the_sweep_does_not_ring_while_messages_wait(arena: Arena) -> None:
+    identifier = submitted(arena)
+    age(identifier)
+    assert waiting() == 1
+    upkeep.sweep()
+    assert waiting() == 1
+
+
+def test_the_sweep_rings_for_a_lease_that_has_run_out(arena: Arena) -> None:
+    identifier = submitted(arena)
+    taken(identifier, lease=timedelta(0))
+    empty_queue()
+    upkeep.sweep()
+    assert waiting() == 1
+
+
+def test_the_sweep_leaves_running_and_finished_work_alone(arena: Arena) -> None:
+    running, finished = submitted(arena), submitted(arena, seed=2)
+    taken(running)
+    recorded(taken(finished))
+    for identifier in (running, finished):
+        age(identifier)
+    empty_queue()
+    upkeep.sweep()
+    assert waiting() == 0
+
+
+def test_nothing_is_published_when_the_transaction_fails(arena: Arena) -> None:
+    identifier = submitted(arena)
+    empty_queue()
+
+    def interrupted() -> None:
+        with transaction() as session:
+            queue.defer(session, evaluations.SCORE, identifier)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
+    assert waiting() == 0
+
+
+def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_scores_it(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submitted(arena)
+    ready = child.keeper.ready(settings)
+    send = ready.send
+
+    def send_and_die(request: child.Request) -> None:
+        send(request)
+        ready.process.kill()
+
+    monkeypatch.setattr(ready, "send", send_and_die)
+    scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).failure) == (State.QUEUED, child.DIED)
+    scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 2)
+    assert row(identifier).failure is None
+
+
+def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
+    child.keeper.discard()
+    monkeypatch.setattr(scoring, "get_settings", lambda: settings.model_copy(update=limits))
+    monkeypatch.setattr(child.keeper, "child", None)
+
+
+def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submitted(arena)
+    limited(settings, monkeypatch, scoring_time_limit_s=0)
+    scoring.score(str(identifier))
+    assert row(identifier).state == State.ERROR
+    assert "limit of 0 s" in (row(identifier).failure or "")
+
+
+def test_scoring_that_never_fits_into_memory_ends_in_error(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submitted(arena)
+    limited(settings, monkeypatch, scoring_memory_mb=64)
+    for _ in range(4):
+        scoring.score(str(identifier))
+    child.keeper.discard()
+    assert row(identifier).state == State.ERROR
+    assert "memory" in (row(identifier).failure or "")
+
+
+def test_a_file_that_cannot_be_read_for_a_while_is_tried_again(arena: Arena, settings: Settings) -> None:
+    identifier = submitted(arena)
+    claimed = taken(identifier, lease=timedelta(0))
+    blob = settings.data / "blobs" / claimed.anonymized_sha256[:2] / claimed.anonymized_sha256
+    kept = blob.read_bytes()
+    blob.unlink()
+    scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).failure) == (State.QUEUED, child.STORAGE)
+    blob.write_bytes(kept)
+    scoring.score(str(identifier))
+    assert row(identifier).state == State.SCORED
+
+
+def test_a_missing_opening_key_does_not_lose_the_submission(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submitted(arena)
+    keyless = settings.model_copy(update={"opening_keys_dir": None})
+    monkeypatch.setattr(scoring, "get_settings", lambda: keyless)
+    scoring.score(str(identifier))
+    assert row(identifier).state == State.QUEUED
+    monkeypatch.undo()
+    scoring.score(str(identifier))
+    assert row(identifier).state == State.SCORED
+
+
+def test_a_database_that_is_away_is_said_to_be_unavailable(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlalchemy import create_engine
+    from sqlalchemy.orm import sessionmaker
+
+    from app.db import engine
+
+    nowhere = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
+    monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
+    with pytest.raises(Unavailable), transaction() as session:
+        session.execute(text("SELECT 1"))
