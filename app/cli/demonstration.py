@@ -66,12 +66,9 @@ def play(url: str, data: Path, *, meanwhile: Callable[[], None]) -> None:
     for number, entry in enumerate(ENTRIES):
         rng = np.random.default_rng([SEED, number])
         take_part(url, notes, invite, entry, data=(table, columns), rng=rng)
-    for entry in ENTRIES:
-        with Client(url, notes.content["tokens"][entry.team]) as client:
-            for submission in client.submissions(SLUG):
-                client.wait(submission["id"], timeout_s=SCORED_WITHIN_S, meanwhile=meanwhile)
+    endings = {entry.team: ending(url, notes.content["tokens"][entry.team], meanwhile) for entry in ENTRIES}
     with Client(url, organizer) as client:
-        show(client.board(SLUG))
+        show(client.board(SLUG), endings)
     print(f"accounts and tokens of the demo: {notes.path}")
 
 
@@ -167,11 +164,22 @@ def take_part(
         client.submit(SLUG, anonymized=table_csv(anonymized), secret=secret_csv(source), comment=comment)
 
 
-def show(board: dict[str, Any]) -> None:
-    table = Table("rank", "team", "overall", "utility loss", "risk", title="Anonymization board (0 is best)")
+def ending(url: str, token: str, meanwhile: Callable[[], None]) -> str:
+    """How the team's latest submission ended, once it has."""
+    with Client(url, token) as client:
+        latest = client.submissions(SLUG)[0]["id"]
+        found = client.wait(latest, timeout_s=SCORED_WITHIN_S, meanwhile=meanwhile)
+    reasons = [violation["code"] for violation in (found["result"] or {}).get("violations", [])]
+    return ": ".join([found["status"], *reasons])
+
+
+def show(board: dict[str, Any], endings: dict[str, str]) -> None:
+    table = Table("rank", "team", "overall", "utility loss", "risk", "ended as")
+    table.title = "Anonymization board (0 is best)"
     for row in board["rows"]:
         numbers = [
             "–" if row[key] is None else f"{row[key]:.4f}" for key in ("overall", "utility", "security")
         ]
-        table.add_row(str(row["rank"] or "–"), row["team"], *numbers)
-    Console().print(table)
+        ended = endings.get(row["team"], "")
+        table.add_row(str(row["rank"] or "–"), row["team"], *numbers, ended)
+    Console(width=110).print(table)
