@@ -20,7 +20,7 @@ from app.roles import Role
 from app.scoring.competition import Columns
 from app.scoring.competition_file import with_tables
 from app.scoring.permutation import secret_csv
-from app.scoring.synthetic import household_table
+from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tables import table_csv
 from app.scoring.templates import template
 from app.services import accounts
@@ -130,19 +130,14 @@ def household_file(slug: str, columns: Columns | None = None) -> str:
     window = competition_file(opens=-1, closes=1)
     text = with_tables(text, "phases", window[window.index("[[phases]]") :])
     text = with_tables(text, "excessive", "[excessive]\nthreshold = 0.1")
-    if columns is None:
-        return text
-    quasi, sensitive = list(columns.quasi_identifiers), list(columns.sensitive)
-    for name in ("attackers.id_sa", "attackers.sa_rank", "attackers.sa_nearest"):
-        place = 7 if name != "attackers.id_sa" else 1
-        text = with_tables(text, name, f'[{name}]\ncolumn = "{sensitive[place]}"')
-    crossed = f"weight = 1.0\ncolumns = {quasi[:6]}"
-    text = with_tables(text, "measures.cross_count", f"[measures.cross_count]\n{crossed}")
-    target = f'\ntarget = ["{sensitive[1]}"]'
-    text = with_tables(text, "measures.cross_mean", f"[measures.cross_mean]\n{crossed}{target}")
-    return with_tables(
-        text, "columns", f"[columns]\nquasi_identifiers = {quasi}\nsensitive = {sensitive}"
-    ).replace("'", '"')
+    if columns is not None:
+        for old, new in zip(names_of(household_columns()), names_of(columns), strict=True):
+            text = text.replace(f'"{old}"', f'"{new}"')
+    return text
+
+
+def names_of(columns: Columns) -> tuple[str, ...]:
+    return (*columns.quasi_identifiers, *columns.sensitive)
 
 
 def slow_contest(url: str) -> tuple[Contest, bytes, bytes]:
