@@ -17,7 +17,7 @@ from rich.table import Table
 from app.client import Client
 from app.roles import Role
 from app.scoring.competition import Columns
-from app.scoring.competition_file import parse_competition, with_tables
+from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.advisor import suggest_threshold
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
@@ -26,6 +26,7 @@ from app.scoring.release import prepare
 from app.scoring.synthetic import household_table
 from app.scoring.tables import table_csv
 from app.scoring.templates import template
+from app.scoring.toml_text import with_tables
 from app.services import accounts
 from app.transaction import transaction
 

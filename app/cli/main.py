@@ -5,7 +5,7 @@ import sys
 import typer
 
 from app.cli import local, operate
-from app.errors import DomainError, InvalidUpload
+from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
 UNREACHABLE = 3
@@ -30,10 +30,17 @@ def main() -> None:
         app()
     except DomainError as problem:
         print(f"anoncup: {problem.detail}", file=sys.stderr)
-        for entry in problem.problems if isinstance(problem, InvalidUpload) else ():
-            where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
-            print(f"  {where}: {entry.code}: {entry.message}", file=sys.stderr)
-        sys.exit(UNREACHABLE if problem.code.endswith("unavailable") else WRONG_INPUT)
+        if isinstance(problem, InvalidUpload):
+            list_problems(problem)
+        sys.exit(UNREACHABLE if isinstance(problem, Unavailable) else WRONG_INPUT)
     except OSError as problem:
         print(f"anoncup: {problem}", file=sys.stderr)
         sys.exit(WRONG_INPUT)
+
+
+def list_problems(problem: InvalidUpload) -> None:
+    for entry in problem.problems:
+        where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
+        print(f"  {where}: {entry.code}: {entry.message}", file=sys.stderr)
+    if problem.total > len(problem.problems):
+        print(f"  … {problem.total} problems in all", file=sys.stderr)

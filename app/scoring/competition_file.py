@@ -5,8 +5,7 @@ The organizer writes the file, the server stores it, the kit contains it and the
 
 import re
 import sys
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import pairwise
 from typing import Literal, cast
@@ -25,6 +24,7 @@ from app.scoring.competition import (
     Publication,
     Ranking,
 )
+from app.scoring.toml_text import loaded
 from app.scoring.tracks import TRACKS
 
 FORMAT = 1
@@ -34,72 +34,11 @@ TRACK_NAMES = ("microdata", "transactions")
 DISTANCES = ("gower", "euclidean", "jaccard", "jaccard_quantity")
 PHASES = ("anonymization", "reidentification")
 LARGEST = sys.float_info.max
-MAX_CHARACTERS = 1_000_000
-TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
-"""A dotted key of more parts than anybody means; reading one takes the square of its length."""
-TOKEN = re.compile(
-    r""""{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}\n]""",
-    re.DOTALL,
-)
-"""What decides where a TOML statement ends: strings and comments as wholes, brackets, line ends."""
 
 
 def parse_competition(text: str) -> Competition:
     """The competition that ``text`` describes; InvalidCompetition says what is wrong and where."""
     return read_competition(Table(loaded(text), ""))
-
-
-def loaded(text: str) -> dict[str, object]:
-    """TOML that an attacker may have written: ValueError also stands for numbers of too many digits."""
-    if len(text) > MAX_CHARACTERS:
-        raise InvalidCompetition(f"more than {MAX_CHARACTERS} characters", code="too_large")
-    if TOO_DEEP.search(text):
-        raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
-    try:
-        return tomllib.loads(text)
-    except ValueError as problem:
-        raise InvalidCompetition(f"not valid TOML: {problem}", code="not_toml") from None
-    except RecursionError:
-        raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
-
-
-def with_tables(text: str, name: str, body: str) -> str:
-    """``text`` with its tables ``[name]``, ``[[name]]``, ``[name.…]`` replaced by ``body`` at the end."""
-    kept: list[str] = []
-    remarks: list[str] = []
-    in_root, dropping = True, False
-    for statement in statements(text):
-        key = next(iter(loaded(statement)), None)
-        if key is None:
-            remarks.append(statement)
-            continue
-        is_header = statement.lstrip().startswith("[")
-        in_root = in_root and not is_header
-        was_dropping, dropping = dropping, key == name if is_header or in_root else dropping
-        if not (was_dropping and dropping):
-            kept += remarks  # those inside of what is dropped go with it
-        if not dropping:
-            kept.append(statement)
-        remarks = []
-    return "".join(kept + remarks).rstrip() + "\n\n" + body.strip() + "\n"
-
-
-def statements(text: str) -> Iterator[str]:
-    """Valid TOML cut at the line ends that lie outside of strings and brackets."""
-    depth = start = 0
-    for token in TOKEN.finditer(text):
-        mark = token.group()
-        depth += (mark in ("[", "{")) - (mark in ("]", "}"))
-        if mark == "\n" and depth == 0:
-            yield text[start : token.end()]
-            start = token.end()
-    yield text[start:]
-
-
-def with_scales(text: str, scales: Mapping[str, float]) -> str:
-    """The competition file with its ``[scales]`` fixed to these values, in full precision."""
-    lines = [f"{name} = {float(value)!r}" for name, value in scales.items()]
-    return with_tables(text, "scales", "\n".join(["[scales]", *lines]))
 
 
 class Table:

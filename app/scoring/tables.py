@@ -149,8 +149,8 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
 def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
     """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
     problems = Problems(file)
-    text = without_last_line_end(text, len(header))
-    if max(text.count("\n"), text.count("\r")) > MAX_ROWS:
+    text = without_blank_end(text, len(header))
+    if max(text.count("\n"), text.count("\r")) > MAX_ROWS + 1:
         # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
         problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
     problems.check()
@@ -184,12 +184,9 @@ def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
     return table
 
 
-def without_last_line_end(text: str, width: int) -> str:
-    """Without the end of the last line: with blank lines kept, Arrow would see a row behind it.
-
-    Blank lines at the very end are no rows either, except where a blank line is an empty cell.
-    """
-    return text.rstrip("\r\n") if width > 1 else text.removesuffix("\n").removesuffix("\r")
+def without_blank_end(text: str, width: int) -> str:
+    """Blank lines at the very end are no rows, except in a single column, where each is an empty cell."""
+    return text.rstrip("\r\n") if width > 1 else text
 
 
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:

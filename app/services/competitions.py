@@ -17,10 +17,11 @@ from app.db.models import Organizer, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Columns, Competition, Phase
-from app.scoring.competition_file import parse_competition, with_scales
+from app.scoring.competition_file import SLUG, parse_competition
 from app.scoring.release import prepare
 from app.scoring.scales import scales
 from app.scoring.tables import Remark, parse_original
+from app.scoring.toml_text import with_scales
 from app.services.accounts import Principal
 
 ORIGINAL_FILES = {"microdata": ("original.csv",)}
@@ -52,7 +53,8 @@ def listed(session: Session) -> list[CompetitionRow]:
 
 
 def find(session: Session, slug: str) -> CompetitionRow:
-    row = session.scalar(select(CompetitionRow).where(CompetitionRow.slug == slug))
+    known = SLUG.fullmatch(slug) is not None
+    row = session.scalar(select(CompetitionRow).where(CompetitionRow.slug == slug)) if known else None
     if row is None:
         raise NotFound(f"there is no competition {slug[:63]!r}", code="no_such_competition")
     return row

@@ -1,0 +1,148 @@
+"""Tables and files for the parser's tests, and the standard library's reading of them."""
+
+import csv
+import io
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from app.errors import InvalidUpload
+from app.scoring.competition import Columns
+from app.scoring.tables import parse_original, parse_release
+
+hostile = settings(max_examples=200, deadline=None, derandomize=True)
+
+COLUMNS = Columns(("sex", "年齢, 歳"), ('in"come', "rent"))
+NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)
+SMALL = Columns(("q",), ("s",))
+ONE = Columns(("q",), ())
+HEADER = b"q,s\n"
+SECONDS = 8.0
+
+TEXTS = [
+    "",
+    "NA",
+    "NaN",
+    "null",
+    "007",
+    "1",
+    "1.0",
+    " x ",
+    "'",
+    '"',
+    '""',
+    ",",
+    "日本",
+    "👪",
+    "\t",
+    "#",
+    "\u2028",
+]
+FLOATS = [
+    0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 2.225073858507201e-308, 1.7976931348623157e308,
+    -1.7976931348623157e308, 0.1, 0.1 + 0.2, 1 / 3, 1e22, 1e23, 1e16, 9007199254740993.0,
+    123456789012345680.0,
+]  # fmt: skip
+SPELLINGS = [
+    "0", "-0", "+1", "1.", ".5", "-.5e-3", "1E5", "1e+05", "007", "1e-400", "0.1", "9007199254740993",
+    "179769313486231570000e288", "2.4703282292062328e-324", "1" + "0" * 308, "0." + "0" * 400 + "1",
+]  # fmt: skip
+NOT_NUMBERS = [
+    "NaN", "nan", "inf", "-inf", "Infinity", "NA", "0x10", "1_000", "1,5", "１２", "٣", " 1", "1 ", "1\t",
+    "--1", "1e", "e5", ".", "+", "-", "1e5.0", "1d5", "1f", "true", "1 000", "−1", "½",
+]  # fmt: skip
+
+cell_texts = st.sampled_from(TEXTS) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=[*map(chr, {*range(32), 127} - {9})]),
+    max_size=8,
+)  # fmt: skip
+finite = st.sampled_from(FLOATS) | st.floats(allow_nan=False, allow_infinity=False)
+spellings = st.sampled_from(SPELLINGS) | finite.map(repr)
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> pd.DataFrame:
+    rows = draw(st.integers(1, 8))
+    texts, numbers = (
+        st.lists(cell_texts, min_size=rows, max_size=rows),
+        st.lists(finite, min_size=rows, max_size=rows),
+    )
+    return pd.DataFrame(
+        {name: draw(texts) for name in COLUMNS.quasi_identifiers}
+        | {name: np.array(draw(numbers)) for name in COLUMNS.sensitive}
+    )
+
+
+@dataclass(frozen=True)
+class Written:
+    """A valid file, and the columns it is about."""
+
+    content: bytes
+    columns: Columns
+
+
+def quoted(cell: str, *, always: bool) -> str:
+    needed = any(mark in cell for mark in ',"\r\n')
+    return '"' + cell.replace('"', '""') + '"' if always or needed else cell
+
+
+@st.composite
+def files(draw: st.DrawFn) -> Written:
+    """Valid files in every spelling that spreadsheets and languages produce."""
+    columns = draw(st.sampled_from([COLUMNS, SMALL, ONE]))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    rows = draw(
+        st.lists(
+            st.tuples(*[cell_texts] * len(columns.quasi_identifiers), *[spellings] * len(columns.sensitive)),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    names = (*columns.quasi_identifiers, *columns.sensitive)
+    lines = [",".join(quoted(cell, always=draw(st.booleans())) for cell in row) for row in [names, *rows]]
+    last_end = end if not lines[-1] else draw(st.sampled_from(["", end]))
+    mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return Written(mark + (end.join(lines) + last_end).encode(), columns)
+
+
+def plainly_read(content: bytes) -> list[list[str]]:
+    """The rows of a UTF-8 file, header first, by the standard library's strict reader."""
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
+
+
+def as_rows(table: pd.DataFrame) -> list[list[object]]:
+    """Every cell; numbers as the bits they are."""
+    cells = [
+        [number.hex() for number in table[name]] if table[name].dtype == np.float64 else list(table[name])
+        for name in table.columns
+    ]
+    return [list(row) for row in zip(*cells, strict=True)]
+
+
+def expected_rows(content: bytes, columns: Columns) -> list[list[object]]:
+    header, *rows = plainly_read(content)
+    return [
+        [
+            float(cell).hex() if name in columns.sensitive else cell
+            for name, cell in zip(header, row or [""], strict=True)
+        ]
+        for row in rows
+    ]
+
+
+def refusal(content: bytes, columns: Columns = SMALL, *, of: pd.DataFrame | None = None) -> InvalidUpload:
+    with pytest.raises(InvalidUpload) as caught:
+        parse_original(content, columns) if of is None else parse_release(content, of, columns)
+    return caught.value
+
+
+def places(problem: InvalidUpload) -> list[tuple[int | None, str | None, str]]:
+    return [(each.row, each.column, each.code) for each in problem.problems]
+
+
+def original(*cells: str) -> pd.DataFrame:
+    return pd.DataFrame({"q": list(cells), "s": np.arange(len(cells), dtype=float)})

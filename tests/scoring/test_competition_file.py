@@ -1,0 +1,341 @@
+"""The competition file: what it may say, and what is refused."""
+
+import re
+import tomllib
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import settings
+
+from app.errors import InvalidInput
+from app.scoring.competition import (
+    AttackerSettings,
+    Columns,
+    Competition,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    Phase,
+    Publication,
+    Ranking,
+)
+from app.scoring.competition_file import parse_competition
+from app.scoring.registry import Measure
+from app.scoring.templates import TEMPLATES, template
+from app.scoring.tracks import TRACKS
+from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
+
+hostile = settings(max_examples=200, deadline=None, derandomize=True)
+JAPAN = timezone(timedelta(hours=9))
+MEASURES = TRACKS["microdata"].measures
+WEIGHING = [name for name, measure in MEASURES.items() if measure.weighs]
+
+# What it may say.
+
+
+def test_the_template_of_2015_is_complete() -> None:
+    rules = parse_competition(template(2015))
+    assert rules.columns is not None
+    assert (len(rules.columns.quasi_identifiers), len(rules.columns.sensitive)) == (13, 12)
+    first_six = rules.columns.quasi_identifiers[:6]
+    weights = {name: each.weight for name, each in rules.measures.items()}
+    assert weights == dict.fromkeys(WEIGHING, 1.0)
+    assert rules.measures["cross_mean"].parameters == {"columns": first_six, "target": ("Youto037",)}
+    assert rules.measures["cross_count"].parameters == {"columns": first_six}
+    assert rules.columns.sensitive.index("Youto037") == 15 - 14
+    assert rules.columns.sensitive.index("Youto117") == 21 - 14
+    assert {name: each.parameters for name, each in rules.attackers.items()} == {
+        "id_sa": {"column": "Youto037"},
+        "sa_rank": {"column": "Youto117"},
+        "sa_nearest": {"column": "Youto117"},
+        "euc1": {"give_up": "abstain"},
+    }
+    assert [phase.name for phase in rules.phases] == ["anonymization", "reidentification"]
+    assert rules.scales == {}
+    assert rules.limits == Limits()
+
+
+def test_every_template_has_every_table_of_the_format() -> None:
+    for year in TEMPLATES:
+        tables = set(tomllib.loads(template(year)))
+        assert tables >= set(tomllib.loads(EXAMPLE)) - {"scales"}
+
+
+def test_the_weights_of_the_template_are_those_of_the_six_utility_measures() -> None:
+    assert set(WEIGHING) == {
+        "mean_mae", "cross_mean", "cross_count", "cor_mae", "information_loss", "row_difference"
+    }  # fmt: skip
+
+
+def test_there_is_no_template_of_a_year_without_a_contest() -> None:
+    with pytest.raises(InvalidInput, match="2015") as caught:
+        template(1999)
+    assert caught.value.code == "unknown_template"
+
+
+def test_the_example_of_the_format_says_all_that_it_says() -> None:
+    zone = ZoneInfo("Asia/Tokyo")
+    assert parse_competition(EXAMPLE) == Competition(
+        slug="demo",
+        title={"en": "Demo cup", "ja": "デモ杯"},
+        track="microdata",
+        timezone="Asia/Tokyo",
+        columns=Columns(("SetaiJinin", "Kouzou"), ("Youto037", "Youto117")),
+        measures={
+            "mean_mae": MeasureSettings(1.0),
+            "cross_mean": MeasureSettings(1.0, {"columns": ("SetaiJinin",), "target": ("Youto037",)}),
+        },
+        attackers={
+            "id_sa": AttackerSettings(True, {"column": "Youto037"}),
+            "euc1": AttackerSettings(True, {"give_up": "abstain", "quasi_identifiers": ("Kouzou",)}),
+        },
+        scales={"mean_mae": 12345.6},
+        excessive=Excessive("gower", "II", "average", 0.2),
+        ranking=Ranking("score", 2),
+        publication=Publication("public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False),
+        limits=Limits(0.5, 10, 100, 50, 500, 3, 64),
+        phases=(
+            Phase(
+                "anonymization", datetime(2027, 1, 10, 9, tzinfo=zone), datetime(2027, 1, 24, 9, tzinfo=zone)
+            ),
+        ),
+    )
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    assert parse_competition(LEAST) == Competition(
+        slug="demo",
+        title={"en": "Demo cup"},
+        track="microdata",
+        timezone="Asia/Tokyo",
+        columns=Columns(("a", "b"), ("x", "y")),
+    )
+
+
+def test_line_ends_of_windows_change_nothing() -> None:
+    assert parse_competition(EXAMPLE.replace("\n", "\r\n")) == parse_competition(EXAMPLE)
+
+
+def test_named_columns_are_taken_in_the_order_of_the_file() -> None:
+    rules = parse_competition(LEAST + '[measures.cross_mean]\ncolumns = ["b", "a"]\ntarget = ["y", "x"]\n')
+    assert rules.measures["cross_mean"].parameters == {"columns": ("a", "b"), "target": ("x", "y")}
+
+
+def test_a_time_without_an_offset_is_meant_in_the_zone_of_the_competition() -> None:
+    text = phases(("anonymization", "2027-01-10T09:00:00", "2027-07-10 09:00:00"))
+    assert parse_competition(text).phases[0].start == datetime(2027, 1, 10, 0, tzinfo=UTC)
+    elsewhere = parse_competition(text.replace("Asia/Tokyo", "Europe/Berlin")).phases[0]
+    assert elsewhere.start == datetime(2027, 1, 10, 8, tzinfo=UTC)
+    assert elsewhere.end == datetime(2027, 7, 10, 7, tzinfo=UTC)
+    frozen = parse_competition(LEAST + "[publication]\nfrozen_from = 2027-02-06T09:00:00").publication
+    assert frozen.frozen_from == datetime(2027, 2, 6, 0, tzinfo=UTC)
+
+
+def test_a_time_with_an_offset_keeps_it() -> None:
+    text = phases(("anonymization", "2027-01-10T09:00:00Z", "2027-01-10T09:00:01-05:00"))
+    phase = parse_competition(text).phases[0]
+    assert phase.start == datetime(2027, 1, 10, 9, tzinfo=UTC)
+    assert phase.end == datetime(2027, 1, 10, 14, 0, 1, tzinfo=UTC)
+
+
+def test_one_phase_may_start_when_the_other_ends() -> None:
+    early, middle, late = "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"
+    found = parse_competition(
+        phases(("anonymization", early, middle), ("reidentification", middle, late))
+    ).phases
+    assert found[0].end == found[1].start
+    assert len(parse_competition(phases(("reidentification", early, late))).phases) == 1
+
+
+@pytest.mark.parametrize(
+    "measure", [each for each in MEASURES.values() if each.parameters], ids=lambda measure: measure.name
+)
+def test_every_parameter_of_every_measure_can_be_written(measure: Measure) -> None:
+    written = {
+        "columns": '["a"]',
+        "quasi_identifiers": '["b"]',
+        "target": '["x"]',
+        "sensitive": '["y"]',
+        "column": '"x"',
+    }
+    lines = [f"{name} = {written[name]}" for name in measure.parameters]
+    rules = parse_competition(LEAST + "\n".join([f"[measures.{measure.name}]", *lines]))
+    assert set(rules.measures[measure.name].parameters) == set(measure.parameters)
+
+
+# What it may not.
+
+
+@pytest.mark.parametrize(
+    "key", ["format", "slug", "title", "track", "timezone", "quasi_identifiers", "sensitive"]
+)
+def test_a_required_key_that_is_missing_is_named(key: str) -> None:
+    problem = refusal(re.sub(rf"(?m)^{key} = .*$", "", LEAST))
+    assert problem.code == "missing_key"
+    assert key in problem.detail
+
+
+WRONG_ROOT = [
+    ("format", ["0", "2", "1.0", '"1"', "true", "[1]"]),
+    ("slug", ['""', "1", '"a\\n"', '"Demo"', '"-demo"', '"demo-"', '"de mo"', '"デモ"', f'"{"a" * 64}"']),
+    ("title", ['""', '" "', "{ en = 1 }", '{ en = "" }', f'"{"x" * 201}"', '"\\u0000"', '{ ja = "a\\nb" }']),
+    ("track", ['""', '"Microdata"', "1", "[]", "{}"]),
+    ("timezone", ['""', '"JST+9x"', '"Asia"', '"../etc/passwd"', '"/etc/passwd"', '"Asia\\u0000"', "9"]),
+    ("timezone", ['"zone.tab"', '"tzdata.zi"', '"Asia/Tokyo "', "true"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, values in WRONG_ROOT for value in values])
+def test_a_wrong_value_at_the_top_is_refused(key: str, value: str) -> None:
+    problem = refusal(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", LEAST))
+    assert problem.code == "wrong_value"
+    assert problem.detail.startswith(key)
+
+
+NOT_A_NUMBER = ["-1", "-0.1", "nan", "inf", "-inf", '"1"', "true", "[1]", "2027-01-01", "1" + "0" * 400]
+NOT_A_SHARE = [*NOT_A_NUMBER, "1.01", "2"]
+NOT_A_COUNT = [*NOT_A_NUMBER, "0", "1.0", "1_000_001"]
+NOT_A_FLAG = ["0", "1", '"true"', "[]", "{}"]
+NOT_A_TIME = [
+    "2027-02-06",
+    "09:00:00",
+    '"2027-02-06T09:00:00"',
+    "1",
+    "0001-01-01T00:00:00+09:00",
+    "9999-12-31T23:59:59-09:00",
+]
+NOT_NAMES = ["[]", '"a"', "[1]", '["a", "a"]', '[["a"]]', "{}", "1"]
+WRONG = [
+    ("measures.mean_mae", "weight", NOT_A_NUMBER),
+    ("measures.cross_mean", "columns", NOT_NAMES),
+    ("measures.cross_mean", "target", NOT_NAMES),
+    ("attackers.id_sa", "column", ["1", '["x"]', "true"]),
+    ("attackers.id_sa", "counts", NOT_A_FLAG),
+    ("attackers.euc1", "give_up", ['"never"', "1", '["abstain"]']),
+    ("attackers.euc1", "quasi_identifiers", NOT_NAMES),
+    ("scales", "mean_mae", NOT_A_NUMBER),
+    ("excessive", "distance", ['"Gower"', "1"]),
+    ("excessive", "approach", ['"III"', "2"]),
+    ("excessive", "rule", ['"mean"', "true"]),
+    ("excessive", "threshold", NOT_A_NUMBER),
+    ("ranking", "rule", ['"best"', "1"]),
+    ("ranking", "finals", NOT_A_COUNT),
+    ("publication", "board", ['"private"', "1"]),
+    ("publication", "feedback", ['"weekly"', "false"]),
+    ("publication", "frozen_from", NOT_A_TIME),
+    ("publication", "shuffle_targets", NOT_A_FLAG),
+    ("limits", "min_rows_kept", NOT_A_SHARE),
+    *((("limits", name, NOT_A_COUNT)) for name in Limits.__dataclass_fields__ if name != "min_rows_kept"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "value"), [(table, key, value) for table, key, values in WRONG for value in values]
+)
+def test_a_wrong_value_in_a_table_is_refused_with_its_place(table: str, key: str, value: str) -> None:
+    problem = refusal(LEAST + f"[{table}]\n{key} = {value}\n")
+    assert problem.code == "wrong_value"
+    assert problem.detail.startswith(f"{table}.{key} must be")
+
+
+@pytest.mark.parametrize("value", NOT_NAMES)
+@pytest.mark.parametrize("key", ["quasi_identifiers", "sensitive"])
+def test_a_role_is_a_list_of_distinct_names(key: str, value: str) -> None:
+    assert code(re.sub(rf"(?m)^{key} = .*$", lambda _: f"{key} = {value}", LEAST)) == "wrong_value"
+
+
+@pytest.mark.parametrize("value", NOT_A_TIME)
+@pytest.mark.parametrize("key", ["start", "end"])
+def test_a_phase_has_two_moments(key: str, value: str) -> None:
+    window = {"start": "2027-01-01T00:00:00Z", "end": "2027-01-02T00:00:00Z"} | {key: value}
+    problem = refusal(phases(("anonymization", window["start"], window["end"])))
+    assert problem.code == "wrong_value"
+    assert problem.detail.startswith(f"phases[0].{key}")
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("surprise = 1", "unknown_key"),
+        ("[surprise]", "unknown_key"),
+        ("[columns.more]", "unknown_key"),
+        ("[excessive]\nlimit = 1", "unknown_key"),
+        ("[ranking]\nfinal = 1", "unknown_key"),
+        ("[publication]\nboards = 1", "unknown_key"),
+        ("[limits]\nfile_gb = 1", "unknown_key"),
+        ("[measures.mean_mae]\ncolumns = ['a']", "unknown_key"),
+        ("[attackers.id_sa]\nweight = 1", "unknown_key"),
+        ("[attackers.own]", "unknown_attacker"),
+        ("[attackers.mean_mae]", "unknown_attacker"),
+        ("[measures.mean]", "unknown_measure"),
+        ("[measures.id_sa]", "unknown_measure"),
+        ("[scales]\nmean = 1.0", "unknown_measure"),
+        ("[measures.k_min]\nweight = 1.0", "measure_without_weight"),
+        ("[measures.cross_mean]\ncolumns = ['z']", "unknown_column"),
+        ("[measures.cross_mean]\ncolumns = ['x']", "unknown_column"),
+        ("[measures.cross_mean]\ntarget = ['a']", "unknown_column"),
+        ("[attackers.id_sa]\ncolumn = 'a'", "unknown_column"),
+        ("[attackers.euc1]\nquasi_identifiers = ['a', 'x']", "unknown_column"),
+        ("[measures]\nmean_mae = 1", "wrong_type"),
+        ("[attackers]\nid_sa = []", "wrong_type"),
+        ("[[excessive]]", "wrong_type"),
+        ("[[limits]]", "wrong_type"),
+        ("[phases]", "wrong_value"),
+        ("[[phases]]\nname = 'anonymization'", "missing_key"),
+    ],
+)
+def test_what_the_format_does_not_know_is_refused(more: str, expected: str) -> None:
+    text = more + LEAST if "[" not in more else LEAST + more
+    assert code(text) == expected
+
+
+@pytest.mark.parametrize(
+    "key", ["columns", "measures", "attackers", "scales", "excessive", "ranking", "publication", "limits"]
+)
+def test_a_table_is_a_table(key: str) -> None:
+    top, below = LEAST.split("[columns]")
+    text = top if key == "columns" else f"{top}[columns]{below}"
+    assert code(f"{key} = 1\n" + text) == "wrong_type"
+
+
+def test_an_unknown_key_in_a_title_or_a_phase_is_refused() -> None:
+    assert code(LEAST.replace('"Demo cup"', '{ en = "Demo", fr = "Démo" }')) == "unknown_key"
+    window = ("anonymization", "2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
+    assert code(phases(window) + "paused = true\n") == "unknown_key"
+
+
+def test_a_column_has_one_role() -> None:
+    assert code(LEAST.replace('["x", "y"]', '["x", "a"]')) == "column_in_both_roles"
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        [("anonymization", "01", "03"), ("reidentification", "02", "04")],
+        [("anonymization", "01", "05"), ("reidentification", "02", "03")],
+        [("anonymization", "03", "04"), ("reidentification", "01", "02")],
+        [("reidentification", "01", "02"), ("anonymization", "03", "04")],
+        [("anonymization", "01", "02"), ("anonymization", "03", "04")],
+        [("anonymization", "02", "02")],
+        [("anonymization", "03", "02")],
+        [("final", "01", "02")],
+    ],
+)
+def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
+    day = "2027-01-{}T00:00:00Z".format
+    dated = [(name, day(start), day(end)) for name, start, end in windows]
+    assert code(phases(*dated)) == "wrong_value"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("[excessive]\ndistance = 'euclidean'", "excessive_unsupported"),
+        ("[excessive]\napproach = 'I'", "excessive_unsupported"),
+        ("[ranking]\nrule = 'rank_sum'", "ranking_unsupported"),
+        ("[publication]\nshuffle_targets = true", "shuffle_unsupported"),
+    ],
+)
+def test_what_is_not_built_yet_is_said_and_not_ignored(more: str, expected: str) -> None:
+    assert code(LEAST + more) == expected

@@ -1,0 +1,283 @@
+"""The secret: both directions, every way to get it wrong, and a tongue that never repeats it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from app.errors import LISTED, InvalidUpload
+from app.scoring.permutation import IntArray, keeps_original_order, secret_csv, source_from_secret
+
+hostile = settings(max_examples=200, deadline=None, derandomize=True)
+CANARY = "271828182"
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> tuple[list[int], int]:
+    """Distinct original rows, counted from 0, and how many there are to choose from."""
+    originals = draw(st.integers(1, 12))
+    order = draw(st.permutations(range(originals)))
+    return order[: draw(st.integers(1, originals))], originals
+
+
+def read(lines: list[int], header: str, *, originals: int, anonymized: int) -> list[int]:
+    content = "\n".join([header, *map(str, lines)]).encode()
+    found: list[int] = source_from_secret(content, originals=originals, anonymized=anonymized).tolist()
+    return found
+
+
+def refusal(content: bytes, *, originals: int = 4, anonymized: int = 3) -> InvalidUpload:
+    with pytest.raises(InvalidUpload) as caught:
+        source_from_secret(content, originals=originals, anonymized=anonymized)
+    return caught.value
+
+
+# Both directions.
+
+
+@hostile
+@given(case=sources())
+def test_a_written_secret_reads_back(case: tuple[list[int], int]) -> None:
+    source, originals = case
+    found = source_from_secret(secret_csv(np.array(source)), originals=originals, anonymized=len(source))
+    assert found.dtype == np.int64
+    assert found.tolist() == source
+
+
+@hostile
+@given(case=sources())
+def test_the_other_direction_is_its_inverse(case: tuple[list[int], int]) -> None:
+    source, originals = case
+    permutation = [next((j + 1 for j, s in enumerate(source) if s == i), 0) for i in range(originals)]
+    found = read(permutation, "anonymized_row", originals=originals, anonymized=len(source))
+    assert found == source
+
+
+def test_exactly_the_valid_permutations_of_small_tables_are_accepted() -> None:
+    for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
+        for lines in itertools.product(range(anonymized + 2), repeat=originals):
+            valid = sorted(filter(None, lines)) == list(range(1, anonymized + 1))
+            try:
+                found = read(list(lines), "anonymized_row", originals=originals, anonymized=anonymized)
+            except InvalidUpload:
+                assert not valid
+            else:
+                assert valid
+                assert all(lines[i] == j + 1 for j, i in enumerate(found))
+
+
+def test_exactly_the_valid_sources_of_small_tables_are_accepted() -> None:
+    for originals, anonymized in itertools.product(range(1, 5), range(1, 4)):
+        for lines in itertools.product(range(originals + 2), repeat=anonymized):
+            valid = len(set(lines)) == anonymized and 0 not in lines and max(lines) <= originals
+            try:
+                found = read(list(lines), "original_row", originals=originals, anonymized=anonymized)
+            except InvalidUpload:
+                assert not valid
+            else:
+                assert valid
+                assert found == [line - 1 for line in lines]
+
+
+def test_the_specification_s_example_reads_the_same_in_both_directions() -> None:
+    assert read([3, 1, 2], "original_row", originals=4, anonymized=3) == [2, 0, 1]
+    assert read([2, 3, 1, 0], "anonymized_row", originals=4, anonymized=3) == [2, 0, 1]
+
+
+# How it may be written.
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"original_row\n3\n1\n2\n",
+        b"original_row\n3\n1\n2",
+        b"original_row\r\n3\r\n1\r\n2\r\n",
+        b"original_row\r3\r1\r2\r",
+        b"\xef\xbb\xbforiginal_row\n3\n1\n2\n",
+        b'"original_row"\n3\n1\n2\n',
+        b'\xef\xbb\xbf"original_row"\r\n3\r\n1\r\n2\r\n',
+        b" original_row \n 3\n1 \n\t2\n",
+        b"original_row\n03\n001\n2\n",
+        b"original_row\n3\n1\n2\n\n\r\n",
+    ],
+)
+def test_spellings_of_one_secret(content: bytes) -> None:
+    assert source_from_secret(content, originals=4, anonymized=3).tolist() == [2, 0, 1]
+
+
+# How it may not.
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "rows"),
+    [
+        (b"", "secret_header", [None]),
+        (b"\n3\n1\n2\n", "secret_header", [None]),
+        (b"3\n1\n2\n", "secret_header", [None]),
+        (b"row\n3\n1\n2\n", "secret_header", [None]),
+        (b"Original_Row\n3\n1\n2\n", "secret_header", [None]),
+        (b"original_row,anonymized_row\n3,1\n1,2\n2,3\n", "secret_header", [None]),
+        (b"\xef\xbb\xbf\xef\xbb\xbforiginal_row\n3\n1\n2\n", "secret_header", [None]),
+        (b"original_row\n3\n1\n\xff\n", "encoding", [None]),
+        ("original_row\n3\n1\n2\n".encode("utf-16"), "control_character", [None]),
+        (b"original_row\n3\n1\n2\x00\n", "control_character", [None]),
+        (b"original_row\n", "wrong_length", [None]),
+        (b"original_row\n3\n1\n", "wrong_length", [None]),
+        (b"original_row\n3\n1\n2\n4\n", "wrong_length", [None]),
+        (b"anonymized_row\n3\n1\n2\n", "wrong_length", [None]),
+        (b"original_row\n3\n\n2\n", "not_a_row_number", [2]),
+        (b"original_row\n3\none\n2,\n", "not_a_row_number", [2, 3]),
+        (b"original_row\n-3\n+1\n2.0\n", "not_a_row_number", [1, 2, 3]),
+        (b"original_row\n0x3\n1e0\n2_0\n", "not_a_row_number", [1, 2, 3]),
+        ("original_row\n３\n1\n2\n".encode(), "not_a_row_number", [1]),
+        (b'original_row\n"3"\n1\n2\n', "not_a_row_number", [1]),
+        (b"original_row\n3\n1\n9999999999\n", "not_a_row_number", [3]),
+        (b"original_row\n3\n1\n" + b"9" * 100_000, "not_a_row_number", [3]),
+        (b"original_row\n3\n0\n2\n", "out_of_range", [2]),
+        (b"original_row\n3\n1\n5\n", "out_of_range", [3]),
+        (b"anonymized_row\n2\n3\n1\n4\n", "out_of_range", [4]),
+        (b"original_row\n3\n1\n3\n", "duplicate_row", [3]),
+        (b"original_row\n3\n3\n3\n", "duplicate_row", [2, 3]),
+        (b"anonymized_row\n2\n0\n1\n2\n", "duplicate_row", [4]),
+        (b"anonymized_row\n2\n0\n1\n0\n", "missing_row", [None]),
+        (b"anonymized_row\n0\n0\n0\n0\n", "missing_row", [None]),
+    ],
+)
+def test_a_bad_secret_is_refused_with_code_and_rows(
+    content: bytes, code: str, rows: list[int | None]
+) -> None:
+    problem = refusal(content)
+    assert [each.row for each in problem.problems] == rows
+    assert {each.code for each in problem.problems} == {code}
+    assert {each.file for each in problem.problems} == {"secret"}
+    assert problem.total == len(rows)
+
+
+@pytest.mark.parametrize("header", ["original_row", "anonymized_row"])
+def test_rows_that_are_wrong_name_the_column_of_their_direction(header: str) -> None:
+    problem = refusal(f"{header}\nx\nx\nx\n".encode(), originals=3)
+    assert {each.column for each in problem.problems} == {header}
+
+
+def test_a_bare_list_of_numbers_is_told_what_is_missing() -> None:
+    message = refusal(b"3\n1\n2\n").problems[0].message
+    assert "original_row" in message
+    assert "anonymized_row" in message
+    assert "ambiguous" in message
+
+
+def test_a_secret_of_the_wrong_length_is_told_both_lengths() -> None:
+    assert refusal(b"original_row\n1\n2\n").detail == "2 lines after original_row; 3 are needed"
+    assert refusal(b"anonymized_row\n1\n2\n").detail == "2 lines after anonymized_row; 4 are needed"
+
+
+def test_at_most_twenty_rows_are_listed_and_all_are_counted() -> None:
+    for line in ("x", "999", "7"):
+        problem = refusal(
+            f"original_row\n{line}\n".encode() + f"{line}\n".encode() * 50, originals=60, anonymized=51
+        )
+        first = 2 if line == "7" else 1
+        assert [each.row for each in problem.problems] == list(range(first, first + LISTED))
+        assert problem.total == 52 - first
+
+
+# What it never says.
+
+
+@pytest.mark.parametrize(
+    "header", ["original_row", "anonymized_row", CANARY, f'"{CANARY}', f"original_row,{CANARY}"]
+)
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [CANARY] * 3,
+        [CANARY, "1", "2"],
+        ["1", CANARY, "x"],
+        [f"{CANARY}.0", "1", "2"],
+        [f"-{CANARY}", "1", "2"],
+        [f"{CANARY}{CANARY}", "1", "2"],
+        [CANARY],
+        [CANARY, CANARY, "", "", ""],
+        [f"{CANARY}\x00", "1", "2"],
+        [f"{CANARY}\udcff", "1", "2"],
+    ],
+)  # fmt: skip
+def test_no_message_repeats_a_value_of_the_secret(header: str, lines: list[str]) -> None:
+    content = "\n".join([header, *lines]).encode(errors="surrogateescape")
+    problem = refusal(content, originals=3)
+    assert CANARY not in repr(problem.problems)
+    assert CANARY not in str(problem)
+    assert problem.__cause__ is None
+    assert problem.__suppress_context__ or problem.__context__ is None
+
+
+def test_not_even_a_duplicate_is_repeated() -> None:
+    originals = int(CANARY)
+    problem = refusal(f"original_row\n{CANARY}\n1\n{CANARY}\n".encode(), originals=originals)
+    assert [(each.row, each.code) for each in problem.problems] == [(3, "duplicate_row")]
+    assert CANARY not in repr(problem.problems)
+
+
+@hostile
+@given(
+    content=st.binary(max_size=40),
+    prefix=st.sampled_from(
+        [b"", b"original_row\n", b"anonymized_row\r\n1\r\n", b"\xef\xbb\xbforiginal_row\n"]
+    ),
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+)
+@example(content="1\n²\n".encode(), prefix=b"original_row\n", shape=(2, 2))
+@example(content="\x1c1\n\x852".encode(), prefix=b"original_row\n", shape=(2, 2))
+def test_random_bytes_are_read_or_refused(content: bytes, prefix: bytes, shape: tuple[int, int]) -> None:
+    originals, anonymized = shape
+    try:
+        found = source_from_secret(prefix + content, originals=originals, anonymized=anonymized)
+    except InvalidUpload:
+        return
+    assert len(set(found.tolist())) == anonymized == len(found)
+    assert set(found.tolist()) <= set(range(originals))
+
+
+@pytest.mark.parametrize(
+    "body", [b"\n" * 60_000_000, b"\r\n" * 30_000_000, b"1" * 60_000_000], ids=["lf", "crlf", "1"]
+)
+def test_a_huge_secret_is_refused(body: bytes) -> None:
+    assert refusal(b"original_row\n1\n" + body).problems[0].code == "wrong_length"
+
+
+# Order.
+
+
+@pytest.mark.parametrize(
+    ("source", "kept"),
+    [
+        ([], False),
+        ([0], False),
+        ([0, 1], True),
+        ([1, 0], False),
+        ([0, 1, 2, 3], True),
+        ([3, 2, 1, 0], False),
+        ([1, 2, 3, 0], False),
+        ([2, 3, 4, 5], True),
+        ([0, 2, 4, 6, 8], True),
+        ([0, 1, 2, 5, 4, 3], True),
+        ([0, 1, 5, 2, 4, 3], False),
+        ([1, 0, 3, 2, 5, 4], False),
+        ([0, 1, 3, 4, 6, 7, 9], True),
+        ([0, 1, 3, 4, 6, 7, 8], True),
+        ([5, 1, 2, 3, 4, 0], True),
+    ],
+)
+def test_a_release_that_keeps_most_of_its_order_is_noticed(source: list[int], kept: bool) -> None:
+    assert keeps_original_order(np.array(source, dtype=np.int64)) is kept
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_shuffled_release_does_not_keep_its_order_and_one_with_deletions_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shuffled: IntArray = rng.permutation(500)
+    assert not keeps_original_order(shuffled)
+    assert keeps_original_order(np.flatnonzero(rng.random(500) > 0.2))

@@ -1,0 +1,351 @@
+"""``anoncup`` as a team runs it: another process, local files, no service, no environment."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.permutation import secret_csv
+from app.scoring.tables import table_csv
+from app.scoring.templates import template
+from app.scoring.tracks import TRACKS
+
+FOLDER = Path(sys.executable).parent
+TRACK = TRACKS["microdata"]
+FILES = ("competition", "original", "anonymized", "secret")
+
+COMPETITION = """
+format = 1
+slug = "local"
+title = { en = "Local cup", ja = "手元の杯" }
+track = "microdata"
+timezone = "Asia/Tokyo"
+[columns]
+quasi_identifiers = ["sex", "年齢[/b]"]
+sensitive = ["income", "rent"]
+[measures.mean_mae]
+weight = 1.0
+[measures.information_loss]
+weight = 2.0
+[excessive]
+threshold = 0.2
+# the end
+"""
+ORIGINAL = """sex,年齢[/b],income,rent
+f,20,100,10
+m,30,200,20
+f,20,150,30
+m,40,0,0.1
+m,30,250,25
+f,,300,5
+"""
+RELEASE = """sex,年齢[/b],income,rent
+m,30,200,20
+f,20,110,10
+m,40,0,0.1
+f,,300,5
+m,30,250,25
+f,20,150,30
+"""
+SECRET = "original_row\n2\n1\n4\n6\n5\n3\n"
+
+
+def run(*words: str | Path, cwd: Path, program: str = "anoncup") -> "subprocess.CompletedProcess[str]":
+    """A run with nothing in its environment but where programs are."""
+    done = subprocess.run(
+        [FOLDER / program, *words],
+        cwd=cwd,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stdout
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder but for the files of one submission."""
+    texts = dict(zip(FILES, (COMPETITION, ORIGINAL, RELEASE, SECRET), strict=True))
+    for name, text in texts.items():
+        place(tmp_path, name).write_bytes(text.encode())
+    return tmp_path
+
+
+def place(folder: Path, name: str) -> Path:
+    return folder / ("competition.toml" if name == "competition" else f"{name}.csv")
+
+
+def options(folder: Path, *names: str) -> list[str | Path]:
+    return [word for name in names for word in (f"--{name}", place(folder, name).name)]
+
+
+def score(folder: Path, *more: str) -> "subprocess.CompletedProcess[str]":
+    return run("score", *options(folder, *FILES), *more, cwd=folder)
+
+
+def scored(folder: Path) -> Any:
+    return json.loads(score(folder, "--json").stdout)
+
+
+def replace(folder: Path, name: str, old: str, new: str) -> None:
+    text = place(folder, name).read_text("utf-8")
+    assert old in text
+    place(folder, name).write_text(text.replace(old, new), "utf-8", newline="")
+
+
+# What is printed.
+
+
+def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
+    done = run("template", "2015", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == template(2015)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_scales_are_written_into_the_file_and_nothing_else_changes(folder: Path) -> None:
+    done = run("scales", *options(folder, "competition", "original"), cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    rules, before = parse_competition(done.stdout), parse_competition(COMPETITION)
+    assert set(rules.scales) == {name for name, measure in TRACK.measures.items() if measure.weighs}
+    assert rules.scales["row_difference"] == 6.0
+    assert (rules.columns, rules.measures, rules.excessive) == (
+        before.columns, before.measures, before.excessive
+    )  # fmt: skip
+    assert "# the end" in done.stdout
+
+
+def test_a_score_does_not_depend_on_whether_its_scales_were_written_before(folder: Path) -> None:
+    before = scored(folder)
+    written = run("scales", *options(folder, "competition", "original"), cwd=folder).stdout
+    place(folder, "competition").write_text(written, "utf-8")
+    assert scored(folder) == before
+
+
+def test_an_accepted_release_is_shown_to_people(folder: Path) -> None:
+    done = score(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("accepted\n")
+    for word in (*TRACK.measures, *TRACK.attackers, "utility", "security", "overall", "mean gower distance"):
+        assert word in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_an_accepted_release_is_printed_as_json(folder: Path) -> None:
+    done = score(folder, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    content = json.loads(done.stdout)
+    assert list(content) == [
+        "verdict", "violations", "warnings", "measures", "attackers", "excessive",
+        "utility", "security", "overall",
+    ]  # fmt: skip
+    assert (content["verdict"], content["violations"], content["warnings"]) == ("accepted", [], [])
+    assert list(content["measures"]) == list(TRACK.measures)
+    assert list(content["attackers"]) == list(TRACK.attackers)
+    assert all(set(each) >= {"value", "version"} for each in content["measures"].values())
+    assert all(set(each) >= {"rate", "correct", "trials"} for each in content["attackers"].values())
+    assert {each["trials"] for each in content["attackers"].values()} == {6}
+    assert set(content["excessive"]) == {"distance", "mean", "max", "threshold"}
+    assert content["excessive"]["threshold"] == 0.2
+    assert content["measures"]["mean_mae"]["value"] == pytest.approx(10 / 6 / 2)
+    assert content["measures"]["information_loss"]["value"] == pytest.approx(10 / 300 / 12)
+    assert content["excessive"]["mean"] == pytest.approx(10 / 300 / 4 / 6)
+    assert content["overall"] == pytest.approx((content["utility"] + content["security"]) / 2)
+
+
+def test_the_json_is_strict_and_plain_ascii(folder: Path) -> None:
+    replace(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
+    printed = score(folder, "--json").stdout
+    assert printed.isascii()
+    assert not any(word in printed for word in ("NaN", "Infinity"))
+
+
+def test_a_secret_of_the_other_direction_gives_the_same_result(folder: Path) -> None:
+    before = scored(folder)
+    place(folder, "secret").write_text("anonymized_row\n2\n1\n6\n3\n5\n4\n")
+    assert scored(folder) == before
+
+
+def test_a_run_leaves_nothing_in_the_folder(folder: Path) -> None:
+    before = sorted(folder.rglob("*"))
+    score(folder)
+    assert sorted(folder.rglob("*")) == before
+
+
+# Warnings.
+
+
+def test_a_release_spelled_anew_is_accepted_with_a_warning(folder: Path) -> None:
+    replace(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
+    done = score(folder, "--json")
+    content = json.loads(done.stdout)
+    assert (done.returncode, content["verdict"]) == (0, "accepted")
+    assert [set(each) for each in content["warnings"]] == [{"code", "message"}]
+    assert content["warnings"][0]["code"] == "respelled"
+    assert content["warnings"][0]["message"].startswith("年齢[/b]: ")
+
+
+def test_a_warning_about_a_column_with_brackets_is_shown_whole(folder: Path) -> None:
+    replace(folder, "anonymized", "m,30,200,20", "m,30.0,200,20")
+    done = score(folder)
+    assert done.returncode == 0
+    assert "  respelled: 年齢[/b]: some numbers are spelled differently" in done.stdout
+
+
+def test_files_in_shift_jis_are_read_with_a_warning_each(folder: Path) -> None:
+    before = scored(folder)
+    for name, text in (("original", ORIGINAL), ("anonymized", RELEASE)):
+        place(folder, name).write_bytes(text.encode("cp932"))
+    after = scored(folder)
+    assert [each["code"] for each in after.pop("warnings")] == ["read_as_cp932"] * 2
+    before.pop("warnings")
+    assert after == before
+
+
+# Exit status 1: the contest's rules.
+
+
+def test_too_few_rows_and_too_much_change_exit_with_one_and_all_measures(folder: Path) -> None:
+    rows = RELEASE.splitlines()[:3]
+    place(folder, "anonymized").write_text("\n".join(rows), "utf-8")
+    place(folder, "secret").write_text("original_row\n2\n1\n")
+    done = score(folder, "--json")
+    content = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, content["verdict"]) == (1, "", "rejected")
+    assert [set(each) for each in content["violations"]] == [{"code", "message"}] * 2
+    codes = [each["code"] for each in content["violations"]]
+    assert codes == ["too_few_rows", "excessive_anonymization"]
+    assert list(content["measures"]) == list(TRACK.measures)
+    assert list(content["attackers"]) == list(TRACK.attackers)
+
+
+def test_a_rejected_release_is_shown_with_its_reason(folder: Path) -> None:
+    replace(folder, "competition", "threshold = 0.2", "threshold = 0.0001")
+    done = score(folder)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("rejected\n  excessive_anonymization: ")
+
+
+# Exit status 2: malformed input or wrong use.
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("anonymized", "f,20,110,10", "f,20,110", "anonymized.csv, row 2: ragged_row: "),
+        ("anonymized", "f,20,110,10", "f,20,,10", "anonymized.csv, row 2: missing_value: income, "),
+        ("anonymized", "f,20,110,10", 'f,"20,110,10', "anonymized.csv, row 2: unclosed_quote: "),
+        ("anonymized", "sex", "Sex", "anonymized.csv: header: "),
+        ("anonymized", RELEASE, "", "anonymized.csv: no_header: "),
+        ("original", "m,40,0,0.1", "m,40,0,x", "original.csv, row 4: not_a_number: rent, "),
+        ("original", ",rent", ",Rent", "original.csv: column_without_role: "),
+        ("secret", "original_row\n", "", "secret: secret_header: "),
+        ("secret", "4\n", "2\n", "secret, row 3: duplicate_row: "),
+        ("secret", "4\n", "7\n", "secret, row 3: out_of_range: "),
+    ],
+)
+def test_a_malformed_file_is_named_with_row_and_code(
+    folder: Path, name: str, old: str, new: str, said: str
+) -> None:
+    replace(folder, name, old, new)
+    done = score(folder, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("anoncup: ")
+    assert f"\n  {said}" in done.stderr
+
+
+def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
+    replace(folder, "original", "200,20", "one,two")
+    done = score(folder)
+    assert done.returncode == 2
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [
+        "anoncup", "  original.csv, row 2", "  original.csv, row 2"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("format = 1", "format = 2", "format must be 1"),
+        ("threshold = 0.2", "threshold = -1", "excessive.threshold must be"),
+        ("threshold = 0.2", 'rule = "most"', "excessive.rule must be"),
+        ("threshold = 0.2", 'distance = "euclidean"', "distance"),
+        ("mean_mae", "mean_nae", "measures.mean_nae is not a measure"),
+        ("[excessive]", "[excessive", "not valid TOML"),
+    ],
+)
+def test_a_wrong_competition_file_is_explained(folder: Path, old: str, new: str, said: str) -> None:
+    replace(folder, "competition", old, new)
+    done = score(folder, "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_competition_file_that_is_no_text_is_explained(folder: Path) -> None:
+    place(folder, "competition").write_bytes(b"\xff\xfe")
+    done = run("scales", *options(folder, "competition", "original"), cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "competition.toml is not UTF-8 text" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["unknown"],
+        ["template"],
+        ["template", "abc"],
+        ["template", "1999"],
+        ["template", "2015", "2016"],
+        ["score"],
+        ["score", "--nonsense"],
+        ["scales", "--competition", "missing.toml", "--original", "missing.csv"],
+        ["scales", "--competition", ".", "--original", "."],
+        ["generate", "--rows", "0"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_exits_with_two(tmp_path: Path, words: list[str]) -> None:
+    done = run(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr
+
+
+def test_help_is_there_for_every_local_command(tmp_path: Path) -> None:
+    for command in ("template", "scales", "score", "generate"):
+        assert run(command, "--help", cwd=tmp_path).returncode == 0
+
+
+# All of it together.
+
+
+def test_a_generated_table_goes_through_the_template_of_2015(tmp_path: Path) -> None:
+    made = run("generate", "--rows", "60", "--seed", "3", cwd=tmp_path)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert run("generate", "--rows", "60", "--seed", "3", cwd=tmp_path).stdout == made.stdout
+    place(tmp_path, "original").write_text(made.stdout)
+    place(tmp_path, "competition").write_text(run("template", "2015", cwd=tmp_path).stdout, "utf-8")
+    table = pd.read_csv(place(tmp_path, "original"), dtype=str, keep_default_na=False)
+    order = np.arange(59, -1, -1)
+    place(tmp_path, "anonymized").write_bytes(table_csv(table.iloc[order]))
+    place(tmp_path, "secret").write_bytes(secret_csv(order))
+    content = scored(tmp_path)
+    assert (content["verdict"], content["warnings"], content["utility"]) == ("accepted", [], 0.0)
+    assert content["attackers"]["euc2"]["rate"] > 0.9
+
+
+def test_the_module_runs_as_the_command_does(folder: Path) -> None:
+    code = "import sys; from app.cli.main import main; sys.argv[0] = 'anoncup'; main()"
+    python = Path(sys.executable).name
+    done = run("-c", code, "score", *options(folder, *FILES), "--json", cwd=folder, program=python)
+    assert (done.returncode, json.loads(done.stdout)) == (0, scored(folder))
