@@ -7,7 +7,7 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 
@@ -109,5 +109,6 @@ def register(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, on_invalid_request)
     app.add_exception_handler(HTTPException, on_http_error)
     app.add_exception_handler(PoolTimeout, on_database_error)
-    app.add_exception_handler(DBAPIError, on_database_error)
+    app.add_exception_handler(OperationalError, on_database_error)
+    app.add_exception_handler(InterfaceError, on_database_error)
     app.add_exception_handler(Exception, on_unexpected_error)

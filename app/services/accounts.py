@@ -10,6 +10,7 @@ from uuid import UUID
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Token, User
@@ -53,7 +54,8 @@ def clean_name(name: str) -> str:
     name = unicodedata.normalize("NFC", name).strip()
     if not 1 <= len(name) <= LONGEST_NAME:
         raise InvalidInput(f"a name has 1 to {LONGEST_NAME} characters", code="name_length")
-    if any(unicodedata.category(character) in {"Cc", "Cs", "Co", "Cf"} for character in name):
+    # The zero-width joiner is part of many emoji; other invisible characters only deceive.
+    if any(unicodedata.category(c) in {"Cc", "Cs", "Co", "Cf"} and c != "\u200d" for c in name):
         raise InvalidInput("a name has no control characters", code="name_characters")
     return name
 
@@ -68,13 +70,18 @@ def create_user(session: Session, *, name: str, password: str, role: Role = Role
         raise Conflict("this name is taken", code="name_taken")
     user = User(name=name, name_key=name_key(name), password_hash=hasher.hash(password), role=role)
     session.add(user)
-    session.flush()
+    try:
+        session.flush()
+    except IntegrityError:  # somebody took it between the question and the insert
+        raise Conflict("this name is taken", code="name_taken") from None
     return user
 
 
 def check_password(session: Session, *, name: str, password: str) -> User:
     """The user, or the same refusal whether the name or the password is wrong."""
-    user = session.scalar(select(User).where(User.name_key == name_key(name.strip())))
+    # Postgres has no text with a NUL; no user has such a name either.
+    key = name_key(name.strip()).replace("\x00", "\ufffd")
+    user = session.scalar(select(User).where(User.name_key == key))
     try:
         hasher.verify(user.password_hash if user else NOBODY, password[: LONGEST_PASSWORD + 1])
     except (VerificationError, InvalidHashError):
