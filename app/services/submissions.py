@@ -100,8 +100,10 @@ def accept(
     received_at = require_open(session, row)
     if (row.file, row.original_sha256) != (upload.entrance.file, upload.entrance.original_sha256):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+    identifier = uuid4()
+    sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(
-        id=uuid4(),
+        id=identifier,
         competition_id=row.id,
         team_id=team.id,
         user_id=principal.user_id,
@@ -113,8 +115,7 @@ def accept(
     )
     session.add(submission)
     session.flush()
-    sealed = sealing.seal(sealing_key, submission_id=submission.id, secret=upload.secret)
-    session.add(Secret(submission_id=submission.id, **sealed_columns(sealed)))
+    session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     return Receipt(submission, evaluations.queue_up(session, submission), sealed.commitment)
 
 

@@ -1,0 +1,77 @@
+"""Files by their hash: whole or not at all, and said when the disk fails."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from app import storage
+from app.config import Settings
+from app.db.models import Submission
+from app.errors import NotFound, Unavailable
+from app.transaction import transaction
+from tests.arena import Arena
+
+
+def test_what_is_put_is_got(tmp_path: Path) -> None:
+    digest = storage.put(tmp_path, b"content")
+    assert digest == storage.digest_of(b"content")
+    assert storage.get(tmp_path, digest) == b"content"
+
+
+def test_the_same_content_is_kept_once_even_by_many_at_once(tmp_path: Path) -> None:
+    threads = [threading.Thread(target=storage.put, args=(tmp_path, b"same" * 10_000)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    files = [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
+    assert [path.read_bytes() for path in files] == [b"same" * 10_000]
+
+
+def test_a_file_that_is_not_there_is_said_to_be_lost(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        storage.get(tmp_path, storage.digest_of(b"never put"))
+
+
+def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(Unavailable):
+        storage.put(tmp_path, b"content")
+    assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
+
+
+def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    arena.team("red")
+    with monkeypatch.context() as broken:
+        broken.setattr("os.fsync", full)
+        answer = arena.submit("red", seed=77)
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    with transaction() as session:
+        assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
+    assert arena.submit("red", seed=77).status_code == 202
+
+
+def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
+    arena: Arena, settings: Settings
+) -> None:
+    from app.config import get_settings
+
+    arena.team("red")
+    keyless = settings.model_copy(update={"sealing_key_file": None})
+    arena.client.app.dependency_overrides[get_settings] = lambda: keyless  # type: ignore[attr-defined]
+    answer = arena.submit("red", seed=78)
+    assert (answer.status_code, answer.json()["code"]) == (503, "sealing_unavailable")
+    with transaction() as session:
+        assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
