@@ -1,5 +1,8 @@
 """The pages' words in both languages, and how numbers are shown to people."""
 
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 from fastapi import Request
 
 LANGUAGES = ("en", "ja")
@@ -14,16 +17,22 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "attempt": {"en": "Attempt", "ja": "試行"},
     "baseline": {"en": "At random", "ja": "無作為"},
+    "ahead": {"en": "scored before it", "ja": "件が先に採点待ち"},
     "board": {"en": "Anonymization board", "ja": "匿名化ボード"},
     "board_note": {
         "en": "Every team's best accepted submission. "
         "Overall is the mean of utility loss and risk: lower is better.",
         "ja": "各チームの受理済み提出のうち最良のもの。総合点は有用性損失とリスクの平均で、小さいほど良い。",
     },
+    "board_not_open": {
+        "en": "This board is not open to you at the moment.",
+        "ja": "このボードは現在公開されていません。",
+    },
     "closed": {"en": "Closed", "ja": "終了"},
     "anonymization": {"en": "Anonymization phase", "ja": "匿名化フェーズ"},
     "reidentification": {"en": "Re-identification phase", "ja": "再識別フェーズ"},
     "upcoming": {"en": "Upcoming", "ja": "開始前"},
+    "comment": {"en": "Comment", "ja": "コメント"},
     "competitions": {"en": "Competitions", "ja": "コンテスト一覧"},
     "correct": {"en": "Found", "ja": "的中"},
     "entries": {"en": "Entries", "ja": "提出数"},
@@ -34,6 +43,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "各個人と、その個人に由来するとされる行との平均距離は、しきい値以下でなければなりません。",
     },
     "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
+    "ends": {"en": "until", "ja": "終了"},
     "interval": {"en": "95 % interval", "ja": "95% 区間"},
     "lower_is_better": {"en": "lower is better", "ja": "小さいほど良い"},
     "largest": {"en": "Largest", "ja": "最大"},
@@ -57,6 +67,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This page does not exist, or is not open to you.",
         "ja": "ページが存在しないか、閲覧できません。",
     },
+    "no_rank": {
+        "en": "A team without an accepted submission is listed without a rank.",
+        "ja": "受理された提出がないチームには順位が付きません。",
+    },
     "overall": {"en": "Overall", "ja": "総合"},
     "password": {"en": "Password", "ja": "パスワード"},
     "rank": {"en": "Rank", "ja": "順位"},
@@ -66,6 +80,7 @@ WORDS: dict[str, dict[str, str]] = {
     "security": {"en": "Risk", "ja": "リスク"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
     "sign_out": {"en": "Sign out", "ja": "サインアウト"},
+    "starts": {"en": "from", "ja": "開始"},
     "state": {"en": "State", "ja": "状態"},
     "state_QUEUED": {"en": "Queued", "ja": "待機中"},
     "state_SCORING": {"en": "Scoring", "ja": "採点中"},
@@ -79,6 +94,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Anonymization and re-identification contests",
         "ja": "匿名化・再識別コンテスト",
     },
+    "step": {"en": "Step", "ja": "進行"},
     "team": {"en": "Team", "ja": "チーム"},
     "threshold": {"en": "Threshold", "ja": "しきい値"},
     "utility": {"en": "Utility loss", "ja": "有用性損失"},
@@ -114,3 +130,8 @@ def shown(number: float | None) -> str:
     if abs(number) >= 1e6 or abs(number) < 1e-4:
         return f"{number:.4e}"
     return f"{number:,.5g}" if abs(number) < 1e5 else f"{number:,.1f}"
+
+
+def shown_time(moment: datetime, zone: str) -> str:
+    """The time on the competition's clock, with the zone's name beside it."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
