@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 router = APIRouter()
 static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
-templates.env.globals["shown"] = words.shown
+templates.env.globals |= {"shown": words.shown, "score": words.score}
 
 
 def page(request: Request, principal: Principal | None, name: str, **content: Any) -> HTMLResponse:
