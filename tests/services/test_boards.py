@@ -1,0 +1,108 @@
+"""The anonymization board: who sees it, what it says, and that its two forms agree."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.scoring.tables import table_csv
+from app.services import boards
+from tests.api.test_submissions import score_everything
+from tests.arena import API, Arena, competition_file, noisy_release
+
+PATH = "/competitions/small/boards/anonymization"
+
+
+def read_csv(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_json_and_csv_say_the_same_in_full_precision(arena: Arena) -> None:
+    for team in ("red", "blue"):
+        arena.submit(team, seed=len(team))
+    score_everything()
+    plain = read_csv(arena.get(PATH + ".csv").text)
+    for row, line in zip(arena.board()["rows"], plain, strict=True):
+        assert line["team"] == row["team"]
+        assert float(line["overall"]) == row["overall"]
+        for name, value in (row["measures"] | row["attackers"]).items():
+            assert float(line[name]) == value
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+def test_no_team_name_starts_a_formula_in_the_csv(arena: Arena, start: str) -> None:
+    name = f"{start}1+1, \"quoted\" 'team'"
+    arena.submit(name)
+    score_everything()
+    (line,) = read_csv(arena.get(PATH + ".csv").text)
+    assert line["team"] == f"'{name}"
+    assert arena.board()["rows"][0]["team"] == name
+    assert all(cell[:1] not in boards.FORMULA_START for cell in line.values())
+
+
+def test_a_team_stands_with_its_best_and_the_number_of_its_entries(arena: Arena) -> None:
+    worse = noisy_release(3, arena.table.assign(income=arena.table["income"] * 1.5))
+    arena.submit("red", anonymized=worse[0], secret=worse[1])
+    best = arena.submit("red", seed=4).json()["id"]
+    score_everything()
+    (row,) = arena.board()["rows"]
+    assert row["entries"] == 2
+    assert row["overall"] == arena.submission(best, "red")["result"]["overall"]
+
+
+def test_your_own_row_is_marked_for_you_alone(arena: Arena) -> None:
+    for team in ("red", "blue"):
+        arena.submit(team)
+    score_everything()
+    rows = arena.get(PATH, token=arena.team("red")).json()["rows"]
+    assert {row["team"]: row["own"] for row in rows} == {"red": True, "blue": False}
+    assert not any(row["own"] for row in arena.board()["rows"])
+
+
+def test_a_board_that_has_not_changed_is_not_sent_again(arena: Arena) -> None:
+    arena.submit("red")
+    score_everything()
+    first = arena.client.get(API + PATH)
+    again = arena.client.get(API + PATH, headers={"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    arena.submit("blue", seed=8)
+    score_everything()
+    changed = arena.client.get(API + PATH, headers={"If-None-Match": first.headers["etag"]})
+    assert changed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("open_to", "visitor", "team", "organizer"),
+    [("public", 200, 200, 200), ("teams", 403, 200, 200), ("organizers", 403, 403, 200)],
+)
+def test_the_board_is_open_to_whom_the_file_says(
+    client: TestClient, open_to: str, visitor: int, team: int, organizer: int
+) -> None:
+    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{open_to}"'))
+    for path in (PATH, PATH + ".csv"):
+        assert client.get(API + path).status_code == visitor
+        assert arena.get(path, token=arena.team("red")).status_code == team
+        assert arena.get(path).status_code == organizer
+
+
+def test_a_frozen_board_shows_later_submissions_to_organizers_only(client: TestClient) -> None:
+    frozen = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    arena = Arena.opened(client, file=competition_file(more=f"[publication]\nfrozen_from = {frozen}"))
+    arena.submit("red")
+    score_everything()
+    assert arena.board()["rows"] == []
+    assert arena.get(PATH, token=arena.team("red")).json()["rows"] == []
+    assert len(arena.get(PATH).json()["rows"]) == 1
+
+
+def test_a_rejected_team_is_listed_last_without_rank_or_numbers(arena: Arena) -> None:
+    turned = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
+    arena.submit("cheats", anonymized=table_csv(turned), secret=secret.encode())
+    arena.submit("honest")
+    score_everything()
+    first, last = arena.board()["rows"]
+    assert (first["team"], first["rank"]) == ("honest", 1)
+    assert (last["team"], last["rank"], last["utility"], last["measures"]) == ("cheats", None, None, {})
