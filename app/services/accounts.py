@@ -21,6 +21,7 @@ SCOPES = ("read", "submit", "organize")
 TOKEN_LIFE = timedelta(days=180)
 SESSION_LIFE = timedelta(days=14)
 LONGEST_NAME = 100
+JOINER = "\u200d"
 SHORTEST_PASSWORD = 8
 LONGEST_PASSWORD = 256
 
@@ -45,8 +46,8 @@ class Principal:
 
 
 def name_key(name: str) -> str:
-    """What makes two names the same: NFKC, then case folding."""
-    return unicodedata.normalize("NFKC", name).casefold()
+    """What makes two names the same: NFKC, then case folding; the invisible joiner tells none apart."""
+    return unicodedata.normalize("NFKC", name).casefold().replace(JOINER, "")
 
 
 def clean_name(name: str) -> str:
@@ -54,10 +55,14 @@ def clean_name(name: str) -> str:
     name = unicodedata.normalize("NFC", name).strip()
     if not 1 <= len(name) <= LONGEST_NAME:
         raise InvalidInput(f"a name has 1 to {LONGEST_NAME} characters", code="name_length")
-    # The zero-width joiner is part of many emoji; other invisible characters only deceive.
-    if any(unicodedata.category(c) in {"Cc", "Cs", "Co", "Cf"} and c != "\u200d" for c in name):
+    if not name_key(name) or any(deceives(character) for character in name):
         raise InvalidInput("a name has no control characters", code="name_characters")
     return name
+
+
+def deceives(character: str) -> bool:
+    """The zero-width joiner is part of many emoji; other invisible characters only deceive."""
+    return unicodedata.category(character) in {"Cc", "Cs", "Co", "Cf"} and character != JOINER
 
 
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
@@ -113,7 +118,7 @@ def issue_token(
             user_id=user.id,
             name=clean_name(name),
             digest=digest(clear),
-            scopes=list(scopes),
+            scopes=[scope for scope in SCOPES if scope in scopes],
             expires_at=datetime.now(UTC) + life,
         )
     )

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -126,7 +126,7 @@ def board_row(evaluation: Evaluation, rank: int | None, viewer: visibility.Audie
         overall=scored["overall"] if scored else None,
         utility=scored["utility"] if scored else None,
         security=scored["security"] if scored else None,
-        received_at=submission.received_at if scored else None,
+        received_at=submission.received_at.astimezone(UTC) if scored else None,
         measures=values(scored, "measures", "value"),
         attackers=values(scored, "attackers", "rate"),
     )

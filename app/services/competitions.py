@@ -158,7 +158,9 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
     before, after = read_file(row.file), read_file(new.file)
     if (before.slug, before.track) != (after.slug, after.track):
         raise Conflict("slug and track of a competition are fixed", code="fixed")
-    same = row.original_sha256 == new.original_sha256 and scored_by(before) == scored_by(after)
+    same = row.original_sha256 == new.original_sha256 and scored_by(before, row.scales) == scored_by(
+        after, new.scales
+    )
     if not same and has_submissions(session, row.id):
         raise Conflict("there are submissions: data, columns, measures and threshold are fixed", code="fixed")
 
@@ -174,13 +176,13 @@ def columns_of(competition: Competition) -> Columns:
     return competition.columns
 
 
-def scored_by(competition: Competition) -> tuple[object, ...]:
-    """All that a verdict depends on."""
+def scored_by(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:
+    """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
     return (
         competition.columns,
         competition.measures,
         competition.attackers,
-        competition.scales,
+        in_force,
         competition.excessive,
         competition.limits.min_rows_kept,
     )

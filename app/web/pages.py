@@ -2,11 +2,13 @@
 
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import UUID
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -22,7 +24,12 @@ HERE = Path(__file__).parent
 router = APIRouter()
 static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
-templates.env.globals |= {"shown": words.shown, "score": words.score}
+templates.env.globals |= {
+    "arrow": words.arrow,
+    "score": words.score,
+    "shown": words.shown,
+    "shown_time": words.shown_time,
+}
 
 
 def page(request: Request, principal: Principal | None, name: str, **content: Any) -> HTMLResponse:
@@ -49,26 +56,43 @@ def front(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
 
 @router.get("/competitions/{slug}")
 def board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
-    """The board, and below it the reader's own submissions."""
+    """The board, and below it the reader's own submissions; a closed board hides only itself."""
     try:
         with transaction() as session:
-            found = boards.anonymization(session, principal, slug)
             row = competitions.find(session, slug)
-            state = competitions.standing(session, competitions.read_file(row.file)).state
+            competition = competitions.read_file(row.file)
+            content = {
+                "competition": competition,
+                "state": competitions.standing(session, competition).state,
+                "board": board_if_open(session, principal, slug),
+            }
             team = teams.team_of(session, row.id, principal) if principal else None
             own = submissions.of_team(session, principal, slug) if principal and team else None
     except DomainError as problem:
         return refusal(request, principal, problem)
-    return page(request, principal, "board.html", board=found, state=state, own=own, team=team)
+    return page(request, principal, "board.html", **content, own=own, team=team)
+
+
+def board_if_open(session: Session, principal: Principal | None, slug: str) -> boards.Board | None:
+    try:
+        return boards.anonymization(session, principal, slug)
+    except NotAllowed:
+        return None
 
 
 @router.get("/submissions/{submission_id}")
-def submission(request: Request, submission_id: UUID, principal: MaybeSignedIn) -> Response:
+def submission(request: Request, submission_id: str, principal: MaybeSignedIn) -> Response:
+    try:
+        identifier = UUID(submission_id)
+    except ValueError:
+        return refusal(request, principal, NotFound("there is no such submission"))
     if principal is None:
-        return RedirectResponse(f"/sign-in?to=/submissions/{submission_id}", status_code=303)
+        language = words.language_of(request)
+        to = quote(f"/submissions/{identifier}?lang={language}")
+        return RedirectResponse(f"/sign-in?lang={language}&to={to}", status_code=303)
     try:
         with transaction() as session:
-            found = submissions.visible(session, principal, submission_id)
+            found = submissions.visible(session, principal, identifier)
             row = competitions.find(session, submissions.slug_of(session, found))
             ahead = submissions.place_in_queue(session, found.evaluation)
     except DomainError as problem:
@@ -118,18 +142,22 @@ def sign_in(
 
 
 @router.post("/sign-out")
-def sign_out(principal: MaybeSignedIn) -> Response:
+def sign_out(request: Request, principal: MaybeSignedIn) -> Response:
     if principal is not None:
         with transaction() as session:
             accounts.revoke(session, principal)
-    answer = RedirectResponse("/", status_code=303)
+    answer = RedirectResponse(f"/?lang={words.language_of(request)}", status_code=303)
     answer.delete_cookie(COOKIE)
     return answer
 
 
 def own_path(to: str) -> str:
-    """Only a path of this site: a link must not send a freshly signed-in person elsewhere."""
-    return to if to.startswith("/") and not to.startswith(("//", "/\\")) else "/"
+    """Only a path of this site: a link must not send a freshly signed-in person elsewhere.
+
+    Browsers read a backslash as a slash and drop control characters: neither is in a path of ours.
+    """
+    own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
+    return to if own else "/"
 
 
 def refusal(request: Request, principal: Principal | None, problem: DomainError) -> HTMLResponse:

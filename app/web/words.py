@@ -5,19 +5,19 @@ from zoneinfo import ZoneInfo
 
 from fastapi import Request
 
+from app.scoring.tracks import TRACKS
+
 LANGUAGES = ("en", "ja")
 
 WORDS: dict[str, dict[str, str]] = {
-    "accepted": {"en": "Accepted", "ja": "受理"},
     "attackers": {"en": "Attackers", "ja": "攻撃者"},
     "attackers_note": {
         "en": "Share of rows an attacker finds again; 0 is best. "
         "Beside it the 95 % interval and what guessing at random would find.",
         "ja": "攻撃者が再識別した行の割合(0 が最良)。95% 信頼区間と無作為推測の期待値を併記します。",
     },
-    "attempt": {"en": "Attempt", "ja": "試行"},
     "baseline": {"en": "At random", "ja": "無作為"},
-    "ahead": {"en": "scored before it", "ja": "件が先に採点待ち"},
+    "ahead": {"en": "scored before it", "ja": "件の採点待ち"},
     "board": {"en": "Anonymization board", "ja": "匿名化ボード"},
     "board_note": {
         "en": "Every team's best accepted submission. "
@@ -43,8 +43,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "各個人と、その個人に由来するとされる行との平均距離は、しきい値以下でなければなりません。",
     },
     "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
-    "ends": {"en": "until", "ja": "終了"},
     "interval": {"en": "95 % interval", "ja": "95% 区間"},
+    "higher_is_better": {"en": "higher is better", "ja": "大きいほど良い"},
     "lower_is_better": {"en": "lower is better", "ja": "小さいほど良い"},
     "largest": {"en": "Largest", "ja": "最大"},
     "mean": {"en": "Mean", "ja": "平均"},
@@ -76,12 +76,35 @@ WORDS: dict[str, dict[str, str]] = {
     "rank": {"en": "Rank", "ja": "順位"},
     "rate": {"en": "Rate", "ja": "再識別率"},
     "received": {"en": "Received", "ja": "受付時刻"},
+    "result": {"en": "Result", "ja": "結果"},
     "rows": {"en": "Rows", "ja": "行数"},
+    "said_excessive_anonymization": {
+        "en": "Excessive anonymization: the mean distance is above the threshold.",
+        "ja": "過剰匿名化: 平均距離がしきい値を超えています。",
+    },
+    "said_too_few_rows": {
+        "en": "Too few rows are left.",
+        "ja": "残された行が少なすぎます。",
+    },
+    "said_rows_in_original_order": {
+        "en": "Most rows stand in the order of the original: guessing “row j is row j” finds them.",
+        "ja": "多くの行が元の順序のままです。「j 行目は j 行目」という推測で見つかります。",
+    },
+    "said_read_as_cp932": {
+        "en": "The file is not UTF-8; it was read as Shift_JIS (CP932).",
+        "ja": "UTF-8 ではないため、Shift_JIS(CP932)として読み込みました。",
+    },
+    "said_respelled": {
+        "en": "Some numbers are spelled differently from the original’s; these cells count as changed.",
+        "ja": "元と表記の異なる数値があります(1 と 1.0 など)。これらのセルは変更とみなされます。",
+    },
+    "said_sent_before": {
+        "en": "Your team has sent this very table before.",
+        "ja": "同じ表がすでにあなたのチームから提出されています。",
+    },
     "security": {"en": "Risk", "ja": "リスク"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
     "sign_out": {"en": "Sign out", "ja": "サインアウト"},
-    "starts": {"en": "from", "ja": "開始"},
-    "state": {"en": "State", "ja": "状態"},
     "state_QUEUED": {"en": "Queued", "ja": "待機中"},
     "state_SCORING": {"en": "Scoring", "ja": "採点中"},
     "state_SCORED": {"en": "Accepted", "ja": "受理"},
@@ -137,6 +160,11 @@ def shown(number: float | None) -> str:
 def shown_time(moment: datetime, zone: str) -> str:
     """The time on the competition's clock, with the zone's name beside it."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def arrow(track: str, measure: str) -> str:
+    """Which way a measure is better."""
+    return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"
 
 
 def score(number: float | None) -> str:
