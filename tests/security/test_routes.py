@@ -1,0 +1,216 @@
+"""Who may call what: every route of the application, asked by every audience."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+from fastapi.routing import iter_route_contexts
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from app.db.models import User
+from app.http.dependencies import COOKIE
+from app.main import create_app
+from app.roles import Role
+from app.scoring.tables import table_csv
+from app.services import accounts
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import API, PASSWORD, Arena, competition_file, noisy_release, numbers
+
+AUDIENCES = ("visitor", "other team", "own team", "organizer", "other organizer", "administrator")
+"""``own team`` sent the submission that is asked for; ``organizer`` holds its competition."""
+
+TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
+    # route: visitor, other team, own team, organizer, other organizer, administrator
+    "GET /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
+    "HEAD /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
+    "POST /api/v1/signup": (201, 201, 201, 201, 201, 201),
+    "POST /api/v1/tokens": (201, 201, 201, 201, 201, 201),
+    "DELETE /api/v1/tokens/current": (401, 204, 204, 204, 204, 204),
+    "GET /api/v1/me": (401, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions": (200, 200, 200, 200, 200, 200),
+    "POST /api/v1/competitions": (401, 403, 403, 201, 201, 201),
+    "GET /api/v1/competitions/{slug}": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/competition.toml": (200, 200, 200, 200, 200, 200),
+    "PUT /api/v1/competitions/{slug}/competition.toml": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/original/{file}": (200, 200, 200, 200, 200, 200),
+    "PUT /api/v1/competitions/{slug}/original/{file}": (401, 403, 403, 200, 403, 200),
+    "POST /api/v1/competitions/{slug}/invites": (401, 403, 403, 201, 403, 201),
+    "POST /api/v1/competitions/{slug}/submissions": (401, 202, 202, 403, 403, 403),
+    "GET /api/v1/competitions/{slug}/submissions": (401, 200, 200, 403, 403, 403),
+    "GET /api/v1/submissions/{submission_id}": (401, 404, 200, 200, 404, 200),
+    "GET /api/v1/submissions/{submission_id}/data/{file}": (401, 404, 200, 200, 404, 200),
+    "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/boards/anonymization.csv": (200, 200, 200, 200, 200, 200),
+    "GET /": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
+    "GET /submissions/{submission_id}": (303, 404, 200, 200, 404, 200),
+    "GET /sign-in": (200, 200, 200, 200, 200, 200),
+    "POST /sign-in": (303, 303, 303, 303, 303, 303),
+    "POST /sign-out": (303, 303, 303, 303, 303, 303),
+    "GET /static/{path}": (200, 200, 200, 200, 200, 200),
+    "GET /healthz": (200, 200, 200, 200, 200, 200),
+    "GET /readyz": (200, 200, 200, 200, 200, 200),
+}
+
+
+def routes_of_the_app() -> set[str]:
+    """``METHOD path`` of everything the application answers; a mount answers GET below its path."""
+    found = set()
+    for route in iter_route_contexts(create_app().routes):
+        methods = route.methods
+        if methods is None:
+            found.add(f"GET {route.path}/{{path}}")
+        else:
+            found |= {f"{method} {route.path}" for method in methods}
+    return found
+
+
+@dataclass
+class Stage:
+    """One scored submission of ``own team`` in one competition, and somebody of every audience."""
+
+    arena: Arena
+    users: dict[str, UUID]
+    submission_id: str
+    secret: bytes
+
+    @classmethod
+    def opened(cls, client: TestClient, *, team: str = "red", seed: int = 11) -> "Stage":
+        elsewhere = Arena.opened(client, slug="elsewhere")
+        arena = Arena.opened(client)
+        tokens = {
+            "other team": arena.team("blue"),
+            "own team": arena.team(team),
+            "organizer": arena.organizer,
+            "other organizer": elsewhere.organizer,
+        }
+        users = {audience: owner_of(token) for audience, token in tokens.items()}
+        with transaction() as session:
+            name = f"administrator {next(numbers)}"
+            made = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ADMINISTRATOR)
+            users["administrator"] = made.id
+        receipt = arena.submit(team, seed=seed)
+        assert receipt.status_code == 202, receipt.text
+        stage = cls(arena, users, receipt.json()["id"], noisy_release(seed, arena.table)[1])
+        score_all(stage)
+        return stage
+
+    def token(self, audience: str) -> str | None:
+        """A fresh token each time: some routes end the one that asks."""
+        if audience == "visitor":
+            return None
+        with transaction() as session:
+            user = session.get_one(User, self.users[audience])
+            return accounts.issue_token(session, user, name="route table")
+
+    def ask(self, route: str, audience: str) -> Response:
+        """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
+        method, path = route.split(" ")
+        places = {
+            "slug": self.arena.slug,
+            "file": "original.csv" if "original" in path else "anonymized.csv",
+            "submission_id": self.submission_id,
+            "path": "site.css",
+        }
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        token = self.token(audience)
+        if token is not None and path.startswith(API):
+            headers["Authorization"] = f"Bearer {token}"
+        elif token is not None:
+            headers["Cookie"] = f"{COOKIE}={token}"
+        content = CONTENT[route](self) if route in CONTENT else {}
+        answer: Response = self.arena.client.request(
+            method, path.format(**places), headers=headers, follow_redirects=False, **content
+        )
+        self.arena.client.cookies.clear()
+        return answer
+
+
+def score_all(stage: Stage) -> None:
+    score_everything()
+    found = stage.arena.get(f"/submissions/{stage.submission_id}", token=stage.token("own team")).json()
+    assert found["status"] == "SCORED", found
+
+
+def owner_of(token: str) -> UUID:
+    with transaction() as session:
+        return accounts.authenticate(session, token).user_id
+
+
+def a_sign_up(stage: Stage) -> dict[str, Any]:
+    code = stage.arena.post(f"/competitions/{stage.arena.slug}/invites", json={}).json()["code"]
+    number = next(numbers)
+    body = {"invite": code, "team": f"team {number}", "name": f"person {number}", "password": PASSWORD}
+    return {"json": body}
+
+
+def a_person(stage: Stage) -> str:
+    with transaction() as session:
+        return accounts.create_user(session, name=f"person {next(numbers)}", password=PASSWORD).name
+
+
+def an_upload(stage: Stage) -> dict[str, Any]:
+    table, secret = noisy_release(next(numbers), stage.arena.table)
+    return {"files": {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}}
+
+
+CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
+    "POST /api/v1/signup": a_sign_up,
+    "POST /api/v1/tokens": lambda stage: {"json": {"name": a_person(stage), "password": PASSWORD}},
+    "POST /api/v1/competitions": lambda _: {"content": competition_file(f"made-{next(numbers)}")},
+    "PUT /api/v1/competitions/{slug}/competition.toml": lambda stage: {
+        "content": competition_file(stage.arena.slug)
+    },
+    "PUT /api/v1/competitions/{slug}/original/{file}": lambda stage: {
+        "content": table_csv(stage.arena.table)
+    },
+    "POST /api/v1/competitions/{slug}/invites": lambda _: {"json": {}},
+    "POST /api/v1/competitions/{slug}/submissions": an_upload,
+    "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
+}
+"""What a request that is allowed must carry to succeed; a refusal must come before it matters."""
+
+
+def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
+    session_settings: object,
+) -> None:
+    assert routes_of_the_app() == set(TABLE)
+
+
+def test_every_route_answers_every_audience_as_the_table_says(client: TestClient) -> None:
+    stage = Stage.opened(client)
+    answered = {
+        route: tuple(stage.ask(route, audience).status_code for audience in AUDIENCES) for route in TABLE
+    }
+    assert answered == TABLE
+
+
+@pytest.mark.parametrize("broken", ["", "nonsense", "anoncup_" + "x" * 43, "ü", "a" * 5000])
+def test_a_wrong_token_is_refused_even_where_visitors_are_welcome(client: TestClient, broken: str) -> None:
+    headers = {b"Authorization": b"Bearer " + broken.encode("latin-1")}
+    for path in ("/api/v1/me", "/"):
+        answer = client.get(path, headers=headers)
+        expected = 200 if not broken and path == "/" else 401
+        assert answer.status_code == expected
+        assert answer.headers.get("www-authenticate") == ("Bearer" if expected == 401 else None)
+
+
+def test_a_refused_request_changes_nothing(client: TestClient) -> None:
+    stage = Stage.opened(client)
+    before = stage.arena.get(f"/competitions/{stage.arena.slug}").json()
+    refused = [
+        (route, audience)
+        for route, row in TABLE.items()
+        for audience, status in zip(AUDIENCES, row, strict=True)
+        if route.startswith(("POST", "PUT", "DELETE")) and status in {401, 403}
+    ]
+    for route, audience in refused:
+        stage.ask(route, audience)
+    assert len(refused) >= 20
+    assert stage.arena.get(f"/competitions/{stage.arena.slug}").json() == before
+    assert len(stage.arena.get("/competitions").json()) == 2
+    assert [row["entries"] for row in stage.arena.board()["rows"]] == [1]

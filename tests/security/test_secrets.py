@@ -1,0 +1,344 @@
+"""Canaries: what must stay secret is planted, then looked for in everything the service gives or keeps."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from nacl.public import SealedBox
+from sqlalchemy import select, text
+
+from app import queue, sealing, storage
+from app.cli.running import environment
+from app.config import Settings
+from app.db import engine
+from app.db.models import Evaluation, Secret, State, Submission
+from app.embedded import Services
+from app.errors import Unavailable
+from app.scoring.permutation import secret_csv
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import API, PASSWORD, Arena, noisy_release
+from tests.security.test_routes import AUDIENCES, TABLE, Stage
+from workers import scoring
+
+WINDOW = 6
+SEPARATORS = ("\n", "\r\n", ",", ", ", " ", ";", "\\n", "\\r\\n")
+
+
+def needles(secret: bytes) -> set[bytes]:
+    """Runs of the permutation in every spelling it could leak in: both directions, both bases."""
+    source = np.array([int(line) for line in secret.split()[1:]]) - 1
+    inverse = np.argsort(source)
+    found: set[bytes] = set()
+    for rows in (source, source + 1, inverse, inverse + 1):
+        for start in (0, len(rows) // 2, len(rows) - WINDOW):
+            run = rows[start : start + WINDOW]
+            found |= {separator.join(map(str, run)).encode() for separator in SEPARATORS}
+            found |= {run.astype(kind).tobytes() for kind in ("<i8", "<i4", "<i2", ">i8")}
+    return found
+
+
+def seen(haystack: bytes, canaries: set[bytes]) -> list[bytes]:
+    return [canary for canary in canaries if canary in haystack]
+
+
+@pytest.fixture
+def stage(client: TestClient) -> Stage:
+    return Stage.opened(client)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        lambda rows: "\n".join(str(row + 1) for row in rows).encode(),
+        lambda rows: "\r\n".join(str(row) for row in rows).encode(),
+        lambda rows: json.dumps([int(row) for row in rows]).encode(),
+        lambda rows: json.dumps({"rows": [int(row) + 1 for row in rows]}, separators=(",", ":")).encode(),
+        lambda rows: json.dumps("\n".join(str(row + 1) for row in rows)).encode(),
+        lambda rows: json.dumps([int(row) for row in np.argsort(rows)]).encode(),
+        lambda rows: rows.astype("<i8").tobytes(),
+        secret_csv,
+    ],
+)
+def test_the_search_finds_a_secret_that_is_there(spelling: Any) -> None:
+    rows = np.random.default_rng(3).permutation(40)
+    assert seen(b"before " + spelling(rows) + b" after", needles(secret_csv(rows)))
+    assert not seen(spelling(rows), needles(secret_csv(np.random.default_rng(4).permutation(40))))
+
+
+def test_no_answer_to_anybody_contains_a_secret_a_password_or_a_token(stage: Stage) -> None:
+    canaries = needles(stage.secret) | {PASSWORD.encode(), b"anoncup_"}
+    asked = 0
+    for route in TABLE:
+        if not route.startswith("GET "):
+            continue
+        for audience in AUDIENCES:
+            answer = stage.ask(route, audience)
+            carried = answer.content + repr(answer.headers.multi_items()).encode()
+            # The cookie's name begins like a token and stands in no GET answer either.
+            assert not seen(carried, canaries), (route, audience)
+            asked += 1
+    assert asked > 100
+
+
+def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
+    _, secret = noisy_release(23, arena.table)
+    answer = arena.submit("red", seed=23)
+    assert answer.status_code == 202
+    assert not seen(answer.content, needles(secret))
+
+
+def test_no_log_line_contains_a_secret_a_password_or_a_token(
+    client: TestClient,
+    settings: Settings,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    stage = Stage.opened(client)
+    canaries = needles(stage.secret) | {
+        PASSWORD.encode(),
+        *(token.encode() for token in stage.arena.tokens.values()),
+    }
+    for audience in AUDIENCES:
+        for route in TABLE:
+            stage.ask(route, audience)
+    canaries |= lost_submission(stage.arena, settings)
+    client.post(f"{API}/tokens", json={"name": "nobody", "password": PASSWORD})
+    client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
+    captured = capfd.readouterr()
+    logged = captured.out + captured.err + caplog.text
+    assert "evaluation_finished" in logged
+    assert "scoring_postponed" in logged
+    assert not seen(logged.encode(), canaries)
+
+
+def lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
+    """Score a submission whose file is gone: the worker's own complaints are logged too."""
+    table, secret = noisy_release(29, arena.table)
+    identifier = arena.submit("red", seed=29).json()["id"]
+    storage.path_of(settings.data, storage.digest_of(table)).unlink()
+    score_everything()
+    assert not seen(json.dumps(arena.submission(identifier, "red")).encode(), needles(secret))
+    return needles(secret)
+
+
+def test_an_internal_error_tells_nobody_the_secret_it_happened_on(
+    arena: Arena,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(sealing, "seal", broken)
+    answer = arena.submit("red", seed=31)
+    captured = capfd.readouterr()
+    assert answer.status_code == 500
+    told = answer.content + (captured.out + captured.err + caplog.text).encode()
+    assert not seen(told, needles(noisy_release(31, arena.table)[1]))
+    assert b"a fault of ours" not in answer.content
+
+
+def test_no_column_of_the_database_contains_a_secret_a_password_a_token_or_an_invite(stage: Stage) -> None:
+    code = stage.arena.post(f"/competitions/{stage.arena.slug}/invites", json={}).json()["code"]
+    clear = [PASSWORD, code, stage.arena.organizer, *stage.arena.tokens.values()]
+    canaries = needles(stage.secret) | {canary.encode() for canary in clear}
+    cells = 0
+    for place, content in cells_of_the_database():
+        assert not seen(content, canaries), place
+        cells += 1
+    assert cells > 100
+
+
+def cells_of_the_database() -> Iterator[tuple[str, bytes]]:
+    """Every value of every table, as raw bytes or as text."""
+    tables = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE'"
+    with engine.get_engine().connect() as connection:
+        for schema, table in connection.execute(text(tables)).all():
+            if schema in {"pg_catalog", "information_schema"}:
+                continue
+            for row in connection.execute(text(f'SELECT * FROM "{schema}"."{table}"')).mappings():
+                for column, value in row.items():
+                    as_bytes = value if isinstance(value, bytes) else str(value).encode()
+                    yield f"{schema}.{table}.{column}", as_bytes
+
+
+def test_the_queue_holds_identifiers_only(arena: Arena) -> None:
+    _, secret = noisy_release(37, arena.table)
+    assert arena.submit("red", seed=37).status_code == 202
+    with queue.celery.connection_for_write() as connection:
+        redis = connection.default_channel.client
+        messages = [bytes(message) for message in redis.lrange(queue.QUEUE, 0, -1)]
+    assert len(messages) == 1
+    assert not seen(b"".join(messages), needles(secret) | {PASSWORD.encode(), arena.team("red").encode()})
+    assert len(messages[0]) < 2_000
+
+
+def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
+    stage: Stage, settings: Settings, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The blobs and, below the same temporary folder, the database's own files, write-ahead log and logs."""
+    canaries = needles(stage.secret) | {PASSWORD.encode(), stage.arena.organizer.encode()}
+    with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("CHECKPOINT"))
+    looked_at = list(files_below(settings.data)) + list(files_below(tmp_path_factory.getbasetemp()))
+    found = {path: seen(content, canaries) for path, content in looked_at}
+    assert {path: what for path, what in found.items() if what} == {}
+    assert any("blobs" in path.parts for path in found)
+
+
+def files_below(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    for path in folder.rglob("*"):
+        if path.is_file() and "private" not in path.parts:
+            yield path, path.read_bytes()
+
+
+WRONG_SECRETS = {
+    "out of range": (["31337"], ["27182"]),
+    "not a number": (["hunter2"], ["swordfish"]),
+    "negative": (["-31337"], ["-27182"]),
+    "too many": (["31337", "31338"], ["27182", "27183"]),
+    "decimal": (["31337.5"], ["27182.5"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_SECRETS.values(), ids=WRONG_SECRETS)
+def test_two_wrong_secrets_with_the_same_fault_get_the_very_same_answer(
+    arena: Arena, case: tuple[list[str], list[str]]
+) -> None:
+    """So no answer depends on a value in the secret, and none can repeat one."""
+    lines = noisy_release(1, arena.table)[1].decode().split()
+    answers = []
+    for last in case:
+        wrong = ("\n".join([*lines[: -len(last)], *last]) + "\n").encode()
+        answers.append(arena.submit("red", secret=wrong))
+    assert [answer.status_code for answer in answers] == [422, 422]
+    assert answers[0].content == answers[1].content
+    assert not any(value.encode() in answers[0].content for value in case[0])
+
+
+def test_a_wrong_secret_in_the_wrong_part_of_the_form_is_not_repeated(arena: Arena) -> None:
+    table, secret = noisy_release(1, arena.table)
+    path = f"/competitions/{arena.slug}/submissions"
+    as_table = arena.submit("red", anonymized=secret, secret=table)
+    as_text = arena.post(path, token=arena.team("red"), data={"secret": secret.decode()}, files={"x": b""})
+    as_json = arena.post(path, token=arena.team("red"), json={"secret": secret.decode()})
+    for answer in (as_table, as_text, as_json):
+        assert answer.status_code == 422
+        assert not seen(answer.content, needles(secret))
+
+
+def test_a_password_that_is_refused_is_not_repeated(client: TestClient) -> None:
+    secret = "x7Q-canary"
+    wrong_types: list[Any] = [[secret], {"password": secret}, {secret: 1}]
+    for password in wrong_types:
+        answer = client.post(f"{API}/tokens", json={"name": "somebody", "password": password})
+        assert answer.status_code == 422
+        assert secret not in answer.text
+    body = {"invite": "x", "team": "y", "name": "z", "password": secret}
+    assert secret not in client.post(f"{API}/signup", json=body).text
+    assert secret not in client.post(f"{API}/signup", content=json.dumps(body)[:-1]).text
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    page = client.post("/sign-in", data={"name": "somebody", "password": secret}, headers=headers)
+    assert page.status_code == 401
+    assert secret not in page.text
+
+
+def sealed_secret(submission_id: str) -> Secret:
+    with transaction() as session:
+        return session.scalars(select(Secret).where(Secret.submission_id == UUID(submission_id))).one()
+
+
+def test_the_settings_of_the_web_process_cannot_open_what_it_sealed(
+    stage: Stage, settings: Settings, services: Services, tmp_path: Path
+) -> None:
+    row = sealed_secret(stage.submission_id)
+
+    def opened(folder: Path | None) -> bytes:
+        return sealing.open_sealed(folder, key_id=row.key_id, box=row.sealed, submission_id=row.submission_id)
+
+    assert opened(settings.opening_keys_dir) == stage.secret
+    for folder in (None, tmp_path, settings.sealing_key_file):
+        with pytest.raises(Unavailable, match="private key"):
+            opened(folder)
+    shared, web, _ = environment(services, tmp_path / "fresh")
+    assert set(shared | web) == {"DATABASE_URL", "REDIS_URL", "ANONCUP_DATA", "ANONCUP_SEALING_KEY_FILE"}
+
+
+def test_a_sealed_box_moved_to_another_submission_does_not_open_there(
+    stage: Stage, settings: Settings
+) -> None:
+    row = sealed_secret(stage.submission_id)
+    with pytest.raises(Unavailable, match="another submission"):
+        sealing.open_sealed(
+            settings.opening_keys_dir, key_id=row.key_id, box=row.sealed, submission_id=uuid4()
+        )
+
+
+def test_a_worker_scores_nothing_by_a_box_that_was_moved(stage: Stage) -> None:
+    thief = stage.arena.submit("blue", seed=41).json()["id"]
+    with transaction() as session:
+        mine = session.get_one(Secret, UUID(thief))
+        mine.sealed = session.get_one(Secret, UUID(stage.submission_id)).sealed
+        evaluation = session.scalars(
+            select(Evaluation.id).where(Evaluation.submission_id == UUID(thief))
+        ).one()
+    scoring.score(str(evaluation))
+    with transaction() as session:
+        found = session.get_one(Evaluation, evaluation)
+    assert (found.state, found.verdict) == (State.QUEUED, None)
+    assert found.failure == "a sealed secret belongs to another submission"
+
+
+def test_a_damaged_box_does_not_open(stage: Stage, settings: Settings) -> None:
+    row = sealed_secret(stage.submission_id)
+    damaged = row.sealed[:-1] + bytes([row.sealed[-1] ^ 1])
+    with pytest.raises(Unavailable, match="does not open"):
+        sealing.open_sealed(
+            settings.opening_keys_dir, key_id=row.key_id, box=damaged, submission_id=row.submission_id
+        )
+
+
+def test_the_commitment_is_the_digest_of_the_salt_and_the_secret_file(
+    stage: Stage, settings: Settings
+) -> None:
+    row = sealed_secret(stage.submission_id)
+    private = sealing.read_private_key(settings.opening_keys_dir, row.key_id)
+    content = SealedBox(private).decrypt(row.sealed)
+    salt, secret = content[16 : 16 + sealing.SALT_BYTES], content[16 + sealing.SALT_BYTES :]
+    assert secret == stage.secret
+    assert row.commitment == hashlib.sha256(salt + secret).hexdigest()
+    shown = stage.arena.submission(stage.submission_id, "red")
+    assert shown["commitment"] == row.commitment
+
+
+def test_equal_secrets_have_different_commitments_and_boxes(arena: Arena) -> None:
+    receipts = [arena.submit(team, seed=43).json() for team in ("red", "red", "blue")]
+    assert len({receipt["commitment"] for receipt in receipts}) == 3
+    assert len({sealed_secret(receipt["id"]).sealed for receipt in receipts}) == 3
+
+
+def test_the_private_keys_are_for_their_owner_only(settings: Settings) -> None:
+    assert settings.opening_keys_dir is not None
+    assert settings.opening_keys_dir.stat().st_mode & 0o077 == 0
+    for key in settings.opening_keys_dir.iterdir():
+        assert key.stat().st_mode & 0o077 == 0
+
+
+def test_a_refused_upload_leaves_no_secret_behind(arena: Arena, settings: Settings) -> None:
+    _, secret = noisy_release(47, arena.table)
+    assert arena.submit("red", seed=47, anonymized=b"wrong").status_code == 422
+    with transaction() as session:
+        assert session.scalars(select(Submission)).all() == []
+    for path, content in files_below(settings.data):
+        assert not seen(content, needles(secret)), path

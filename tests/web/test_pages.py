@@ -1,0 +1,391 @@
+"""The pages as a browser gets them: who sees what, in which language, and how sign-in guards itself."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import func, select
+
+from app.config import Settings, get_settings
+from app.db.models import Token
+from app.http.dependencies import COOKIE
+from app.scoring.tables import table_csv
+from app.services import accounts
+from app.transaction import transaction
+from app.web import words
+from app.web.pages import templates
+from tests.api.test_submissions import score_everything
+from tests.arena import PASSWORD, Arena, competition_file
+
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+
+
+def page(arena: Arena, path: str, *, team: str | None = None, language: str = "en") -> Response:
+    cookies = {"Cookie": f"{COOKIE}={arena.team(team)}"} if team else {}
+    answer: Response = arena.client.get(
+        path, headers=cookies | {"Accept-Language": language}, follow_redirects=False
+    )
+    return answer
+
+
+def sign_in(client: TestClient, **fields: str) -> Response:
+    headers = SAME_ORIGIN | {"Origin": "http://testserver"}
+    answer: Response = client.post("/sign-in", data=fields, headers=headers, follow_redirects=False)
+    return answer
+
+
+@pytest.fixture
+def rei(client: TestClient) -> dict[str, str]:
+    with transaction() as session:
+        accounts.create_user(session, name="Rei", password=PASSWORD)
+    return {"name": "Rei", "password": PASSWORD}
+
+
+def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> None:
+    shown = page(arena, "/").text
+    assert '<a href="/competitions/small?lang=en">Small cup</a>' in shown
+    assert "Anonymization phase" in shown
+
+
+def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
+    assert words.WORDS["no_competitions"]["en"] in client.get("/").text
+    assert words.WORDS["no_competitions"]["ja"] in client.get("/?lang=ja").text
+
+
+@pytest.mark.parametrize(
+    ("query", "accepted", "language"),
+    [
+        ("", "en", "en"),
+        ("", "ja,en;q=0.8", "ja"),
+        ("", "fr, ja;q=0.5", "ja"),
+        ("", "fr", "en"),
+        ("", "", "en"),
+        ("?lang=ja", "en", "ja"),
+        ("?lang=en", "ja", "en"),
+        ("?lang=<script>", "ja", "ja"),
+    ],
+)
+def test_a_page_speaks_the_language_asked_for_or_the_browsers(
+    client: TestClient, query: str, accepted: str, language: str
+) -> None:
+    shown = client.get("/" + query, headers={"Accept-Language": accepted}).text
+    assert f'<html lang="{language}">' in shown
+    assert words.WORDS["tagline"][language] in shown
+    assert "<script" not in shown
+
+
+def test_every_word_exists_in_every_language_and_is_used() -> None:
+    assert {key for key, texts in words.WORDS.items() if set(texts) != set(words.LANGUAGES)} == set()
+    assert all(text.strip() for texts in words.WORDS.values() for text in texts.values())
+    sources = "".join(
+        templates.env.loader.get_source(templates.env, name)[0]
+        for name in templates.env.list_templates()
+        if templates.env.loader
+    )
+    named_by_state = {"anonymization", "reidentification", "upcoming", "closed"}
+    unused = {
+        key
+        for key in words.WORDS
+        if f"t.{key}" not in sources and not key.startswith(("state_", "said_")) and key not in named_by_state
+    }
+    assert unused == set()
+
+
+def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> None:
+    shown = client.get("/sign-in?to=/competitions/small&lang=ja").text
+    (link,) = re.findall(r'<a href="(\?[^"]*)" lang="en"', shown)
+    assert "to=%2Fcompetitions%2Fsmall" in link or "to=/competitions/small" in link
+    assert "lang=en" in link
+    assert "lang=ja" not in link
+
+
+def test_the_board_page_shows_ranks_phases_and_the_own_row(arena: Arena) -> None:
+    arena.submit("red")
+    arena.submit("blue", seed=2)
+    score_everything()
+    shown = page(arena, f"/competitions/{arena.slug}", team="red").text
+    assert shown.count('<tr class="own">') == 1
+    assert "Your team" in shown
+    assert "JST" in shown  # on the competition's clock
+    assert shown.count('scope="row"') == 2
+    visitors = page(arena, f"/competitions/{arena.slug}", language="ja").text
+    assert '<tr class="own">' not in visitors
+    assert "小さな杯" in visitors
+    assert "自チームの提出" not in visitors
+
+
+def test_a_board_without_entries_says_so(arena: Arena) -> None:
+    assert words.WORDS["no_entries"]["en"] in page(arena, f"/competitions/{arena.slug}").text
+    own = page(arena, f"/competitions/{arena.slug}", team="red").text
+    assert words.WORDS["no_submissions"]["en"].split(".")[0] in own.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("setting", ["teams", "organizers"])
+def test_a_closed_board_hides_its_rows_but_not_a_teams_own_submissions(
+    client: TestClient, setting: str
+) -> None:
+    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{setting}"'))
+    arena.submit("red")
+    arena.submit("blue")
+    score_everything()
+    path = f"/competitions/{arena.slug}"
+    visitor = page(arena, path)
+    assert (visitor.status_code, words.WORDS["board_not_open"]["en"] in visitor.text) == (200, True)
+    assert "red" not in re.sub(r"<[^>]*>", "", visitor.text).split()
+    own = page(arena, path, team="red")
+    assert own.status_code == 200
+    assert "/submissions/" in own.text
+    assert ("blue" in own.text) == (setting == "teams")
+    assert ("boards/anonymization.csv" in own.text) == (setting == "teams")
+
+
+def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Arena) -> None:
+    path = f"/submissions/{arena.submit('red').json()['id']}"
+    score_everything()
+    own = page(arena, path, team="red")
+    assert own.status_code == 200
+    for shown in ("mean_mae", "euc1", "Accepted", "↑"):
+        assert shown in own.text
+    other = page(arena, path, team="blue")
+    missing = page(arena, "/submissions/00000000-0000-0000-0000-000000000000", team="blue")
+    assert (other.status_code, missing.status_code) == (404, 404)
+    assert without_addresses(other.text) == without_addresses(missing.text)  # neither exists for blue
+    assert page(arena, path).status_code == 303
+
+
+def without_addresses(shown: str) -> str:
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "…", shown)
+
+
+def test_a_visitor_comes_to_the_submission_after_signing_in(arena: Arena) -> None:
+    path = f"/submissions/{arena.submit('red').json()['id']}"
+    asked = page(arena, path, language="ja")
+    form = arena.client.get(asked.headers["location"]).text
+    assert '<html lang="ja">' in form
+    (to,) = re.findall(r'name="to" value="([^"]*)"', form)
+    assert to == path + "?lang=ja"
+
+
+@pytest.mark.parametrize("identifier", ["nonsense", "%00", "0" * 5000, "../front"])
+def test_an_address_that_is_no_submissions_is_a_page_too(client: TestClient, identifier: str) -> None:
+    answer = client.get(f"/submissions/{identifier}", follow_redirects=False)
+    assert answer.status_code == 404
+
+
+def test_a_submission_that_waits_refreshes_itself_and_one_that_is_scored_does_not(arena: Arena) -> None:
+    path = f"/submissions/{arena.submit('red').json()['id']}"
+    assert 'http-equiv="refresh"' in page(arena, path, team="red").text
+    score_everything()
+    assert 'http-equiv="refresh"' not in page(arena, path, team="red").text
+
+
+def test_a_rejected_submission_says_why(arena: Arena) -> None:
+    turned = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
+    identifier = arena.submit("red", anonymized=table_csv(turned), secret=secret.encode()).json()["id"]
+    score_everything()
+    shown = page(arena, f"/submissions/{identifier}", team="red").text
+    result = arena.submission(identifier, "red")["result"]
+    assert [one["code"] for one in result["violations"]] == ["excessive_anonymization"]
+    assert "Rejected" in shown
+    assert '<p class="note bad">Excessive anonymization' in shown
+    assert words.shown(result["excessive"]["mean"]) in shown
+
+
+HTML = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_html_in_a_name_or_comment_is_text(arena: Arena, language: str) -> None:
+    answer = arena.post(
+        f"/competitions/{arena.slug}/submissions",
+        token=arena.team(HTML),
+        files={"anonymized": table_csv(arena.table), "secret": identity()},
+        data={"comment": HTML + "<script>alert(1)</script>"},
+    )
+    assert answer.status_code == 202, answer.text
+    score_everything()
+    for path in (f"/competitions/{arena.slug}", f"/submissions/{answer.json()['id']}"):
+        shown = page(arena, path, team=HTML, language=language).text
+        assert "&lt;b onmouseover=" in shown
+        assert "<b " not in shown
+        assert "<script" not in shown
+        assert "{{ 7 * 7 }}" in shown
+
+
+def identity() -> bytes:
+    return ("original_row\n" + "".join(f"{row + 1}\n" for row in range(40))).encode()
+
+
+def test_html_in_a_title_is_text(client: TestClient) -> None:
+    file = competition_file().replace('"Small cup"', '"<i>Small</i> cup"')
+    arena = Arena.opened(client, file=file)
+    for path in ("/", f"/competitions/{arena.slug}"):
+        shown = page(arena, path).text
+        assert "&lt;i&gt;Small&lt;/i&gt; cup" in shown
+        assert "<i>" not in shown
+
+
+@pytest.mark.parametrize("path", ["/", "/competitions/small", "/competitions/none", "/sign-in", "/nowhere"])
+def test_every_page_has_the_security_headers_and_no_script_or_inline_style(arena: Arena, path: str) -> None:
+    answer = page(arena, path)
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert not re.search(r"<script|<style|\sstyle=|\son\w+=|javascript:", answer.text)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', answer.text)  # nothing from elsewhere
+
+
+def test_what_a_page_needs_is_served(client: TestClient) -> None:
+    shown = client.get("/").text
+    for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown)):
+        assert client.get(path).status_code == 200
+    assert client.get("/static/../pages.py").status_code == 404
+    assert client.get("/static/%2e%2e/pages.py").status_code == 404
+
+
+def test_signing_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use(
+    client: TestClient, rei: dict[str, str]
+) -> None:
+    answer = sign_in(client, **rei, to="/competitions/small")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/competitions/small")
+    name, *flags = (part.strip().lower() for part in answer.headers["set-cookie"].split(";"))
+    assert name.startswith(COOKIE.lower() + "=")
+    assert {"httponly", "samesite=lax", "path=/"} <= set(flags)
+    assert "secure" not in flags
+    assert not any(flag.startswith("domain") for flag in flags)
+    shown = client.get("/").text
+    assert "Sign out" in shown
+    assert "Rei" in shown
+
+
+def test_behind_https_the_cookie_is_secure(
+    client: TestClient, rei: dict[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secure = settings.model_copy(update={"secure_cookies": True})
+    application = client.app
+    application.dependency_overrides[get_settings] = lambda: secure  # type: ignore[attr-defined]
+    assert "secure" in sign_in(client, **rei).headers["set-cookie"].lower().split("; ")
+
+
+def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dict[str, str]) -> None:
+    cookie = sign_in(client, **rei).cookies[COOKIE]
+    answer = client.post("/sign-out?lang=ja", headers=SAME_ORIGIN, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?lang=ja")
+    assert COOKIE not in client.cookies
+    client.cookies.set(COOKIE, cookie)  # a copy of it is worth nothing now
+    assert "Sign out" not in client.get("/").text
+    assert client.get("/api/v1/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": "Rei", "password": "wrong password"},
+        {"name": "Nobody", "password": PASSWORD},
+        {"name": "Rei\x00", "password": PASSWORD},
+        {"name": "<script>", "password": "\x00"},
+        {"name": "x" * 100_000, "password": "x" * 100_000},
+    ],
+)
+def test_a_failed_sign_in_says_so_and_gives_no_cookie(
+    client: TestClient, rei: dict[str, str], fields: dict[str, str]
+) -> None:
+    answer = sign_in(client, **fields)
+    assert answer.status_code == 401
+    assert words.WORDS["wrong_password"]["en"] in answer.text
+    assert "set-cookie" not in answer.headers
+    assert "<script" not in answer.text
+
+
+OTHER_SITES: list[dict[str, str]] = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Origin": "https://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://testserver.evil.example"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://testserver"},
+    {},
+]
+
+
+@pytest.mark.parametrize("headers", OTHER_SITES)
+def test_a_form_on_another_site_cannot_sign_in_out_or_act(
+    client: TestClient, rei: dict[str, str], headers: dict[str, str]
+) -> None:
+    assert sign_in(client, **rei).status_code == 303
+    before = living_tokens()
+    refused = [
+        client.post("/sign-in", data=rei, headers=headers, follow_redirects=False),
+        client.post("/sign-out", headers=headers, follow_redirects=False),
+        client.post("/api/v1/competitions", content=competition_file("forged"), headers=headers),
+        client.delete("/api/v1/tokens/current", headers=headers),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 4
+    assert living_tokens() == before
+
+
+def living_tokens() -> int:
+    with transaction() as session:
+        return session.scalars(
+            select(func.count()).select_from(Token).where(Token.revoked_at.is_(None))
+        ).one()
+
+
+def test_a_browser_that_sends_only_its_origin_may_sign_in(client: TestClient, rei: dict[str, str]) -> None:
+    headers = {"Origin": "http://testserver"}
+    assert client.post("/sign-in", data=rei, headers=headers, follow_redirects=False).status_code == 303
+
+
+ELSEWHERE = [
+    "https://evil.example",
+    "//evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    " //evil.example",
+    "javascript:alert(1)",
+    "http:evil.example",
+    "evil.example",
+    "/\x00",
+    "///evil.example",
+    "/.//evil.example\\",
+    "",
+]
+
+
+@pytest.mark.parametrize("to", ELSEWHERE)
+def test_signing_in_leads_to_no_other_site(client: TestClient, rei: dict[str, str], to: str) -> None:
+    form = client.get("/sign-in", params={"to": to}).text
+    assert 'name="to" value="/"' in form
+    location = sign_in(client, **rei, to=to).headers["location"]
+    assert location == "/"
+    assert urlsplit(location).netloc == ""
+
+
+@pytest.mark.parametrize("to", ["/", "/competitions/small?lang=ja", "/submissions/x?a=b&c=d#e"])
+def test_signing_in_leads_back_to_where_one_came_from(
+    client: TestClient, rei: dict[str, str], to: str
+) -> None:
+    assert sign_in(client, **rei, to=to).headers["location"] == to
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (None, "–"),
+        (0.0, "0"),
+        (1e-16, "≈0"),
+        (40.0, "40"),
+        (1234567.0, "1.2346e+06"),
+        (0.00001, "1.0000e-05"),
+    ],
+)
+def test_numbers_are_shown_short(number: float | None, text: str) -> None:
+    assert words.shown(number) == text
