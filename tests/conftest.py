@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
@@ -14,9 +15,16 @@ from app.db import engine
 from app.db.models import Base
 from app.embedded import Services, embedded_services
 from app.main import create_app
+from app.services import accounts
 from migrations.run import migrate
 from tests.arena import Arena
 from workers import child
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_hashes() -> None:
+    """Hundreds of sign-ups: the same hash function with little work."""
+    accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")

@@ -36,6 +36,9 @@ class Envelope:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+                if not scope["path"].startswith("/static/"):
+                    # What one person may see must not wait for the next in a shared cache.
+                    headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
         await self.app(scope, bounded(receive, self.body_limit_mb), send_with_headers)
