@@ -5,10 +5,10 @@ BIN := .venv/bin
 .PHONY: demo serve test test-long check format bench lock clean
 
 demo: runtime
-	$(BIN)/anoncup demo --port $(PORT) --data $(DATA)
+	$(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
 
 serve: runtime
-	$(BIN)/anoncup serve --port $(PORT) --data $(DATA)
+	$(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
 
 test: dev
 	$(BIN)/python -m pytest

@@ -60,14 +60,33 @@ def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | Non
     return Program(name="web", command=command, env=env, log=log)
 
 
-def worker_program(*, data: Path, env: Mapping[str, str], log: Path | None = None, jobs: int = 1) -> Program:
-    """A Celery worker that also is the phase clock; exactly one of these may run."""
-    command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "-B"]
-    # The clock's own file would land in the current folder.
-    command += ["--schedule", str(data.resolve() / "schedule"), "--concurrency", str(jobs)]
+def worker_program(*, env: Mapping[str, str], log: Path | None = None, jobs: int = 1) -> Program:
+    """A Celery worker."""
+    command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--concurrency", str(jobs)]
     command += ["--queues", "celery,upkeep", "--loglevel", "INFO", "--hostname", f"{os.getpid()}@%h"]
     # A warm shutdown waits for the running score; with nobody left to wait, end now: it is delivered again.
     return Program(name="worker", command=command, env=env, log=log, orphaned=signal.SIGQUIT)
+
+
+def scheduler_program(*, data: Path, env: Mapping[str, str], log: Path | None = None) -> Program:
+    """The workers' clock; exactly one may run.
+
+    A program of its own: a worker with an embedded clock does not notice when that dies, and nothing sweeps.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "celery",
+        "-A",
+        "workers.main",
+        "beat",
+        "--pidfile=",
+        "--loglevel",
+        "INFO",
+    ]
+    # The clock's own file would land in the current folder.
+    command += ["--schedule", str(data.resolve() / "schedule")]
+    return Program(name="scheduler", command=command, env=env, log=log)
 
 
 @dataclass(kw_only=True)

@@ -21,6 +21,7 @@ from app.processes import (
     Supervisor,
     check_port_is_free,
     owned_signals,
+    scheduler_program,
     supervised,
     wait_until_healthy,
     web_program,
@@ -238,11 +239,11 @@ def test_a_web_server_that_does_not_come_is_explained_by_its_log(tmp_path: Path)
         wait_until_healthy(url, timeout=0.1, log=log)
 
 
-def test_the_two_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
+def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
     web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command[:5] == [sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app"]
     assert "8123" in web.command
-    worker = worker_program(data=tmp_path, env={})
+    worker, clock = worker_program(env={}), scheduler_program(data=tmp_path, env={})
     assert worker.command[:6] == [sys.executable, "-m", "celery", "-A", "workers.main", "worker"]
-    assert str(tmp_path / "schedule") in worker.command
+    assert str(tmp_path / "schedule") in clock.command
     assert (web.name, worker.name) == ("web", "worker")

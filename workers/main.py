@@ -4,7 +4,7 @@ import ctypes
 import signal
 from typing import Any
 
-from celery.signals import beat_embedded_init, worker_process_init
+from celery.signals import worker_process_init
 
 from app.config import get_settings
 from app.queue import celery
@@ -26,7 +26,6 @@ celery.conf.beat_schedule = {
 
 
 @worker_process_init.connect
-@beat_embedded_init.connect
 def end_with_the_worker(**_: Any) -> None:
-    """Pool and clock must not outlive a worker that was killed: nobody would stop them."""
+    """A pool process must not outlive a worker that was killed: nobody would stop it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

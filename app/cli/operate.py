@@ -23,8 +23,9 @@ DEFAULT_DATA = Path(".anoncup")
 def demo(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
     """Host a demo competition: everything on this machine, sample releases scored, then keep serving."""
     from app.cli import demonstration, running
+    from app.processes import owned_signals
 
-    with running.service(host, port, data) as supervisor:
+    with owned_signals(), running.service(host, port, data) as supervisor:
         url = f"http://{host}:{port}"
         demonstration.play(url, data.resolve(), meanwhile=supervisor.check)
         print(f"ready: {url}", flush=True)
@@ -34,10 +35,11 @@ def demo(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1")
 def serve(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
     """Serve. With DATABASE_URL and REDIS_URL: the web application only; without: all of it, embedded."""
     from app.cli import running
+    from app.processes import owned_signals
 
     if running.given_services() is not None:
         running.become_web_server(host, port)
-    with running.service(host, port, data) as supervisor:
+    with owned_signals(), running.service(host, port, data) as supervisor:
         print(f"ready: http://{host}:{port}", flush=True)
         supervisor.wait()
 

@@ -13,7 +13,7 @@ from app.errors import InvalidInput
 from app.processes import (
     Supervisor,
     check_port_is_free,
-    owned_signals,
+    scheduler_program,
     supervised,
     wait_until_healthy,
     web_program,
@@ -81,17 +81,18 @@ def own_services(data: Path) -> Iterator[Services]:
 
 @contextmanager
 def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
-    """Database migrated, web application and one worker running; all of it ends with the context."""
+    """Database migrated, web application, a worker and the clock running; all of it ends with the context."""
     data = data.resolve()
     check_port_is_free(host, port)
-    with owned_signals(), own_services(data) as services:
+    with own_services(data) as services:
         migrate_database(services.database_url)
         use(services, data)
         shared, public, private = environment(services, data)
         logs = data / "logs"
         programs = [
             web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
-            worker_program(data=data, env=shared | private, log=logs / "worker.log"),
+            worker_program(env=shared | private, log=logs / "worker.log"),
+            scheduler_program(data=data, env=shared, log=logs / "scheduler.log"),
         ]
         with supervised(programs, also=services.check) as supervisor:
             wait_until_healthy(

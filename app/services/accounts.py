@@ -73,7 +73,7 @@ def create_user(session: Session, *, name: str, password: str, role: Role = Role
         )
     if session.scalar(select(User.id).where(User.name_key == name_key(name))):
         raise Conflict("this name is taken", code="name_taken")
-    user = User(name=name, name_key=name_key(name), password_hash=hasher.hash(password), role=role)
+    user = User(name=name, name_key=name_key(name), password_hash=hasher.hash(as_bytes(password)), role=role)
     session.add(user)
     try:
         session.flush()
@@ -82,13 +82,18 @@ def create_user(session: Session, *, name: str, password: str, role: Role = Role
     return user
 
 
+def as_bytes(password: str) -> bytes:
+    """JSON can hold half a character, which plain UTF-8 cannot."""
+    return password.encode("utf-8", "surrogatepass")
+
+
 def check_password(session: Session, *, name: str, password: str) -> User:
     """The user, or the same refusal whether the name or the password is wrong."""
-    # Postgres has no text with a NUL; no user has such a name either.
-    key = name_key(name.strip()).replace("\x00", "\ufffd")
+    # Postgres has no text with a NUL or half a character; no user has such a name either.
+    key = name_key(name.strip()).replace("\x00", "\ufffd").encode(errors="replace").decode()
     user = session.scalar(select(User).where(User.name_key == key))
     try:
-        hasher.verify(user.password_hash if user else NOBODY, password[: LONGEST_PASSWORD + 1])
+        hasher.verify(user.password_hash if user else NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1]))
     except (VerificationError, InvalidHashError):
         user = None
     if user is None:

@@ -395,3 +395,14 @@ def test_an_invite_leads_into_its_own_competition_only(client: TestClient) -> No
     assert made["competition"] == "here"
     assert here.get("/competitions/here/submissions", token=made["token"]).status_code == 200
     assert there.get("/competitions/there/submissions", token=made["token"]).status_code == 403
+
+
+def test_half_a_character_in_a_name_or_password_is_refused_or_taken_as_it_is(arena: Arena) -> None:
+    headers = {"Content-Type": "application/json"}
+    sent = '{"name": "\\ud800", "password": "\\ud800"}'
+    answer = arena.client.post(f"{API}/tokens", content=sent, headers=headers)
+    assert answer.status_code in {401, 422}
+    code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
+    body = f'{{"invite": "{code}", "team": "half", "name": "half", "password": "\\ud800abcdefgh"}}'
+    answer = arena.client.post(f"{API}/signup", content=body, headers=headers)
+    assert answer.status_code in {201, 422}

@@ -1,4 +1,4 @@
-"""The real processes: a web server on a port, a Celery worker with its clock."""
+"""The real processes: a web server on a port, a Celery worker, its clock."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ import pandas as pd
 
 from app import tethered
 from app.client import Client
-from app.processes import Program, wait_until_healthy, web_program, worker_program
+from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
 from app.roles import Role
 from app.scoring.competition import Columns
 from app.scoring.permutation import secret_csv
@@ -66,7 +66,8 @@ def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
 @contextmanager
 def worker(logs: Path) -> Iterator[subprocess.Popen[bytes]]:
     log = logs / f"worker-{next(numbers)}.log"
-    with running(worker_program(data=logs, env=QUICK, log=log)) as process:
+    clock = scheduler_program(data=logs, env=QUICK, log=logs / f"scheduler-{next(numbers)}.log")
+    with running(clock), running(worker_program(env=QUICK, log=log)) as process:
         yield process
 
 
