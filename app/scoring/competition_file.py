@@ -124,8 +124,6 @@ def names_of(allowed: tuple[str, ...] | None = None) -> Callable[[object, str], 
     def read(value: object, path: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not value or not all(isinstance(name, str) for name in value):
             raise wrong(path, "a list of column names")
-        if any(CONTROL.search(name) for name in value):
-            raise wrong(path, "a list of names without control characters")
         if len(set(value)) != len(value):
             raise wrong(path, "a list without repetitions")
         if allowed is None:
