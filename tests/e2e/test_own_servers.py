@@ -1,7 +1,6 @@
 """The same processes against a Postgres and a Redis of one's own, as Debian ships them."""
 
 import os
-import pwd
 import shutil
 import subprocess
 import sys
@@ -86,7 +85,6 @@ def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *argument
     stack.callback(kill, process)
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not pwd.getpwall(), reason="no other user to be")
 def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
