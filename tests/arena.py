@@ -11,8 +11,8 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.roles import Role
+from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.tables import table_csv
 from app.services import accounts
 from app.transaction import transaction
 

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.tables import table_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 

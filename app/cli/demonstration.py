@@ -18,13 +18,13 @@ from app.client import Client
 from app.roles import Role
 from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
 from app.scoring.excessive.advisor import suggest_threshold
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.permutation import secret_csv
 from app.scoring.release import prepare
 from app.scoring.synthetic import household_table
-from app.scoring.tables import table_csv
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.services import accounts

@@ -11,12 +11,13 @@ from rich.table import Table
 from app.errors import InvalidInput
 from app.scoring.competition import Columns, Competition
 from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import Remark, table_csv
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.permutation import source_from_secret
 from app.scoring.release import prepare
 from app.scoring.scales import scales as scales_of
 from app.scoring.synthetic import household_table
-from app.scoring.tables import Remark, parse_original, parse_release, table_csv
+from app.scoring.tables import parse_original, parse_release
 from app.scoring.templates import template as template_text
 from app.scoring.toml_text import with_scales
 

@@ -4,63 +4,27 @@ Quasi-identifiers stay text, exactly as written; sensitive cells become float64.
 below this file, rows are aligned by position.
 """
 
-import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-from numpy.typing import NDArray
 
-from app.errors import LISTED, InvalidUpload, Problem
 from app.scoring.competition import Columns
-
-MAX_ROWS = 1_000_000
-MAX_CELL = 1_000
-NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-NOT_JAPANESE = re.compile("[\ufffd\ue000-\uf8ff\x80\xa0]")
-"""What Python's CP932 makes of bytes that no Japanese text has."""
-CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something worth knowing about an upload that is accepted all the same."""
-
-    code: str
-    message: str
-
-
-class Problems:
-    """The problems found in one file: the first few kept, all counted."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.listed: list[Problem] = []
-        self.total = 0
-
-    def add(self, code: str, message: str, *, row: int | None = None, column: str | None = None) -> None:
-        self.total += 1
-        if len(self.listed) < LISTED:
-            self.listed.append(Problem(self.file, row, column, code, message))
-
-    def add_rows(self, bad: NDArray[np.bool_], column: str, code: str, message: str) -> None:
-        """One problem for every marked row of a column."""
-        rows = np.flatnonzero(bad)
-        for row in rows[:LISTED]:
-            self.add(code, f"{column}, row {row + 1}: {message}", row=int(row) + 1, column=column)
-        self.total += max(0, len(rows) - LISTED)
-
-    def check(self) -> None:
-        if self.total:
-            in_order = sorted(self.listed, key=lambda problem: problem.row or 0)
-            raise InvalidUpload(in_order, total=self.total)
+from app.scoring.csv_text import (
+    MAX_ROWS,
+    NUMBER,
+    Problems,
+    Remark,
+    cells,
+    check_header,
+    check_text,
+    decoded,
+    header_of,
+    numbers,
+    text_columns,
+)
 
 
 def parse_original(
@@ -82,46 +46,6 @@ def parse_release(
     table = typed(cells(text, list(original.columns), file), columns, file, most_rows=len(original))
     remarks += [respelled(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)]
     return table, remarks
-
-
-def table_csv(table: pd.DataFrame) -> bytes:
-    """A table as a CSV file that parses back to itself, floats in full precision."""
-    return table.to_csv(index=False, lineterminator="\n").encode()
-
-
-def decoded(content: bytes, file: str) -> tuple[str, list[Remark]]:
-    """The file's text: UTF-8 with or without BOM, else CP932, which is said."""
-    try:
-        return content.decode("utf-8-sig"), []
-    except UnicodeDecodeError as problem:
-        failed_at = problem.start
-    text = content.decode("cp932", errors="replace")
-    if NOT_JAPANESE.search(text):
-        row = content.count(b"\n", 0, failed_at) or None
-        message = "the text is neither UTF-8 nor Shift_JIS (CP932)"
-        raise InvalidUpload([Problem(file, row, None, "encoding", message)])
-    return text, [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
-
-
-def header_of(text: str, file: str) -> list[str]:
-    first = re.split(r"[\r\n]", text[:1_000_000], maxsplit=1)[0]
-    if not first:
-        raise InvalidUpload([Problem(file, None, None, "no_header", "the file has no header line")])
-    try:
-        return next(csv.reader([first], strict=True))
-    except csv.Error as problem:
-        message = f"the header line cannot be read: {problem}"
-        raise InvalidUpload([Problem(file, None, None, "header", message)]) from None
-
-
-def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
-    problems = Problems(file)
-    if len(header) != len(expected):
-        problems.add("header", f"the header has {len(header)} columns; {len(expected)} are needed")
-    for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
-        if found != name:
-            problems.add("header", f"column {place} is {found[:80]!r}; it must be {name!r}", column=name)
-    problems.check()
 
 
 def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
@@ -146,81 +70,6 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
     problems.check()
 
 
-def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
-    """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
-    problems = Problems(file)
-    text = without_blank_end(text, len(header))
-    if max(text.count("\n"), text.count("\r")) > MAX_ROWS + 1:
-        # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
-        problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
-    problems.check()
-    body = text.encode()
-
-    def ragged(row: pyarrow.csv.InvalidRow) -> str:
-        describe_ragged(row, problems)
-        return "skip"
-
-    try:
-        table = pyarrow.csv.read_csv(
-            io.BytesIO(body),
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False,  # row numbers are known only to a serial reader
-                block_size=len(body) + 1,
-                column_names=list(header),
-                skip_rows=1,
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=ragged
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
-            ),
-        )
-    except pa.ArrowInvalid:
-        # Arrow knows no table without a single row.
-        table = pa.table({name: pa.array([], pa.string()) for name in header})
-    problems.check()
-    check_lines(text, len(header), problems)
-    return table
-
-
-def without_blank_end(text: str, width: int) -> str:
-    """Blank lines at the very end are no rows, except in a single column, where each is an empty cell."""
-    return text.rstrip("\r\n") if width > 1 else text
-
-
-def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
-    number = None if row.number is None else row.number - 1
-    if (row.text or "").count('"') % 2:
-        message = f"row {number}: a quotation mark is opened and never closed"
-        problems.add("unclosed_quote", message, row=number)
-    else:
-        message = f"row {number} has {row.actual_columns} cells; {row.expected_columns} are needed"
-        problems.add("ragged_row", message, row=number)
-
-
-def check_lines(text: str, width: int, problems: Problems) -> None:
-    """Refuse what Arrow reads past: blank lines among several columns, quoted cells without a proper end."""
-    row = -1
-    try:
-        for row, found in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True)):
-            if not found and width > 1:
-                problems.add("blank_line", f"row {row} is a blank line", row=row)
-    except csv.Error as problem:
-        add_quote_problem(str(problem), row + 1, problems)
-    problems.check()
-
-
-def add_quote_problem(said: str, row: int, problems: Problems) -> None:
-    """What the strict reader said about a row; a cell beyond its size limit is left to ``check_text``."""
-    if "unexpected end" in said:
-        message = f"row {row}: a quotation mark is opened and never closed"
-        problems.add("unclosed_quote", message, row=row)
-    elif "expected after" in said:
-        message = f"row {row}: text follows the closing quotation mark of a cell"
-        problems.add("text_after_quote", message, row=row)
-
-
 def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
     """Text for the quasi-identifiers, float64 for the sensitive attributes."""
     problems = Problems(file)
@@ -237,34 +86,6 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
     }
     problems.check()
     return pd.DataFrame(frame)
-
-
-def text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
-    for name in table.column_names:
-        yield name, table.column(name).combine_chunks()
-
-
-def check_text(column: pa.Array, name: str, problems: Problems) -> None:
-    control = marks(pc.match_substring_regex(column, CONTROL))
-    problems.add_rows(control, name, "control_character", "a line break or control character in a cell")
-    long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
-    problems.add_rows(long, name, "cell_too_long", f"more than {MAX_CELL} characters in a cell")
-
-
-def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
-    """The column as float64, each cell correctly rounded; every cell must hold a finite number."""
-    missing = marks(pc.equal(column, ""))
-    problems.add_rows(missing, name, "missing_value", "a sensitive value is missing")
-    well_formed = marks(pc.match_substring_regex(column, NUMBER))
-    problems.add_rows(~well_formed & ~missing, name, "not_a_number", "not a decimal number")
-    values = np.zeros(len(column))
-    values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
-    problems.add_rows(~np.isfinite(values), name, "not_finite", "too large for a 64-bit number")
-    return values
-
-
-def marks(column: pa.Array) -> NDArray[np.bool_]:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:

@@ -18,9 +18,10 @@ from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Columns, Competition, Phase
 from app.scoring.competition_file import SLUG, parse_competition
+from app.scoring.csv_text import Remark
 from app.scoring.release import prepare
 from app.scoring.scales import scales
-from app.scoring.tables import Remark, parse_original
+from app.scoring.tables import parse_original
 from app.scoring.toml_text import with_scales
 from app.services.accounts import Principal
 

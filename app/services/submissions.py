@@ -13,8 +13,9 @@ from app import sealing, storage
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
+from app.scoring.csv_text import Remark
 from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
-from app.scoring.tables import Remark, parse_release
+from app.scoring.tables import parse_release
 from app.services import competitions, evaluations, teams
 from app.services.accounts import Principal
 

@@ -14,7 +14,7 @@ from sqlalchemy import select, text, update
 from app.db import engine
 from app.db.models import Submission, User
 from app.roles import Role
-from app.scoring.tables import table_csv
+from app.scoring.csv_text import table_csv
 from app.services import accounts, boards, competitions
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 
 from app.db.models import Competition, Evaluation, State, Submission
 from app.scoring.competition_file import parse_competition
-from app.scoring.tables import table_csv
+from app.scoring.csv_text import table_csv
 from app.services import competitions
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

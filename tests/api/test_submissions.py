@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
-from app.scoring.tables import table_csv
+from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
 from workers import scoring

@@ -18,9 +18,9 @@ from app.client import Client
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
 from app.roles import Role
 from app.scoring.competition import Columns
+from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_columns, household_table
-from app.scoring.tables import table_csv
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.services import accounts

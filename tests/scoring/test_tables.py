@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload, Problem
 from app.scoring.competition import Columns
-from app.scoring.tables import MAX_CELL, MAX_ROWS, Remark, parse_original, parse_release, table_csv
+from app.scoring.csv_text import MAX_CELL, MAX_ROWS, Remark, table_csv
+from app.scoring.tables import parse_original, parse_release
 from tests.scoring.table_files import (
     COLUMNS,
     FLOATS,

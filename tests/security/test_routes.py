@@ -14,7 +14,7 @@ from app.db.models import User
 from app.http.dependencies import COOKIE
 from app.main import create_app
 from app.roles import Role
-from app.scoring.tables import table_csv
+from app.scoring.csv_text import table_csv
 from app.services import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.http.dependencies import COOKIE
-from app.scoring.tables import table_csv
+from app.scoring.csv_text import table_csv
 from app.services import accounts
 from app.transaction import transaction
 from app.web import words
