@@ -1,7 +1,14 @@
-"""The two array types the rules are written in."""
+"""The array types the rules are written in."""
+
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
+SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
+Sparse: TypeAlias = "csr_array[np.int64, tuple[int, int]] | csr_array[np.float64, tuple[int, int]]"

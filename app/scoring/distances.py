@@ -1,12 +1,26 @@
 """Distances between rows: Gower's, for tables with discrete and numeric columns."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 import numpy.typing as npt
 
-from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.encoding import group_rows
+from app.scoring.kernels import nearest as kernels
+from app.scoring.kernels import neighbours
 from app.scoring.magnitude import headroom
+from app.scoring.nearest import Forest, build_forest, no_rows_yet, tree_of
 from app.scoring.release import PreparedOriginal, Release, Target, once
+
+SMALLEST = 5e-324
+"""The width of a constant column: any difference at all is at least as large."""
+LOOSENESS = 2e-12
+"""How much farther (relative) than the nearest a row is still found where ties are asked for."""
+FARTHEST = 2.0**500
+"""Where Euclidean coordinates end, in units of the original's largest: squares stay finite, no digit of a
+difference between two rows of X is left that far away."""
 
 
 def differences(release: Release) -> FloatArray:
@@ -51,11 +65,22 @@ def gower_rows(release: Release) -> FloatArray:
 
 def gower_block(target: Target, first: int, last: int) -> FloatArray:
     """Gower's distances of rows first..last-1 of Y to all rows of X, (last - first, n)."""
-    original = target.original
-    mismatches = target.codes[first:last, None, :] != original.codes
-    return _gower(
-        mismatches, scaled_differences(original.values, target.values[first:last, None, :], ranges(original))
-    )
+    return gower_sums(target, np.arange(first, min(last, target.rows))) / max(_columns(target.original), 1)
+
+
+def gower_sums(target: Target, rows: IntArray) -> FloatArray:
+    """Gower's distances times the number of columns, of the given rows of Y to all rows of X.
+
+    Shape (rows, n). Columns are added in the order Q, then S.
+    """
+    original, (rooms, widths) = target.original, ranges(target.original)
+    sums = np.zeros((len(rows), original.rows))
+    for codes, others in zip(target.codes[rows].T, original.codes.T, strict=True):
+        sums += codes[:, None] != others
+    for place, (values, others) in enumerate(zip(target.values[rows].T, original.values.T, strict=True)):
+        of = rooms[place], widths[place]
+        sums += np.minimum(scaled_differences(others, values[:, None], of), 1.0)
+    return sums
 
 
 def gower_nearest_other(original: PreparedOriginal) -> FloatArray:
@@ -68,6 +93,112 @@ def gower_nearest_other(original: PreparedOriginal) -> FloatArray:
     nearest[order] = kernels.nearest_other(original.codes[order], np.ascontiguousarray(units[order]))
     means: FloatArray = nearest / max(original.codes.shape[1] + units.shape[1], 1)
     return means
+
+
+@dataclass(frozen=True, slots=True)
+class GowerIndex:
+    """Rows of the original as the search by Gower's distance wants them.
+
+    A tree for each class of equal quasi-identifiers, which has ``class_codes`` (|Q|, trees), then one of all
+    rows; ``class_at`` is each point's class. ``tree_of_class`` (classes of X,), -1 = none of the rows.
+    Values in the trees are times 2**``exponents`` (|S|), the columns' ranges then ``widths`` (|S|), none 0.
+    """
+
+    forest: Forest
+    class_codes: neighbours.Codes
+    class_at: IntArray
+    tree_of_class: IntArray
+    exponents: IntArray
+    widths: FloatArray
+
+
+def gower_index(original: PreparedOriginal, rows: IntArray, kinds: IntArray | None = None) -> GowerIndex:
+    """Of some rows of X, ascending. ``kinds`` (rows,) keeps equal rows apart, as in :func:`build_forest`."""
+    rooms, widths = ranges(original)
+    digits = np.frexp(widths)[1]
+    grouping = original.grouping(original.columns.quasi_identifiers)
+    classes, heads, trees = np.unique(grouping.group_of[rows], return_index=True, return_inverse=True)
+    tree_of_class = np.full(grouping.count, -1, dtype=np.int64)
+    tree_of_class[classes] = np.arange(len(classes))
+    forest = _twofold(np.ldexp(original.values[rows], rooms - digits), trees, kinds)
+    return GowerIndex(
+        forest=forest,
+        class_at=trees[forest.rows],
+        class_codes=np.ascontiguousarray(original.codes[rows[heads]].T.astype(np.int32)),
+        tree_of_class=tree_of_class,
+        exponents=rooms - digits,
+        widths=np.where(widths > 0, np.ldexp(widths, -digits), SMALLEST),
+    )
+
+
+def gower_nearest(
+    target: Target,
+    index: GowerIndex,
+    rows: IntArray,
+    count: int,
+    *,
+    floors: FloatArray | None = None,
+    ties: bool = False,
+) -> tuple[IntArray, FloatArray]:
+    """The ``count`` indexed rows nearest to each of ``rows`` of Y, nearest first, and Gower's sums.
+
+    Both (rows, count); where there are no more, -1 and infinity. Rows are counted within the index, sums are
+    those of :func:`gower_sums`; those below ``floors`` (rows,) count as equal to it, and equal ones stand in
+    the order of rows. ``ties``: only rows about as near as the nearest are wanted, others are listed or not.
+    """
+    span_of, matches = _known_classes(target)[rows], target.matches(target.original.columns.quasi_identifiers)
+    order = np.argsort(span_of, kind="stable")
+    firsts = np.flatnonzero(np.diff(span_of[order], prepend=-1))
+    heads, ordered = rows[order[firsts]], rows[order]
+    with np.errstate(over="ignore"):
+        queries = np.ldexp(target.values[ordered], index.exponents)
+    sums, found = no_rows_yet(len(rows), count)
+    neighbours.gower_several(
+        queries, np.append(firsts, len(rows)), target.codes[heads].astype(np.int32),
+        np.where(matches[heads] < 0, -1, index.tree_of_class[matches[heads]]),
+        index.class_codes, index.widths, np.zeros(len(rows)) if floors is None else floors[order],
+        LOOSENESS if ties else -1.0, index.class_at, *tree_of(index.forest), sums, found,
+    )  # fmt: skip
+    back = np.argsort(order)
+    return np.where(np.isfinite(sums), found, -1)[back], sums[back]
+
+
+def known_codes(target: Target) -> IntArray:
+    """The codes of Y with -1 for every text that X does not have, (n', |Q|)."""
+    sizes = np.array([len(each) for each in target.original.vocabularies], dtype=np.int64)
+    known: IntArray = np.where(target.codes < sizes, target.codes, -1)
+    return known
+
+
+def unit_values(target: Target, sensitive: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    """Chosen sensitive columns of X and of Y under one power of two that makes X's largest less than 1.
+
+    Euclidean distances in them keep the order and never overflow.
+    """
+    places = [target.original.columns.sensitive.index(name) for name in sensitive]
+    x, y = target.original.values[:, places], target.values[:, places]
+    exponent = int(np.frexp(np.abs(x).max(initial=0.0))[1])
+    with np.errstate(over="ignore"):
+        return np.ldexp(x, -exponent), np.clip(np.ldexp(y, -exponent), -FARTHEST, FARTHEST)
+
+
+def _twofold(points: FloatArray, group_of: IntArray, kinds: IntArray | None) -> Forest:
+    """A tree for each group, then one of all points, in which equal points of different groups stay apart."""
+    everyone = np.full_like(group_of, int(group_of.max(initial=-1)) + 1)
+    apart = group_of if kinds is None else kinds
+    both = np.vstack((points, points)), np.concatenate((group_of, everyone)), np.concatenate((apart, apart))
+    forest = build_forest(*both)
+    rows = len(points)
+    return replace(forest, rows=forest.rows % rows, least_row=forest.least_row % rows)
+
+
+def _known_classes(target: Target) -> IntArray:
+    """Rows of Y with the same known codes share a number, (n',)."""
+    return once(target.kept, ("known classes",), lambda: group_rows(known_codes(target) + 1).group_of)
+
+
+def _columns(original: PreparedOriginal) -> int:
+    return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)
 
 
 def _gower(mismatches: npt.NDArray[np.bool_], shares: FloatArray) -> FloatArray:

@@ -1,12 +1,13 @@
-"""Exact nearest rows: one kd-tree per group of rows, ties to the lower row number."""
+"""Exact nearest rows, one or several: a kd-tree per group of rows, ties to the lower row number."""
 
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.kernels import nearest as kernels
+from app.scoring.kernels import neighbours
 
 Array = TypeVar("Array", FloatArray, IntArray)
 
@@ -46,20 +47,54 @@ class _Level:
 
 
 def nearest_rows(
-    forest: Forest, queries: FloatArray, groups: IntArray, *, absolute: bool = False
+    forest: Forest,
+    queries: FloatArray,
+    groups: IntArray,
+    *,
+    absolute: bool = False,
+    barred: IntArray | None = None,
 ) -> IntArray:
     """The row nearest to each query among its group's, shape (q,); group -1 gives -1.
 
     ``absolute`` compares |x - y| instead of its square: the same order but for over- and underflow.
+    ``barred`` (q,): a row that is no answer to the query, or -1; where no other is left, -1.
     """
-    nodes = (forest.start, forest.end, forest.child, forest.least_row, forest.low, forest.high)
     queries = np.ascontiguousarray(queries)
-    return kernels.search(queries, groups, forest.points, forest.rows, *nodes, absolute)
+    excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
+    return kernels.search(queries, groups, *tree_of(forest), absolute, excluded)
 
 
-def build_forest(points: FloatArray, group_of: IntArray) -> Forest:
-    """Trees over ``points`` (n, columns), one for each group 0..g-1, none of them empty."""
-    rows = _distinct(points, group_of)
+def several_nearest(
+    forest: Forest, queries: FloatArray, groups: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """The ``count`` rows nearest to each query among its group's, nearest first, and their squared distances.
+
+    Both (q, count); where a group has no more rows, -1 and infinity. Equally near rows by row number.
+    """
+    squares, rows = no_rows_yet(len(queries), count)
+    neighbours.several(np.ascontiguousarray(queries), groups, *tree_of(forest), squares, rows)
+    return np.where(np.isfinite(squares), rows, -1), squares
+
+
+def no_rows_yet(queries: int, count: int) -> tuple[FloatArray, IntArray]:
+    """Lists for a kernel to fill: distances, then rows, (queries, count)."""
+    return np.full((queries, count), np.inf), np.full((queries, count), kernels.NO_ROW, dtype=np.int64)
+
+
+def tree_of(
+    forest: Forest,
+) -> tuple[FloatArray, IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray]:
+    """The arrays of a forest in the order in which kernels take them."""
+    nodes = forest.start, forest.end, forest.child, forest.least_row, forest.low, forest.high
+    return (forest.points, forest.rows, *nodes)
+
+
+def build_forest(points: FloatArray, group_of: IntArray, kinds: IntArray | None = None) -> Forest:
+    """Trees over ``points`` (n, columns), one for each group 0..g-1, none of them empty.
+
+    Of equal points in a group, only the lowest row is kept; with ``kinds`` (n,), the lowest of each kind.
+    """
+    rows = _distinct(points, group_of, np.zeros_like(group_of) if kinds is None else kinds)
     start, end = _spans(group_of[rows])
     levels: list[_Level] = []
     below = len(start)
@@ -72,12 +107,12 @@ def build_forest(points: FloatArray, group_of: IntArray) -> Forest:
     return Forest(np.ascontiguousarray(points[rows]), rows, **stacked)
 
 
-def _distinct(points: FloatArray, group_of: IntArray) -> IntArray:
-    """Rows without those equal to a lower row of their group, sorted by group."""
-    order = np.lexsort((*points.T, group_of))
-    ordered, groups = points[order], group_of[order]
+def _distinct(points: FloatArray, group_of: IntArray, kinds: IntArray) -> IntArray:
+    """Rows without those equal to a lower row of their group and kind, sorted by group."""
+    order = np.lexsort((kinds, *points.T, group_of))
+    ordered, groups, kind = points[order], group_of[order], kinds[order]
     repeats = (ordered[1:] == ordered[:-1]).all(axis=1) & (groups[1:] == groups[:-1])
-    return order[np.concatenate(([True], ~repeats))]
+    return order[np.concatenate(([True], ~(repeats & (kind[1:] == kind[:-1]))))]
 
 
 def _spans(groups: IntArray) -> tuple[IntArray, IntArray]:

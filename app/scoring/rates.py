@@ -1,7 +1,7 @@
 """How often an attacker was right: the one place where a guess meets the answer."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,12 +25,33 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """A guess vector (n',), -1 = abstain, with something worth knowing about how it came about."""
+
+    guess: IntArray
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCluster:
+    """An attacker that knows the cluster of rows of X that row j comes from, and draws lots among them.
+
+    ``sizes`` (n',): how large row j's cluster is.
+    """
+
+    sizes: IntArray
+
+
+Answer = IntArray | Candidates | OwnCluster | Noted
+
+
+@dataclass(frozen=True, slots=True)
 class Rate:
     """A re-identification rate in [0, 1], 0 best for the anonymizer.
 
     A guess vector's: ``correct`` is a count and ``interval`` Wilson's at 95 %. An expectation's: ``correct``
     is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
-    rate of blind guessing, 1/n.
+    rate of blind guessing, 1/n. ``note``: what the attacker says about its answer.
     """
 
     rate: float
@@ -39,12 +60,18 @@ class Rate:
     baseline: float
     interval: tuple[float, float] | None = None
     sd: float | None = None
+    note: str | None = None
 
 
-def rate_of(answer: IntArray | Candidates, source: IntArray, *, rows: int) -> Rate:
+def rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:
     """Hold an attacker's answer against ``source`` (n',); ``rows`` is the number of original rows."""
     if isinstance(answer, Candidates):
-        return expected_rate(answer, source, rows=rows)
+        reachable = answer.chosen[answer.group_of[source] == answer.chosen]
+        return expected_rate(answer.sizes[reachable], len(source), rows=rows)
+    if isinstance(answer, OwnCluster):
+        return expected_rate(answer.sizes, len(source), rows=rows)
+    if isinstance(answer, Noted):
+        return replace(guess_rate(answer.guess, source, rows=rows), note=answer.note)
     return guess_rate(answer, source, rows=rows)
 
 
@@ -54,14 +81,28 @@ def guess_rate(guess: IntArray, source: IntArray, *, rows: int) -> Rate:
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, interval=wilson(correct, trials))
 
 
-def expected_rate(candidates: Candidates, source: IntArray, *, rows: int) -> Rate:
-    """Exact expectation (1/n') sum of 1/|C(y_j)| over the rows with s_j in C(y_j), and its deviation."""
-    trials = len(source)
-    reachable = candidates.chosen[candidates.group_of[source] == candidates.chosen]
-    chances = 1.0 / candidates.sizes[reachable]
+def expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
+    """Exact expectation (1/n') sum of 1/size over the rows whose source is among ``size`` candidates.
+
+    The deviation is that of independent draws.
+    """
+    chances = 1.0 / sizes
     correct = math.fsum(chances)
     sd = math.sqrt(math.fsum(chances * (1.0 - chances))) / max(trials, 1)
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
+
+
+def guess_of(answer: Answer, rng: np.random.Generator) -> IntArray | None:
+    """The answer as one guess vector, drawn where it draws lots; None if no attacker could give it."""
+    match answer:
+        case OwnCluster():
+            return None
+        case Candidates():
+            return sampled_guess(answer, rng)
+        case Noted():
+            return answer.guess
+        case _:
+            return answer
 
 
 def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:

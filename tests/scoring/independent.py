@@ -122,7 +122,42 @@ def attackers(n: Numbers) -> dict[str, float]:
         "sa_nearest": rate(n, np.array([np.argmin(np.abs(n.sx[:, ranked] - y)) for y in n.sy[:, ranked]])),
         "euc1": rate(n, np.where(matched, by_all, -1)),
         "euc2": rate(n, np.array(by_all)),
+        "own_row": rate(n, np.arange(len(n.y))),
+        "aya": rate(n, np.array([nearest_unlike(n, row, every) for row in range(len(n.y))])),
+        "gower": rate(n, nearest_by_gower(n)),
     }
+
+
+def nearest_unlike(n: Numbers, row: int, every: Ints) -> int:
+    """The nearest matching row that is not equal in every column; none left: as EUC2."""
+    found, columns = n.candidates(row), range(len(n.rules.sensitive))
+    unlike = [] if found is None else [i for i in found if (n.sx[i] != n.sy[row]).any()]
+    if not unlike:
+        return nearest(n, row, every, columns)
+    squares = np.zeros(len(unlike))
+    for column in columns:
+        gap = n.sx[unlike, column] - n.sy[row, column]
+        squares = squares + gap * gap
+    return int(unlike[np.argmin(squares)])
+
+
+def nearest_by_gower(n: Numbers) -> Ints:
+    """By all columns; totals within 1e-12 of the least are equal, the lower row wins."""
+    spread = n.sx.max(0) - n.sx.min(0)
+    codes = [
+        np.unique([*column_of(n.x, c), *column_of(n.y, c)], return_inverse=True)[1] for c in n.rules.quasi
+    ]
+    guess = np.empty(len(n.y), dtype=np.int64)
+    for row in range(len(n.y)):
+        total = np.minimum(1, shares_of(np.abs(n.sx - n.sy[row]), spread)).sum(1)
+        for column in codes:
+            total = total + (column[: len(n.x)] != column[len(n.x) + row])
+        guess[row] = np.argmax(total <= total.min() * (1 + 1e-12))
+    return guess
+
+
+def column_of(rows: Sequence[Row], column: int) -> list[str]:
+    return [row[column] for row in rows]
 
 
 def rate(n: Numbers, guess: Ints) -> float:

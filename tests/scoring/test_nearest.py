@@ -13,7 +13,8 @@ from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers import ATTACKERS
 from app.scoring.competition import Columns
-from app.scoring.excessive.bounds import gower_bounds
+from app.scoring.distances import gower_nearest_other
+from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.nearest import build_forest, nearest_rows
 from app.scoring.release import prepare, target_of
 from tests.scoring.guesses import guessed
@@ -96,8 +97,8 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     target = target_of(original, table.iloc[::-1].reset_index(drop=True))
     for attacker in ATTACKERS.values():
         attacker.attack(target)
-    gower_bounds(original)
-    compiled: list[Any] = [kernels.search, kernels.nearest_other]
+    gower_nearest_other(original)
+    compiled: list[Any] = [nearest_kernels.search, nearest_kernels.nearest_other]
     assert [len(kernel.signatures) for kernel in compiled] == [1, 1]
 
 

@@ -1,13 +1,16 @@
-"""P0's attackers by Euclidean distance over sensitive columns (raw units) within equal quasi-identifiers."""
+"""P0's and P1's attackers by Euclidean distance in raw sensitive columns, among equal quasi-identifiers."""
 
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers.linkage import nearest_in_class, nearest_matching
-from app.scoring.release import Target
+from app.scoring.nearest import Forest, build_forest, nearest_rows
+from app.scoring.release import PreparedOriginal, Target, once, places_of
+
+LowestRows = dict[bytes, int]
 
 
 def euc1(
@@ -31,6 +34,68 @@ def euc2(
 ) -> IntArray:
     """EUC2: the nearest row of X with the same quasi-identifiers; none: the nearest of all rows."""
     return nearest_matching(target, *_chosen(target, quasi_identifiers, sensitive))
+
+
+def aya(
+    target: Target, *, quasi_identifiers: Sequence[str] | None = None, sensitive: Sequence[str] | None = None
+) -> IntArray:
+    """As EUC2, but not a row of X identical to the row of Y in every column, if its class has others.
+
+    P1 Fig. 3, against the cheating permutation, in which every row has an identical twin that it is not. The
+    columns of the competition decide what is identical, whatever columns are chosen.
+    """
+    names, numeric = _chosen(target, quasi_identifiers, sensitive)
+    guess = nearest_matching(target, names, numeric)
+    twins = _identical_rows(target)
+    again = np.flatnonzero(twins >= 0)
+    found = _nearest_other(target, names, numeric, again, twins[again])
+    guess[again] = np.where(found < 0, guess[again], found)
+    return guess
+
+
+def _nearest_other(
+    target: Target,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    rows: IntArray,
+    barred: IntArray,
+) -> IntArray:
+    """The nearest row of X in the class of each of ``rows`` of Y, identical ones counting as their lowest."""
+    original = target.original
+    places = places_of(sensitive, original.columns.sensitive)
+
+    def build() -> Forest:
+        lowest = _lowest_rows(original)
+        kinds = np.array([lowest[cells] for cells in _cells(original.codes, original.values)], dtype=np.int64)
+        points = original.values[:, places]
+        return build_forest(points, original.grouping(quasi_identifiers).group_of, kinds)
+
+    forest = once(original.kept, ("forest of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
+    groups = target.matches(quasi_identifiers)[rows]
+    return nearest_rows(forest, target.values[rows][:, places], groups, barred=barred)
+
+
+def _identical_rows(target: Target) -> IntArray:
+    """For each row of Y the lowest row of X that is the same in every column, -1 where there is none."""
+    lowest = _lowest_rows(target.original)
+    return np.array([lowest.get(cells, -1) for cells in _cells(target.codes, target.values)], dtype=np.int64)
+
+
+def _lowest_rows(original: PreparedOriginal) -> LowestRows:
+    def number() -> LowestRows:
+        lowest: LowestRows = {}
+        for row, cells in enumerate(_cells(original.codes, original.values)):
+            lowest.setdefault(cells, row)
+        return lowest
+
+    return once(original.kept, ("lowest rows",), number)
+
+
+def _cells(codes: IntArray, values: FloatArray) -> list[bytes]:
+    """A row's cells as bytes; + 0.0 turns -0.0, which equals 0.0, into it."""
+    joined = np.ascontiguousarray(np.hstack((codes, (values + 0.0).view(np.int64))))
+    cells: list[bytes] = joined.view(f"V{joined.itemsize * joined.shape[1]}").ravel().tolist()
+    return cells
 
 
 def _chosen(

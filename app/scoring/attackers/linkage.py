@@ -7,7 +7,8 @@ import numpy as np
 from app.scoring.arrays import IntArray
 from app.scoring.nearest import nearest_rows
 from app.scoring.rates import Candidates
-from app.scoring.release import Target, places_of
+from app.scoring.release import Target, once, places_of
+from app.scoring.transaction_release import TransactionTarget
 
 
 def id_rand(target: Target, *, quasi_identifiers: Sequence[str] | None = None) -> Candidates:
@@ -31,14 +32,24 @@ def id_sa(
     )
 
 
+def own_row(target: Target | TransactionTarget) -> IntArray:
+    """Row j for row j: what a release gives away whose rows were never shuffled."""
+    return np.arange(target.rows)
+
+
 def nearest_matching(
     target: Target, quasi_identifiers: Sequence[str], sensitive: Sequence[str], *, absolute: bool = False
 ) -> IntArray:
     """The nearest row of X with the same quasi-identifiers; where there is none, the nearest of all."""
-    guess = nearest_in_class(target, quasi_identifiers, sensitive, absolute=absolute)
-    lost = np.flatnonzero(guess < 0)
-    guess[lost] = nearest_of_all(target, sensitive, lost, absolute=absolute)
-    return guess
+
+    def search() -> IntArray:
+        guess = nearest_in_class(target, quasi_identifiers, sensitive, absolute=absolute)
+        lost = np.flatnonzero(guess < 0)
+        guess[lost] = nearest_of_all(target, sensitive, lost, absolute=absolute)
+        return guess
+
+    key = ("nearest matching", tuple(quasi_identifiers), tuple(sensitive), absolute)
+    return once(target.kept, key, search).copy()
 
 
 def nearest_in_class(

@@ -1,28 +1,15 @@
-"""The compiled loops. Everything else is numpy.
-
-No fastmath and no contraction: floating-point results are those of the plain loops, operation by operation,
-whatever the machine, so that ties fall the same way everywhere.
-"""
-
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+"""The compiled loops behind the nearest row."""
 
 import numpy as np
-from numba import njit
 
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.kernels.compiled import compiled
+from app.scoring.kernels.neighbours import DEEPEST
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-DEEPEST = 128
-"""Entries of a search's stack. A tree halves its points at every level, so 64 levels are out of reach."""
-
-
-def _compiled(function: Function) -> Function:
-    return cast(Function, njit(cache=True)(function))
+NO_ROW = np.iinfo(np.int64).max
 
 
-@_compiled
+@compiled
 def box_distance(
     point: FloatArray, low: FloatArray, high: FloatArray, absolute: bool
 ) -> float:  # pragma: no cover - compiled
@@ -41,7 +28,7 @@ def box_distance(
     return total
 
 
-@_compiled
+@compiled
 def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
     roots: IntArray,
@@ -54,12 +41,13 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
     low: FloatArray,
     high: FloatArray,
     absolute: bool,
+    barred: IntArray,
 ) -> IntArray:  # pragma: no cover - compiled
     """For each query the row of the nearest point in the tree at its root; root -1 gives -1.
 
     Distance: squared differences (or, if ``absolute``, plain ones) summed in column order; equal distances
     go to the lower row. A subtree is skipped only if it can hold neither a nearer point nor an equally near
-    one with a lower row.
+    one with a lower row. Row ``barred`` of a query (-1: none) is not an answer to it; no other row: -1.
     """
     found = np.full(queries.shape[0], -1, dtype=np.int64)
     waiting = np.empty(DEEPEST, dtype=np.int64)
@@ -68,7 +56,7 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
         if roots[query] < 0:
             continue
         best = np.inf
-        best_row = np.iinfo(np.int64).max
+        best_row = NO_ROW
         waiting[0] = roots[query]
         bounds[0] = 0.0
         size = 1
@@ -79,6 +67,8 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
                 continue
             if child[node] < 0:
                 for place in range(start[node], end[node]):
+                    if rows[place] == barred[query]:
+                        continue
                     distance = 0.0
                     for column in range(queries.shape[1]):
                         gap = points[place, column] - queries[query, column]
@@ -101,11 +91,12 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
             waiting[size + 1] = near
             bounds[size + 1] = near_bound
             size += 2
-        found[query] = best_row
+        if best_row < NO_ROW:
+            found[query] = best_row
     return found
 
 
-@_compiled
+@compiled
 def nearest_other(codes: IntArray, units: FloatArray) -> FloatArray:  # pragma: no cover - compiled
     """For each row the least Gower sum to another row: mismatches of codes plus differences of units.
 
@@ -133,11 +124,3 @@ def nearest_other(codes: IntArray, units: FloatArray) -> FloatArray:  # pragma: 
             best[row] = min(best[row], total)
             best[other] = min(best[other], total)
     return best
-
-
-def warm() -> None:
-    """Compile every kernel, or load it from the cache: to be done before a process forks."""
-    numbers, cells = np.zeros(1, dtype=np.int64), np.zeros((1, 1))
-    leaf = np.full(1, -1, dtype=np.int64)
-    search(cells, numbers, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, False)
-    nearest_other(np.zeros((1, 1), dtype=np.int64), cells)

@@ -1,0 +1,47 @@
+"""The compiled loops, by what they are for. Everything else is numpy.
+
+A plain version of each stands in the tests, and must agree with it.
+"""
+
+import numpy as np
+
+from app.scoring.kernels.assignment import place_rows
+from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
+from app.scoring.kernels.nearest import nearest_other, search
+from app.scoring.kernels.neighbours import gower_several, several
+from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
+
+
+def warm() -> None:
+    """Compile what scoring needs, or load it from the cache: to be done before a process forks."""
+    warm_microdata()
+    warm_baskets()
+
+
+def warm_microdata() -> None:
+    numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
+    leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
+    tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
+    search(cells, numbers, *tree, False, leaf)
+    several(cells, numbers, *tree, cells.copy(), found)
+    spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
+    gower_several(
+        cells, spans, short, numbers, short, widths, widths, -1.0, numbers, *tree, cells.copy(), found
+    )
+    nearest_other(codes, cells)
+    place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())
+
+
+def warm_baskets() -> None:
+    spans, numbers = np.arange(2), np.zeros(1, dtype=np.int64)
+    shared_goods(spans, numbers, numbers, spans, numbers, numbers, 1)
+    goods_bought_together(spans, numbers, spans, numbers)
+    common_buyers(numbers, numbers, spans, numbers, 1)
+
+
+def warm_bounds() -> None:
+    """Compile what the bounds on excessive anonymization need; scoring does not."""
+    costs, nearest = np.array([[np.inf, 1.0], [1.0, np.inf]]), np.array([[1, 0], [0, 1]])
+    _, partners, _, _ = assign_in_turn(costs, nearest, np.arange(1, 3))
+    double_all(costs, partners)
+    odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)

@@ -1,0 +1,103 @@
+"""The compiled loops over pairs of baskets and of goods."""
+
+import numpy as np
+
+from app.scoring.arrays import IntArray
+from app.scoring.kernels.compiled import compiled
+
+
+@compiled
+def shared_goods(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    starts: IntArray,
+    goods: IntArray,
+    amounts: IntArray,
+    buyer_starts: IntArray,
+    buyers: IntArray,
+    bought: IntArray,
+    customers: int,
+) -> IntArray:  # pragma: no cover - compiled
+    """Sum over the goods of min(amount, amount') for every pair of baskets, (baskets, customers).
+
+    Baskets by rows (``goods[starts[j]:starts[j + 1]]``), the customers to compare with by columns
+    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g).
+    """
+    shared = np.zeros((starts.shape[0] - 1, customers), dtype=np.int64)
+    for basket in range(starts.shape[0] - 1):
+        for place in range(starts[basket], starts[basket + 1]):
+            good = goods[place]
+            if good + 1 >= buyer_starts.shape[0]:
+                continue
+            amount = amounts[place]
+            for other in range(buyer_starts[good], buyer_starts[good + 1]):
+                shared[basket, buyers[other]] += min(amount, bought[other])
+    return shared
+
+
+@compiled
+def goods_bought_together(
+    starts: IntArray, goods: IntArray, buyer_starts: IntArray, buyers: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:  # pragma: no cover - compiled
+    """Every pair of goods with a common buyer: the first, the second (a higher number), common buyers.
+
+    Baskets by rows and buyers by columns as in :func:`shared_goods`.
+    """
+    count = buyer_starts.shape[0] - 1
+    common = np.zeros(count, dtype=np.int64)
+    met = np.empty(count, dtype=np.int64)
+    found = 0
+    for _ in range(2):  # first to count the pairs, then to write them down
+        first = np.empty(found, dtype=np.int64)
+        second = np.empty(found, dtype=np.int64)
+        together = np.empty(found, dtype=np.int64)
+        place = 0
+        for good in range(count):
+            size = 0
+            for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
+                for other in goods[starts[buyer] : starts[buyer + 1]]:
+                    if other <= good:
+                        continue
+                    if common[other] == 0:
+                        met[size] = other
+                        size += 1
+                    common[other] += 1
+            for other in met[:size]:
+                if found > 0:
+                    first[place] = good
+                    second[place] = other
+                    together[place] = common[other]
+                place += 1
+                common[other] = 0
+        found = place
+    return first, second, together
+
+
+PAIRS, FOURS, EIGHTS = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
+ONES = 0x0101010101010101
+
+
+@compiled
+def bit_count(word: np.uint64) -> int:  # pragma: no cover - compiled
+    """How many bits are set: sums of neighbouring pairs, fours and bytes, then of all bytes."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(PAIRS))
+    word = (word & np.uint64(FOURS)) + ((word >> np.uint64(2)) & np.uint64(FOURS))
+    word = (word + (word >> np.uint64(4))) & np.uint64(EIGHTS)
+    return int((word * np.uint64(ONES)) >> np.uint64(56))
+
+
+@compiled
+def common_buyers(
+    first: IntArray, second: IntArray, buyer_starts: IntArray, buyers: IntArray, customers: int
+) -> IntArray:  # pragma: no cover - compiled
+    """How many customers bought both goods of each pair."""
+    words = (customers + 63) // 64
+    bits = np.zeros((buyer_starts.shape[0] - 1, words), dtype=np.uint64)
+    for good in range(bits.shape[0]):
+        for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
+            bits[good, buyer // 64] |= np.uint64(1) << np.uint64(buyer % 64)
+    together = np.empty(first.shape[0], dtype=np.int64)
+    for pair in range(first.shape[0]):
+        count = 0
+        for word in range(words):
+            count += bit_count(bits[first[pair], word] & bits[second[pair], word])
+        together[pair] = count
+    return together
