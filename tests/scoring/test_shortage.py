@@ -1,0 +1,36 @@
+"""Thresholds that leave everybody in his circle."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.scoring.excessive.shortage import least_threshold, max_escapes
+
+
+def test_half_the_smallest_distance_is_exceeded_by_a_strict_threshold() -> None:
+    assert least_threshold(np.array([0.8, 0.7133620690, 0.9])) == pytest.approx(0.3566810345)
+
+
+@pytest.mark.parametrize(("total", "most"), [(0.0, 0), (0.09, 0), (0.1, 1), (0.3, 2), (0.69, 2), (0.7, 3)])
+def test_escapes_are_paid_from_the_total(total: float, most: int) -> None:
+    assert max_escapes(np.array([0.8, 0.2, 0.4]), total) == most
+
+
+def test_equal_records_escape_for_nothing() -> None:
+    assert max_escapes(np.array([0.0, 0.0, 1.0]), 0.0) == 2
+    assert max_escapes(np.array([]), 1.0) == 0
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 8), max_size=7), st.integers(0, 30))
+def test_no_set_of_records_is_larger(eighths: list[int], total: int) -> None:
+    affordable = [
+        size
+        for size in range(len(eighths) + 1)
+        for chosen in combinations(eighths, size)
+        if sum(chosen) <= total * 2
+    ]
+    assert max_escapes(np.array(eighths) / 8, total / 8) == max(affordable)
