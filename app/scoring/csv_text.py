@@ -187,7 +187,7 @@ def check_text(column: pa.Array, name: str, problems: Problems) -> None:
 def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
     """The column as float64, each cell correctly rounded; every cell must hold a finite number."""
     missing = marks(pc.equal(column, ""))
-    problems.add_rows(missing, name, "missing_value", "a sensitive value is missing")
+    problems.add_rows(missing, name, "missing_value", "a number is missing")
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
     problems.add_rows(~well_formed & ~missing, name, "not_a_number", "not a decimal number")
     values = np.zeros(len(column))

@@ -22,6 +22,17 @@ def extended(vocabulary: Vocabulary, cells: Sequence[str]) -> Vocabulary:
     return vocabulary | {text: len(vocabulary) + place for place, text in enumerate(new)}
 
 
+def numbered(column: pd.Series) -> tuple[IntArray, list[str]]:
+    """A column's texts as numbers in order of appearance, (n,), and the distinct texts."""
+    codes, distinct = pd.factorize(column)
+    return np.asarray(codes, dtype=np.int64), list(distinct)
+
+
+def renumbered(codes: IntArray, distinct: Sequence[str], vocabulary: Vocabulary) -> IntArray:
+    """The numbers of :func:`numbered` exchanged for the vocabulary's, (n,)."""
+    return encode(distinct, vocabulary)[codes]
+
+
 def encode(cells: Sequence[str], vocabulary: Vocabulary) -> IntArray:
     """Numbers of the texts, shape (n,)."""
     return np.fromiter(map(vocabulary.__getitem__, cells), dtype=np.int64, count=len(cells))
@@ -73,9 +84,8 @@ def find_groups(grouping: Grouping, codes: IntArray) -> IntArray:
     found = np.zeros(len(codes), dtype=np.int64)
     lost = np.zeros(len(codes), dtype=bool)
     for step, column in zip(grouping.steps, codes.T, strict=True):
-        key = found * step.width + column
-        found = np.searchsorted(step.keys, key)
-        found[found == len(step.keys)] = 0
-        lost |= (column >= step.width) | (step.keys[found] != key)
+        # Hashing finds hundreds of thousands of keys several times faster than bisection does.
+        found = pd.Index(step.keys).get_indexer(found * step.width + column)
+        lost |= (column >= step.width) | (found < 0)
     found[lost] = -1
-    return found
+    return np.asarray(found, dtype=np.int64)

@@ -1,0 +1,76 @@
+"""Attackers that recognize customers by what they bought (P3 §2.2). An empty basket: abstain."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.scoring.arrays import IntArray
+from app.scoring.baskets import BLOCK, Kind, best, similarities, weighted
+from app.scoring.encoding import find_groups, group_rows
+from app.scoring.rates import ABSTAIN, OwnCluster
+from app.scoring.release import once
+from app.scoring.transaction_release import TransactionTarget, basket_classes
+
+
+def jaccard(target: TransactionTarget) -> IntArray:
+    """The customer with the most similar set of goods (P3 Algorithm 1), ties to the lower row."""
+    return _most_similar(target, "jaccard")
+
+
+def jaccard_quantity(target: TransactionTarget) -> IntArray:
+    """As :func:`jaccard` by quantities: sum of min(q, q') / sum of max(q, q')."""
+    return _most_similar(target, "jaccard_quantity")
+
+
+def _most_similar(target: TransactionTarget, kind: Kind) -> IntArray:
+    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
+    for rows, scores in similarities(target, kind, np.flatnonzero(np.diff(target.baskets.indptr))):
+        guess[rows] = best(scores)
+    return guess
+
+
+def tfidf(target: TransactionTarget) -> IntArray:
+    """The customer with the largest cosine of TF-IDF weights (P3 Algorithm 3).
+
+    A good weighs ln(n / buyers in T) + 1 on both sides; one unknown to T weighs nothing, and a basket of such
+    goods abstains. (The term frequency is the same for all goods of a basket: it does not change a cosine.)
+    """
+    original = target.original
+    known = original.baskets.shape[1]
+    weights = np.log(original.rows / np.bincount(original.baskets.indices, minlength=known)) + 1.0
+    before, after = weighted(original.baskets, weights), weighted(target.baskets[:, :known], weights)
+    lengths = np.sqrt(np.asarray(before.power(2).sum(axis=1)))
+    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
+    for rows in _row_blocks(np.flatnonzero(np.diff(after.indptr)), original.rows):
+        products = (after[rows] @ before.T).toarray()
+        guess[rows] = best(products / np.where(lengths > 0, lengths, 1.0))
+    return guess
+
+
+def master_match(target: TransactionTarget) -> IntArray:
+    """The customer with the same sex, birthday and country; of several the most similar set of goods.
+
+    None: abstain; equally similar: the lower row.
+    """
+    original = target.original
+    grouping = once(original.kept, ("master",), lambda: group_rows(original.master))
+    group = find_groups(grouping, target.master)
+    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
+    for rows, scores in similarities(target, "jaccard", np.flatnonzero(group >= 0)):
+        same = group[rows][:, None] == grouping.group_of
+        guess[rows] = best(np.where(same, scores, -1.0))
+    return guess
+
+
+def _row_blocks(rows: IntArray, width: int) -> Iterator[IntArray]:
+    step = max(BLOCK // max(width, 1), 1)
+    return (rows[first : first + step] for first in range(0, len(rows), step))
+
+
+def random_in_cluster(target: TransactionTarget) -> OwnCluster:
+    """Customers with equal sets of goods are told apart by lot (P3 §4.1): rate = clusters / n'.
+
+    It presumes that the attacker knows whose cluster it is.
+    """
+    classes = basket_classes(target)
+    return OwnCluster(np.bincount(classes)[classes])

@@ -1,0 +1,109 @@
+"""Attackers that recognize customers by single records of theirs: receipts, or parts of a record.
+
+What a customer of M' has in common with one of M votes for him. The most votes win, votes within rounding
+being equal and the lower row winning; no vote: abstain.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, hstack, vstack
+
+from app.scoring.arrays import IntArray, SparseWeights
+from app.scoring.baskets import BLOCK, best, weighted
+from app.scoring.encoding import Grouping, find_groups, group_rows
+from app.scoring.rates import ABSTAIN
+from app.scoring.release import once
+from app.scoring.transaction_release import PreparedTransactions, TransactionTarget
+
+Values = npt.NDArray[np.generic]
+KEYS = (
+    ("day", "quantity"),
+    ("goods", "price"),
+    ("goods", "quantity"),
+    ("day", "goods"),
+    ("goods", "price", "quantity"),
+    ("goods", "day", "quantity"),
+)
+"""The parts of a record that ``record_keys`` compares (after S1-S6 of PWS Cup 2017)."""
+
+
+def receipt_match(target: TransactionTarget) -> IntArray:
+    """Each receipt id of a customer of M' that occurs in T votes for its customer."""
+    return _elected([_votes(target, ("receipt",), shared=False)], target)
+
+
+def record_keys(target: TransactionTarget) -> IntArray:
+    """Each distinct key of a customer of M' gives 1/k votes to each of the k customers of M that have it.
+
+    Keys: the six combinations of ``KEYS``, compared as they are written, prices as numbers.
+    """
+    return _elected([_votes(target, names, shared=True) for names in KEYS], target)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The original's distinct keys and who has them, (keys, n)."""
+
+    grouping: Grouping
+    holders: SparseWeights
+
+
+def _keys(original: PreparedTransactions, names: Sequence[str]) -> Keys:
+    def derive() -> Keys:
+        grouping = group_rows(np.stack([_values(original, name)[1] for name in names], axis=1))
+        holders = _incidence(grouping.group_of, original.history.owner, (grouping.count, original.rows))
+        return Keys(grouping, holders)
+
+    return once(original.kept, ("keys", *names), derive)
+
+
+def _values(original: PreparedTransactions, name: str) -> tuple[Values, IntArray]:
+    """The known values of a part of a record, ascending, and each record's number among them."""
+    column = getattr(original.history, name)
+    return once(original.kept, ("values", name), lambda: np.unique(column, return_inverse=True))
+
+
+def _votes(
+    target: TransactionTarget, names: Sequence[str], *, shared: bool
+) -> tuple[SparseWeights, SparseWeights]:
+    """Who of M' has which key, (n', keys), and what the key gives to whom of M, (keys, n)."""
+    keys = _keys(target.original, names)
+    found = find_groups(keys.grouping, np.stack([_codes(target, name) for name in names], axis=1))
+    known = found >= 0
+    shape = (target.rows, keys.grouping.count)
+    asked = _incidence(target.history.owner[known], found[known], shape)
+    if not shared:
+        return asked, keys.holders
+    counts = np.maximum(np.diff(keys.holders.indptr), 1)
+    return weighted(asked, 1.0 / counts), keys.holders
+
+
+def _codes(target: TransactionTarget, name: str) -> IntArray:
+    """A part of the target's records by the original's numbers; an unknown value has the next one."""
+
+    def number() -> IntArray:
+        known, column = _values(target.original, name)[0], getattr(target.history, name)
+        place = np.minimum(np.searchsorted(known, column), len(known) - 1)
+        return np.where(known[place] == column, place, len(known))
+
+    return once(target.kept, ("codes", name), number)
+
+
+def _incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
+    """1 at every pair that occurs, however often."""
+    counts = coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
+    return counts.sign()
+
+
+def _elected(parts: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
+    asked, holders = hstack([part[0] for part in parts]).tocsr(), vstack([part[1] for part in parts]).tocsr()
+    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
+    step = max(BLOCK // target.original.rows, 1)
+    for first in range(0, target.rows, step):
+        votes = (asked[first : first + step] @ holders).toarray()
+        winners = np.where(votes.max(axis=1) > 0, best(votes), ABSTAIN)
+        guess[first : first + step] = winners
+    return guess

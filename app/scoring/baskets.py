@@ -1,0 +1,148 @@
+"""Likeness of customers by what they bought.
+
+Set and multiset Jaccard coefficients J and distances 1 - J; J of two empty baskets is 1, of an empty and
+another one 0 (P3 Definition 1; P2 §4.1).
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from app.scoring.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
+from app.scoring.kernels.baskets import shared_goods
+from app.scoring.release import once
+from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
+
+Kind = Literal["jaccard", "jaccard_quantity"]
+
+BLOCK = 2**22
+"""Pairs that are compared at a time."""
+TIE = 1e-12
+"""Scores this close, relative to the larger, are equal: rounding must not choose."""
+
+
+def similarities(
+    target: TransactionTarget, kind: Kind, rows: IntArray | None = None
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """J of the given customers of M' (default: all) with all of M, by blocks of rows: (rows, (rows, n))."""
+    baskets = _amounts(target.baskets, kind)
+    original = _amounts(target.original.baskets, kind)
+    return _blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
+
+
+def similarity_matrix(target: TransactionTarget, kind: Kind) -> FloatArray:
+    """J of every customer of M' with every customer of M, (n', n): for tables of stated size only."""
+    blocks = [block for _, block in similarities(target, kind)]
+    return np.concatenate(blocks)
+
+
+def distance_matrix(original: PreparedTransactions, kind: Kind) -> FloatArray:
+    """1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
+
+    def measure() -> FloatArray:
+        baskets = _amounts(original.baskets, kind)
+        blocks = [block for _, block in _blocks(baskets, baskets, np.arange(original.rows))]
+        return 1.0 - np.concatenate(blocks)
+
+    return once(original.kept, ("distances", kind), measure)
+
+
+def pair_distances(
+    original: PreparedTransactions, rows: IntArray, others: IntArray, kind: Kind
+) -> FloatArray:
+    """1 - J of the customers of M in ``rows`` and in ``others``, one by one."""
+    baskets = _amounts(original.baskets, kind)
+    first, second = baskets[rows], baskets[others]
+    return 1.0 - coefficients(totals(first.minimum(second)), totals(first), totals(second))
+
+
+def distances_to_source(release: TransactionRelease, kind: Kind) -> FloatArray:
+    """1 - J of every customer of M' and his own basket in M, (n',), in [0, 1]."""
+    after = _amounts(release.target.baskets, kind)
+    before = widened(_amounts(release.original.baskets, kind)[release.source], after.shape[1])
+    return 1.0 - coefficients(totals(after.minimum(before)), totals(after), totals(before))
+
+
+def distances_to_others(release: TransactionRelease, kind: Kind) -> FloatArray:
+    """1 - J of every customer of M' and the most similar customer of M but his own, (n',); none: infinite."""
+    found = np.full(release.target.rows, np.inf)
+    for rows, scores in similarities(release.target, kind):
+        scores[np.arange(len(rows)), release.source[rows]] = -np.inf
+        found[rows] = 1.0 - scores.max(axis=1)
+    return found
+
+
+def nearest_other(original: PreparedTransactions, kind: Kind) -> FloatArray:
+    """1 - J of every customer of M and the most similar other one, (n,); one alone: infinite."""
+    baskets = _amounts(original.baskets, kind)
+    found = np.full(original.rows, np.inf)
+    for rows, scores in _blocks(baskets, baskets, np.arange(original.rows)):
+        scores[np.arange(len(rows)), rows] = -np.inf
+        found[rows] = 1.0 - scores.max(axis=1)
+    return found
+
+
+def distance_by_sets(release: TransactionRelease) -> FloatArray:
+    return distances_to_source(release, "jaccard")
+
+
+def distance_by_quantities(release: TransactionRelease) -> FloatArray:
+    return distances_to_source(release, "jaccard_quantity")
+
+
+def widened(baskets: SparseCounts, goods: int) -> SparseCounts:
+    """The same baskets with more columns: goods that nobody bought."""
+    parts = (baskets.data, baskets.indices, baskets.indptr)
+    return csr_array(parts, shape=(baskets.shape[0], goods))
+
+
+def weighted(baskets: Sparse, weights: FloatArray) -> SparseWeights:
+    """The weight of its column in the place of every entry."""
+    parts = (weights[baskets.indices], baskets.indices, baskets.indptr)
+    return csr_array(parts, shape=baskets.shape)
+
+
+def totals(baskets: SparseCounts) -> IntArray:
+    """The sum of every row."""
+    return np.asarray(baskets.sum(axis=1), dtype=np.int64)
+
+
+def coefficients(shared: IntArray, total: IntArray, other: IntArray) -> FloatArray:
+    """shared / (total + other - shared); of two empty baskets 1."""
+    union = total + other - shared
+    found: FloatArray = np.where(union > 0, shared / np.maximum(union, 1), 1.0)
+    return found
+
+
+def wide(array: npt.NDArray[np.signedinteger]) -> IntArray:
+    """Indices as the kernels take them."""
+    return np.asarray(array, dtype=np.int64)
+
+
+def best(scores: FloatArray) -> IntArray:
+    """The place of each row's largest score; scores within ``TIE`` are equal, the lowest place wins."""
+    largest = scores.max(axis=1, keepdims=True)
+    found: IntArray = (scores >= largest * (1.0 - TIE)).argmax(axis=1)
+    return found
+
+
+def _blocks(
+    baskets: SparseCounts, original: SparseCounts, rows: IntArray
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    columns, customers = original.tocsc(), original.shape[0]
+    by_good = wide(columns.indptr), wide(columns.indices), columns.data
+    step = max(BLOCK // max(customers, 1), 1)
+    for first in range(0, len(rows), step):
+        chosen = rows[first : first + step]
+        part = baskets[chosen]
+        by_row = wide(part.indptr), wide(part.indices), part.data
+        shared = shared_goods(*by_row, *by_good, customers)
+        yield chosen, coefficients(shared, totals(part)[:, None], totals(original))
+
+
+def _amounts(baskets: SparseCounts, kind: Kind) -> SparseCounts:
+    """Quantities, or 1 for every good in the basket."""
+    return baskets if kind == "jaccard_quantity" else baskets.sign()

@@ -1,0 +1,184 @@
+"""Bytes to the two tables of the transactions track, or InvalidUpload with file, row, column and code.
+
+Ids, goods, sex and country stay text, exactly as written; dates become ISO texts (``2011-01-05``), times
+``HH:MM``, prices float64 and quantities int64.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from app.scoring.csv_text import (
+    MAX_ROWS,
+    Problems,
+    Remark,
+    cells,
+    check_header,
+    check_text,
+    decoded,
+    header_of,
+    marks,
+    numbers,
+    table_csv,
+    text_columns,
+)
+from app.scoring.tables import is_respelled, respelled
+
+CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
+TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
+REQUIRED = ("customer_id", "receipt_id", "goods")
+MAX_QUANTITY = 10**12
+"""Sums over the most rows a file may have stay below 2**63."""
+DATE = re.compile(r"([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})")
+TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])")
+WHOLE = r"^[0-9]+$"
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionTables:
+    """M and T: ``customers`` with one row per individual, ``transactions`` with any number for each."""
+
+    customers: pd.DataFrame
+    transactions: pd.DataFrame
+
+
+def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[Remark]]:
+    """The original M and T; ids are unique in M and those of T occur in M."""
+    return _parsed(files, most_customers=MAX_ROWS, fewest_records=1)
+
+
+def parse_release(
+    files: Mapping[str, bytes], original: TransactionTables
+) -> tuple[TransactionTables, list[Remark]]:
+    """M' with 1 to n customers and T' with any number of rows; remarks say what was read leniently."""
+    tables, remarks = _parsed(files, most_customers=len(original.customers), fewest_records=0)
+    compared = [(tables.customers, original.customers, name) for name in ("sex", "country")]
+    compared.append((tables.transactions, original.transactions, "goods"))
+    return tables, remarks + [respelled(name) for new, old, name in compared if is_respelled(new, old, name)]
+
+
+def files_of(tables: TransactionTables) -> dict[str, bytes]:
+    """The tables as CSV files that parse back to themselves."""
+    return {"customers": table_csv(tables.customers), "transactions": table_csv(tables.transactions)}
+
+
+def _parsed(
+    files: Mapping[str, bytes], *, most_customers: int, fewest_records: int
+) -> tuple[TransactionTables, list[Remark]]:
+    people, remarks = _cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, most_customers)
+    records, more = _cells(
+        files["transactions"], TRANSACTION_COLUMNS, "transactions", fewest_records, MAX_ROWS
+    )
+    customers = _customers(people)
+    return TransactionTables(customers, _transactions(records, customers)), remarks + more
+
+
+def _cells(
+    content: bytes, columns: Sequence[str], file: str, fewest: int, most: int
+) -> tuple[pa.Table, list[Remark]]:
+    text, remarks = decoded(content, file)
+    check_header(header_of(text, file), columns, file)
+    table = cells(text, columns, file)
+    problems = Problems(file)
+    if not fewest <= table.num_rows <= most:
+        code = "too_many_rows" if table.num_rows else "no_rows"
+        problems.add(code, f"the table has {table.num_rows} rows; {fewest} to {most} are possible")
+    for name, column in text_columns(table):
+        check_text(column, name, problems)
+        if name in REQUIRED:
+            problems.add_rows(marks(pc.equal(column, "")), name, "missing_value", "the cell is empty")
+    problems.check()
+    return table, remarks
+
+
+def _customers(table: pa.Table) -> pd.DataFrame:
+    problems = Problems("customers")
+    frame = {name: column.to_pandas() for name, column in text_columns(table)}
+    repeated = frame["customer_id"].duplicated().to_numpy()
+    problems.add_rows(repeated, "customer_id", "duplicate_customer", "the id is that of a row above")
+    said = "not a date such as 2011-01-05, and not empty"
+    frame["birthday"] = _read(frame["birthday"], _date_or_nothing, "birthday", said, problems)
+    problems.check()
+    return pd.DataFrame(frame)
+
+
+def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
+    problems = Problems("transactions")
+    frame = {name: column.to_pandas() for name, column in text_columns(table)}
+    unknown = ~frame["customer_id"].isin(customers["customer_id"]).to_numpy()
+    problems.add_rows(unknown, "customer_id", "unknown_customer", "customers has no such id")
+    frame["date"] = _read(frame["date"], iso_date, "date", "not a date such as 2011-01-05", problems)
+    frame["time"] = _read(frame["time"], iso_time, "time", "not a time such as 08:45", problems)
+    columns = dict(text_columns(table))
+    frame["unit_price"] = _prices(columns["unit_price"], problems)
+    frame["quantity"] = _quantities(columns["quantity"], problems)
+    problems.check()
+    return pd.DataFrame(frame)
+
+
+def _read(
+    column: pd.Series, read: Callable[[str], str | None], name: str, said: str, problems: Problems
+) -> pd.Series:
+    """Every cell as ``read`` spells it; a cell it does not know is a problem."""
+    spelled = {cell: read(cell) for cell in column.unique()}
+    problems.add_rows(_unknown(column, spelled), name, f"not_a_{_kind(name)}", said)
+    return column.map(spelled).astype(column.dtype)
+
+
+def _unknown(column: pd.Series, spelled: Mapping[str, str | None]) -> NDArray[np.bool_]:
+    return column.isin([cell for cell, text in spelled.items() if text is None]).to_numpy()
+
+
+def _kind(name: str) -> str:
+    return "time" if name == "time" else "date"
+
+
+def _prices(column: pa.Array, problems: Problems) -> NDArray[np.float64]:
+    prices = numbers(column, "unit_price", problems)
+    problems.add_rows(prices < 0, "unit_price", "negative_price", "a price is 0 or more")
+    return np.abs(prices)  # -0 is 0
+
+
+def _quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
+    well_formed = marks(pc.match_substring_regex(column, WHOLE))
+    listed = column.to_pylist()
+    counts = [
+        min(int(cell), MAX_QUANTITY + 1) if ok else 1 for cell, ok in zip(listed, well_formed, strict=True)
+    ]
+    found = np.array(counts, dtype=np.int64)
+    problems.add_rows(~well_formed | (found < 1), "quantity", "not_a_quantity", "not a positive whole number")
+    large = found > MAX_QUANTITY
+    problems.add_rows(large, "quantity", "too_large", f"at most {MAX_QUANTITY:,} of a good in a row")
+    return found
+
+
+def iso_date(cell: str) -> str | None:
+    """``2011-01-05`` for it or for ``2011/1/5``; None for what is no date.
+
+    >>> iso_date("2011/1/5"), iso_date("2011-02-29")
+    ('2011-01-05', None)
+    """
+    match = DATE.fullmatch(cell)
+    if not match:
+        return None
+    try:
+        return date(int(match[1]), int(match[3]), int(match[4])).isoformat()
+    except ValueError:
+        return None
+
+
+def iso_time(cell: str) -> str | None:
+    """``08:45`` for it or for ``8:45``; None for what is no time of day."""
+    match = TIME.fullmatch(cell)
+    return f"{int(match[1]):02}:{match[2]}" if match and int(match[1]) < 24 else None
+
+
+def _date_or_nothing(cell: str) -> str | None:
+    return iso_date(cell) if cell else ""

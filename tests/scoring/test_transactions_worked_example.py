@@ -1,0 +1,121 @@
+"""The worked example of the transactions track: four customers, eight records, one of everything."""
+
+import numpy as np
+import pytest
+
+from app.scoring import baskets, customer_anonymity
+from app.scoring.attackers import TRANSACTION_ATTACKERS
+from app.scoring.attackers import baskets as by_goods
+from app.scoring.rates import rate_of
+from app.scoring.utility import transactions
+from tests.scoring import transactions_reference as reference
+from tests.scoring.transactions_reference import Customer, Record, Side
+from tests.scoring.transactions_to_break import case_of
+
+BEFORE = Side(
+    [
+        Customer("c1", "f", "", "France"),
+        Customer("c2", "f", "", "Japan"),
+        Customer("c3", "m", "", "France"),
+        Customer("c4", "m", "", "Japan"),
+    ],
+    [
+        Record("c1", "r1", "2011-01-05", "10:00", "A", 2.0, 3),
+        Record("c1", "r1", "2011-01-05", "10:00", "B", 1.0, 1),
+        Record("c1", "r2", "2011-03-01", "10:00", "C", 4.0, 2),
+        Record("c2", "r3", "2011-02-01", "10:00", "A", 2.0, 1),
+        Record("c2", "r3", "2011-02-01", "10:00", "B", 1.5, 4),
+        Record("c3", "r4", "2011-06-30", "10:00", "D", 10.0, 1),
+        Record("c4", "r5", "2011-05-20", "10:00", "A", 2.0, 2),
+        Record("c4", "r6", "2011-06-01", "10:00", "D", 9.0, 1),
+    ],
+)
+AFTER = Side(
+    [
+        Customer("p1", "m", "", "France"),
+        Customer("p2", "f", "", "France"),
+        Customer("p3", "f", "", "Japan"),
+    ],
+    [
+        *[record._replace(customer="p2") for record in BEFORE.records[:3]],
+        *[record._replace(customer="p3") for record in BEFORE.records[3:5]],
+        Record("p3", "r3", "2011-02-01", "10:00", "C", 4.0, 1),
+        Record("p1", "r4", "2011-06-30", "10:00", "D", 9.0, 1),
+    ],
+)
+CASE = case_of(BEFORE, AFTER, [2, 0, 1])
+NUMBERS = {
+    "cmae_price": 1.8125,
+    "cmae_spend": 4.5,
+    "rfm": 0.005,
+    "row_difference": 1.0,
+    "goods_cosine": 0.5210001825,
+    "top_goods": 0.0,
+}
+GUESSES = {
+    "jaccard": "311",
+    "jaccard_quantity": "312",
+    "tfidf": "311",
+    "sort_spend": "243",
+    "record_keys": "312",
+    "master_match": "312",
+    "receipt_match": "312",
+    "own_row": "123",
+}
+"""The last three follow from who is who: masters and receipts are unaltered, and so is nobody's place."""
+DISTANCES = {"jaccard": 0.3333333333, "jaccard_quantity": 0.2916666667}
+SIMILARITIES = {"jaccard": reference.set_similarity, "jaccard_quantity": reference.quantity_similarity}
+BEST_TOTALS = {"jaccard": 1 + 1 + 2 / 3, "jaccard_quantity": 1 + 1 + 5 / 6}
+"""Of one-to-one guesses: the right one, p1 = c3, p2 = c1, p3 = c2."""
+ANONYMITY = {"k_min": 1.0, "k_mean": 1.0, "basket_k_min": 1.0, "basket_k_mean": 1.5}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_a_measure(name: str) -> None:
+    assert getattr(transactions, name)(CASE.release) == pytest.approx(NUMBERS[name], abs=1e-10)
+    assert getattr(reference, name)(BEFORE, AFTER) == pytest.approx(NUMBERS[name], abs=1e-10)
+
+
+def test_one_record_less() -> None:
+    assert list(transactions.signed_row_difference(CASE.release).values()) == [-1.0]
+    assert reference.signed_row_difference(BEFORE, AFTER) == -1.0
+
+
+@pytest.mark.parametrize("name", GUESSES)
+def test_an_attacker(name: str) -> None:
+    found = TRANSACTION_ATTACKERS[name].attack(CASE.release.target)
+    assert isinstance(found, np.ndarray)
+    assert "".join(str(row + 1) for row in found) == GUESSES[name]
+    assert "".join(str(row + 1) for row in getattr(reference, name)(BEFORE, AFTER)) == GUESSES[name]
+
+
+def test_random_in_cluster() -> None:
+    rate = rate_of(by_goods.random_in_cluster(CASE.release.target), CASE.release.source, rows=4)
+    assert rate.rate == pytest.approx(2 / 3)
+    assert reference.random_in_cluster_rate(AFTER) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("name", DISTANCES)
+def test_the_mean_distance_counts_a_deleted_customer_as_one(name: str) -> None:
+    by_name = {"jaccard": baskets.distance_by_sets, "jaccard_quantity": baskets.distance_by_quantities}
+    mean = (by_name[name](CASE.release).sum() + 1) / 4
+    assert mean == pytest.approx(DISTANCES[name], abs=1e-10)
+    distances = reference.distances(BEFORE, AFTER, CASE.source, SIMILARITIES[name])
+    assert sum(distances) / 4 == pytest.approx(DISTANCES[name], abs=1e-10)
+    assert distances[3] == 1.0
+
+
+@pytest.mark.parametrize("name", BEST_TOTALS)
+def test_the_best_one_to_one_guess_is_the_right_one(name: str) -> None:
+    similarity = SIMILARITIES[name]
+    assert float(reference.best_total(BEFORE, AFTER, similarity)) == pytest.approx(BEST_TOTALS[name])
+    total = reference.total_similarity(BEFORE, AFTER, CASE.source, similarity)
+    assert float(total) == pytest.approx(BEST_TOTALS[name])
+
+
+@pytest.mark.parametrize("name", ANONYMITY)
+def test_anonymity(name: str) -> None:
+    assert getattr(customer_anonymity, name)(CASE.release) == ANONYMITY[name]
+    keys = reference.goods_sets(AFTER) if name.startswith("basket") else reference.master_keys(AFTER)
+    by_name = {"k_min": reference.k_min, "k_mean": reference.k_mean}
+    assert by_name[name.removeprefix("basket_")](keys) == ANONYMITY[name]
