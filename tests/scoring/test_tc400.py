@@ -1,0 +1,61 @@
+"""The shipped data of the transactions track."""
+
+import csv
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from app.scoring.data import derive, tc400
+from app.scoring.transaction_tables import files_of, iso_date, iso_time, parse_original
+
+reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
+
+
+def folder() -> Path:
+    return Path(os.environ["ANONCUP_REFERENCE_DATA"])
+
+
+def test_it_has_the_papers_numbers() -> None:
+    tables = tc400()
+    assert (len(tables.customers), len(tables.transactions)) == (400, 38_087)
+    records = tables.transactions
+    assert (records["goods"].nunique(), records["receipt_id"].nunique()) == (2_781, 1_763)
+    assert tables.customers["country"].nunique() == 30
+
+
+def test_it_is_read_back_from_its_own_files() -> None:
+    tables = tc400()
+    again, remarks = parse_original(files_of(tables))
+    pd.testing.assert_frame_equal(again.customers, tables.customers)
+    pd.testing.assert_frame_equal(again.transactions, tables.transactions)
+    assert not remarks
+
+
+def test_its_people_are_the_same_every_time() -> None:
+    pd.testing.assert_frame_equal(tc400().customers, tc400().customers)
+    assert tc400().customers.iloc[0].tolist() == ["12346", "m", "1979-10-07", "United Kingdom"]
+
+
+@reference
+def test_it_equals_the_contests_transactions_row_for_row() -> None:
+    with (folder() / "Trans400.csv").open(newline="") as file:
+        expected = [
+            (who, receipt, iso_date(day), iso_time(time), goods, float(price), int(quantity))
+            for who, receipt, day, time, goods, price, quantity in csv.reader(file)
+        ]
+    assert list(tc400().transactions.itertuples(index=False, name=None)) == expected
+
+
+@reference
+def test_it_is_what_the_recipe_derives() -> None:
+    derived = derive(pd.read_parquet(folder() / "online_retail.parquet"))
+    assert derived.drop(columns="country").values.tolist() == tc400().transactions.values.tolist()
+
+
+@reference
+def test_it_has_the_contests_customers_in_the_contests_order() -> None:
+    with (folder() / "Master-Customer400.csv").open(newline="") as file:
+        expected = [row[0] for row in csv.reader(file)]
+    assert tc400().customers["customer_id"].tolist() == expected
