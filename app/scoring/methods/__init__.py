@@ -1,6 +1,6 @@
-"""The sample anonymization methods by name."""
+"""The sample anonymization methods of each track by name."""
 
-from app.scoring.methods import microdata, permutations
+from app.scoring.methods import microdata, permutations, transactions
 from app.scoring.registry import Method
 
 METHODS = {
@@ -14,4 +14,19 @@ METHODS = {
     "shift": Method("shift", permutations.shift),
     "random_permutation": Method("random_permutation", permutations.random_permutation),
     "group_permutation": Method("group_permutation", permutations.group_permutation, ("columns",)),
+}
+
+TRANSACTION_METHODS = {
+    "add_dummies": Method("add_dummies", transactions.add_dummies, ("clusters",)),
+    "cluster_kmeans_jaccard": Method(
+        "cluster_kmeans_jaccard", transactions.cluster_kmeans_jaccard, ("clusters",)
+    ),
+    "cluster_tfidf": Method("cluster_tfidf", transactions.cluster_tfidf, ("clusters",)),
+    "balance_clusters": Method("balance_clusters", transactions.balance_clusters, ("clusters", "smallest")),
+    "delete_customers": Method("delete_customers", transactions.delete_customers, ("share",)),
+    "delete_records": Method("delete_records", transactions.delete_records, ("share",)),
+    "shift": Method("shift", transactions.shift),
+    "random_permutation": Method("random_permutation", transactions.random_permutation),
+    "group_permutation": Method("group_permutation", transactions.group_permutation, ("columns",)),
+    "cheating_permutation": Method("cheating_permutation", transactions.cheating_permutation),
 }
