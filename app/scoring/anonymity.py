@@ -126,7 +126,7 @@ ANONYMITY = {
     "classes": Measure("classes", 1, classes),
     "unique_share": Measure("unique_share", 1, unique_share),
     "l_diversity": Measure(
-        "l_diversity", 1, l_diversity, by_column=l_diversity_by_column, higher_is_better=True
+        "l_diversity", 1, l_diversity, details=l_diversity_by_column, higher_is_better=True
     ),
-    "t_closeness": Measure("t_closeness", 1, t_closeness, by_column=t_closeness_by_column),
+    "t_closeness": Measure("t_closeness", 1, t_closeness, details=t_closeness_by_column),
 }

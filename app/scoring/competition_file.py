@@ -30,8 +30,6 @@ from app.scoring.tracks import TRACKS
 FORMAT = 1
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-TRACK_NAMES = ("microdata", "transactions")
-DISTANCES = ("gower", "euclidean", "jaccard", "jaccard_quantity")
 PHASES = ("anonymization", "reidentification")
 LARGEST = sys.float_info.max
 
@@ -151,11 +149,9 @@ def moment(zone: ZoneInfo) -> Callable[[object, str], datetime]:
 def read_competition(table: Table) -> Competition:
     if table.take("format", count) != FORMAT:
         raise wrong("format", str(FORMAT))
-    track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACK_NAMES)))
-    if track not in TRACKS:
-        raise InvalidCompetition(f"the {track} track is not available yet", code="track_unsupported")
+    track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
     zone = read_zone(table)
-    columns = read_columns(table.table("columns"))
+    columns = read_columns(table.table("columns")) if track == "microdata" else None
     competition = Competition(
         slug=read_slug(table),
         title=read_title(table),
@@ -165,7 +161,7 @@ def read_competition(table: Table) -> Competition:
         measures=read_measures(table.table("measures"), track, columns),
         attackers=read_attackers(table.table("attackers"), track, columns),
         scales=read_scales(table.table("scales"), track),
-        excessive=read_excessive(table.table("excessive")),
+        excessive=read_excessive(table.table("excessive"), track),
         ranking=read_ranking(table.table("ranking")),
         publication=read_publication(table.table("publication"), zone),
         limits=read_limits(table.table("limits")),
@@ -215,9 +211,9 @@ def read_columns(table: Table) -> Columns:
     return Columns(quasi, sensitive)
 
 
-def read_parameters(table: Table, accepted: tuple[str, ...], columns: Columns) -> Parameters:
+def read_parameters(table: Table, accepted: tuple[str, ...], columns: Columns | None) -> Parameters:
     """What a parameter's name means is the same for every measure and attacker."""
-    quasi, sensitive = columns.quasi_identifiers, columns.sensitive
+    quasi, sensitive = (columns.quasi_identifiers, columns.sensitive) if columns else ((), ())
     kinds: dict[str, Callable[[object, str], object]] = {
         "columns": names_of(quasi),
         "quasi_identifiers": names_of(quasi),
@@ -225,11 +221,12 @@ def read_parameters(table: Table, accepted: tuple[str, ...], columns: Columns) -
         "sensitive": names_of(sensitive),
         "column": lambda value, path: names_of(sensitive)([value], path)[0],
         "give_up": choice("abstain", "own_row"),
+        "dense_limit": count,
     }
     return {name: table.take(name, kinds[name]) for name in accepted if name in table.raw}
 
 
-def read_measures(table: Table, track: str, columns: Columns) -> dict[str, MeasureSettings]:
+def read_measures(table: Table, track: str, columns: Columns | None) -> dict[str, MeasureSettings]:
     known = TRACKS[track].measures
     settings = {}
     for name, entry in table.tables():
@@ -245,7 +242,7 @@ def read_measures(table: Table, track: str, columns: Columns) -> dict[str, Measu
     return settings
 
 
-def read_attackers(table: Table, track: str, columns: Columns) -> dict[str, AttackerSettings]:
+def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[str, AttackerSettings]:
     known = TRACKS[track].attackers
     settings = {}
     for name, entry in table.tables():
@@ -253,7 +250,10 @@ def read_attackers(table: Table, track: str, columns: Columns) -> dict[str, Atta
             raise InvalidCompetition(
                 f"attackers.{name} is not an attacker of this track", code="unknown_attacker"
             )
-        counts = cast(bool, entry.take("counts", flag, True))
+        may_count = known[name].may_count
+        counts = cast(bool, entry.take("counts", flag, may_count))
+        if counts and not may_count:
+            raise InvalidCompetition(f"attackers.{name} never counts towards E", code="attacker_never_counts")
         settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, columns))
         entry.finish()
     return settings
@@ -266,28 +266,23 @@ def read_scales(table: Table, track: str) -> dict[str, float]:
     return {name: cast(float, table.take(name, number)) for name in list(table.raw)}
 
 
-def read_excessive(table: Table) -> Excessive:
+def read_excessive(table: Table, track: str) -> Excessive:
+    distances = tuple(TRACKS[track].distances)
     given = {
-        "distance": table.take("distance", choice(*DISTANCES), "gower"),
+        "distance": table.take("distance", choice(*distances), distances[0]),
         "approach": table.take("approach", choice("I", "II"), "II"),
         "rule": table.take("rule", choice("average", "strict"), "average"),
         "threshold": table.take("threshold", number, None),
     }
     table.finish()
-    if (given["distance"], given["approach"]) != ("gower", "II"):
-        raise InvalidCompetition(
-            "excessive: only distance gower with approach II is available yet", code="excessive_unsupported"
-        )
     return Excessive(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 
 
 def read_ranking(table: Table) -> Ranking:
-    rule = table.take("rule", choice("score", "rank_sum"), "score")
-    if rule != "score":
-        raise InvalidCompetition(f"ranking.rule {rule} is not available yet", code="ranking_unsupported")
+    rule = cast(Literal["score", "rank_sum"], table.take("rule", choice("score", "rank_sum"), "score"))
     finals = cast(int, table.take("finals", count, Ranking().finals))
     table.finish()
-    return Ranking(finals=finals)
+    return Ranking(rule, finals)
 
 
 def read_publication(table: Table, zone: ZoneInfo) -> Publication:

@@ -4,18 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from math import ceil
-
-import numpy as np
-import pandas as pd
+from typing import Any
 
 from app.scoring.arrays import IntArray
-from app.scoring.competition import AttackerSettings, Competition, Excessive, MeasureSettings
-from app.scoring.excessive.check import Distances, individual_distances, is_excessive
+from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
+from app.scoring.excessive.check import Distances, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.ranking import overall, security, utility
 from app.scoring.rates import Rate, rate_of
-from app.scoring.registry import Measure, Track
-from app.scoring.release import PreparedOriginal, Release, release_of
+from app.scoring.registry import Distance, Measure, Tables, Track
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
 
@@ -35,7 +32,7 @@ class Violation:
 class MeasureResult:
     value: float
     version: int
-    by_column: Mapping[str, float] | None = None
+    details: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,9 @@ class ExcessiveResult:
     mean: float
     max: float
     threshold: float | None
+
+    def to_json(self) -> Json:
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,10 @@ class Verdict:
             "verdict": self.verdict,
             "violations": [asdict(violation) for violation in self.violations],
             "measures": {name: _measure_json(result) for name, result in self.measures.items()},
-            "attackers": {name: _attacker_json(result) for name, result in self.attackers.items()},
-            "excessive": asdict(self.excessive),
+            "attackers": {
+                name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
+            },
+            "excessive": self.excessive.to_json(),
             "utility": self.utility,
             "security": self.security,
             "overall": self.overall,
@@ -91,32 +93,41 @@ def silent(step: int, of: int, name: str) -> None:
 
 def evaluate(
     competition: Competition,
-    original: PreparedOriginal,
-    anonymized: pd.DataFrame,
+    original: Any,
+    anonymized: Tables,
     source: IntArray,
     *,
     progress: Progress = silent,
 ) -> Verdict:
-    """Score a release whose row j comes from row ``source[j]`` of the original, counted from 0.
+    """Score a release whose individual j is individual ``source[j]`` of the original, counted from 0.
 
+    ``original`` is what the track's ``prepare`` returned, ``anonymized`` a table or tables of the track.
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
     track = TRACKS[competition.track]
-    release = release_of(original, anonymized, source)
+    release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
     attackers = {name: _attacked(name, track, release, competition, tell) for name in track.attackers}
-    distances = individual_distances(release, distance=competition.excessive.distance)
-    u, e = _utility(competition, track, original, measures), _security(competition, attackers)
+    violations, excessive = _judged(competition, track, release)
+    u, e = _utility(competition, track, original, measures), _security(competition, track, attackers)
     return Verdict(
-        violations=_violations(competition, release, distances),
+        violations=violations,
         measures=measures,
         attackers=attackers,
-        excessive=_excessive_result(distances, competition.excessive),
+        excessive=excessive,
         utility=u,
         security=e,
         overall=overall(u, e),
     )
+
+
+def judge(
+    competition: Competition, original: Any, anonymized: Tables, source: IntArray
+) -> tuple[tuple[Violation, ...], ExcessiveResult]:
+    """The rules alone, without a measure or an attacker."""
+    track = TRACKS[competition.track]
+    return _judged(competition, track, track.release_of(original, anonymized, source))
 
 
 def rows_required(share: float, rows: int) -> int:
@@ -133,16 +144,16 @@ def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
 
 
 def _measured(
-    measure: Measure, release: Release, competition: Competition, tell: Callable[[str], None]
+    measure: Measure, release: Any, competition: Competition, tell: Callable[[str], None]
 ) -> MeasureResult:
     tell(measure.name)
     parameters = competition.measures.get(measure.name, MeasureSettings()).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
-    return MeasureResult(value, measure.version, measure.by_column(release) if measure.by_column else None)
+    return MeasureResult(value, measure.version, measure.details(release) if measure.details else None)
 
 
 def _attacked(
-    name: str, track: Track, release: Release, competition: Competition, tell: Callable[[str], None]
+    name: str, track: Track, release: Any, competition: Competition, tell: Callable[[str], None]
 ) -> AttackerResult:
     tell(name)
     attacker = track.attackers[name]
@@ -152,64 +163,67 @@ def _attacked(
 
 
 def _utility(
-    competition: Competition, track: Track, original: PreparedOriginal, measures: Mapping[str, MeasureResult]
+    competition: Competition, track: Track, original: Any, measures: Mapping[str, MeasureResult]
 ) -> float:
     return utility(
         {name: result.value for name, result in measures.items()},
         measures=track.measures,
         settings=competition.measures,
-        scales=_all_scales(competition, original),
-        largest_cell=float(np.abs(original.values).max(initial=0.0)),
+        scales=_all_scales(competition, track, original),
+        largest_cell=track.largest_cell(original),
     )
 
 
-def _all_scales(competition: Competition, original: PreparedOriginal) -> Mapping[str, float]:
+def _all_scales(competition: Competition, track: Track, original: Any) -> Mapping[str, float]:
     """The file's scales; what it leaves open is computed."""
     weighing = {name for name, each in competition.measures.items() if each.weight > 0}
     if weighing <= set(competition.scales):
         return competition.scales
-    return scales(original, competition.measures) | dict(competition.scales)
+    return scales(track, original, competition.measures) | dict(competition.scales)
 
 
-def _security(competition: Competition, attackers: Mapping[str, AttackerResult]) -> float:
+def _security(competition: Competition, track: Track, attackers: Mapping[str, AttackerResult]) -> float:
     rates = {name: result.rate.rate for name, result in attackers.items()}
-    return security(rates, competition.attackers)
+    return security(rates, attackers=track.attackers, settings=competition.attackers)
 
 
-def _violations(competition: Competition, release: Release, distances: Distances) -> tuple[Violation, ...]:
-    found = []
+def _judged(
+    competition: Competition, track: Track, release: Any
+) -> tuple[tuple[Violation, ...], ExcessiveResult]:
+    settings = competition.excessive
+    distance = track.distances[settings.distance]
+    distances = individual_distances(release, distance)
+    result = ExcessiveResult(distance.name, distances.mean, distances.largest, settings.threshold)
+    return _violations(competition, release, distance, distances), result
+
+
+def _violations(
+    competition: Competition, release: Any, distance: Distance, distances: Distances
+) -> tuple[Violation, ...]:
     required = rows_required(competition.limits.min_rows_kept, release.original.rows)
-    if release.target.rows < required:
-        message = f"{release.target.rows} rows are left; at least {required} must be"
-        found.append(Violation("too_few_rows", message))
-    if is_excessive(distances, competition.excessive):
-        found.append(Violation("excessive_anonymization", _excess(distances, competition.excessive)))
-    return tuple(found)
-
-
-def _excess(distances: Distances, settings: Excessive) -> str:
-    kind, value = ("largest", distances.largest) if settings.rule == "strict" else ("mean", distances.mean)
-    limit = settings.threshold
-    return f"the {kind} {distances.name} distance of individuals is {value:.6g}; at most {limit} is allowed"
-
-
-def _excessive_result(distances: Distances, settings: Excessive) -> ExcessiveResult:
-    return ExcessiveResult(distances.name, distances.mean, distances.largest, settings.threshold)
+    few = f"{release.target.rows} rows are left; at least {required} must be"
+    found = {
+        "too_few_rows": few if release.target.rows < required else None,
+        "deleted_rows": deletion(release, distance),
+        "excessive_anonymization": excess(release, distance, distances, competition.excessive),
+    }
+    return tuple(Violation(code, message) for code, message in found.items() if message)
 
 
 def _measure_json(result: MeasureResult) -> Json:
     plain: Json = {"value": result.value, "version": result.version}
-    return plain if result.by_column is None else plain | {"by_column": dict(result.by_column)}
+    return plain if result.details is None else plain | {"details": dict(result.details)}
 
 
-def _attacker_json(result: AttackerResult) -> Json:
-    rate = result.rate
+def attacker_json(rate: Rate, version: int) -> Json:
+    """A rate as the verdict holds it: with its interval, or with its deviation if it is an expectation."""
     spread: Json = {"sd": rate.sd} if rate.interval is None else {"interval": list(rate.interval)}
     return {
         "rate": rate.rate,
         "correct": rate.correct,
         "trials": rate.trials,
-        "version": result.version,
+        "version": version,
         "baseline": rate.baseline,
         **spread,
+        **({} if rate.note is None else {"note": rate.note}),
     }

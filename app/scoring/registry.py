@@ -1,34 +1,41 @@
-"""What a measure, an attacker, an anonymization method and a track are, as entries of the registries.
+"""What a measure, an attacker, an anonymization method, a distance and a track are: entries of registries.
 
 A parameter's name means the same everywhere: ``columns``, ``quasi_identifiers`` (lists of quasi-identifiers),
-``target``, ``sensitive`` (lists of sensitive columns), ``column`` (one sensitive column), ``give_up``; for
-methods also ``k`` (rows), ``strength`` (standard deviations) and ``share`` (of the rows).
+``target``, ``sensitive`` (lists of sensitive columns), ``column`` (one sensitive column), ``give_up``,
+``dense_limit`` (individuals); of methods also ``k``, ``clusters``, ``smallest`` (numbers), ``strength``
+(standard deviations) and ``share`` (of the rows).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
+from numpy.random import Generator
 
-from app.scoring.arrays import IntArray
-from app.scoring.rates import Candidates
-from app.scoring.release import Release
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.competition import Competition
+from app.scoring.csv_text import Remark
+from app.scoring.rates import Answer
+
+Files = Mapping[str, bytes]
+Tables = Any
+"""A track's own type of data: a table, or several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A number about a release. ``compute(release, **parameters)`` returns it.
 
-    ``by_column``: the same number for each sensitive column, where there is one. ``in_data_units``: it has
-    the unit of the sensitive cells. ``weighs``: 0 is best and it may have a weight in U; the others are only
-    reported.
+    ``details``: further numbers behind it, by name (of each sensitive column, or with its sign).
+    ``in_data_units``: it has the unit of the cells. ``weighs``: 0 is best and it may have a weight in U; the
+    others are only reported.
     """
 
     name: str
     version: int
     compute: Callable[..., float]
     parameters: tuple[str, ...] = ()
-    by_column: Callable[[Release], dict[str, float]] | None = None
+    details: Callable[[Any], dict[str, float]] | None = None
     in_data_units: bool = False
     weighs: bool = False
     higher_is_better: bool = False
@@ -36,29 +43,78 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """``attack(target, **parameters)`` returns a guess vector, or candidates where it draws lots."""
+    """``attack(target, **parameters)`` returns an answer that ``rates.rate_of`` understands.
+
+    ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E.
+    """
 
     name: str
     version: int
-    attack: Callable[..., IntArray | Candidates]
+    attack: Callable[..., Answer]
     parameters: tuple[str, ...] = ()
+    may_count: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``apply(table, roles, *, rng, **parameters)`` returns an anonymized table and its source index."""
+    """``apply(...)`` returns an anonymized table and its source index; see ``Track.anonymize``."""
 
     name: str
-    apply: Callable[..., tuple[pd.DataFrame, IntArray]]
+    apply: Callable[..., tuple[Tables, IntArray]]
     parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
-    """A kind of contest: all that is measured, run and offered in it."""
+class Distance:
+    """How far an individual's anonymized data are from the original ones.
+
+    ``to_source(release)`` (n',): from every anonymized individual to its own original; ``to_others(release)``
+    (n',): to the nearest other original, infinite where there is none; ``nearest_other(original)`` (n,): from
+    every original individual to the nearest other one; ``matrix(original)`` (n, n): between all of them;
+    ``pairs(original, rows, others)``: between those given, one by one.
+    ``bounded``: it lies in [0, 1], so that a deleted individual can count 1.
+    """
 
     name: str
+    to_source: Callable[[Any], FloatArray]
+    to_others: Callable[[Any], FloatArray]
+    nearest_other: Callable[[Any], FloatArray]
+    matrix: Callable[[Any], FloatArray]
+    pairs: Callable[[Any, IntArray, IntArray], FloatArray]
+    bounded: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A kind of contest: its data, and all that is measured, run and offered in it.
+
+    ``files``: the names of a release's files; ``original_files``: those of the original. Individuals are the
+    rows of the first. The first of ``distances`` is the default. ``untouched``: the original released as it
+    is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
+    some columns; ``group_columns``: which there are, and the usual ones. ``signatures``: what each kind of
+    method changes, see ``fingerprint``.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    original_files: tuple[str, ...]
+    parse_original: Callable[[Files, Competition], tuple[Tables, list[Remark]]]
+    parse_release: Callable[[Files, Tables, Competition], tuple[Tables, list[Remark]]]
+    files_of: Callable[[Tables], dict[str, bytes]]
+    individuals: Callable[[Tables], int]
+    prepare: Callable[[Tables, Competition], Any]
+    target_of: Callable[[Any, Tables], Any]
+    release_of: Callable[[Any, Tables, IntArray], Any]
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
-    methods: Mapping[str, Method] = field(default_factory=dict)
-    distances: tuple[str, ...] = ()
+    methods: Mapping[str, Method]
+    distances: Mapping[str, Distance]
+    anonymize: Callable[[Method, Tables, Competition, Generator, Mapping[str, Any]], tuple[Tables, IntArray]]
+    shuffle: Callable[..., tuple[Tables, IntArray]]
+    untouched: Callable[[Any], Any]
+    null_release: Callable[[Any, int], Any]
+    own_scales: Mapping[str, Callable[[Any], float]]
+    largest_cell: Callable[[Any], float]
+    group_columns: Callable[[Competition], tuple[Sequence[str], Sequence[str]]]
+    groups: Callable[[Any, Sequence[str]], IntArray]
+    signatures: Mapping[str, frozenset[str]]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from app.scoring import anonymity, distances, rates
 from app.scoring.attackers import linkage
 from app.scoring.excessive.check import individual_distances
+from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import microdata
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
@@ -83,7 +84,7 @@ def test_gower_and_the_distances_of_individuals(case: Case) -> None:
     every = [[between(i, j) for i in range(len(case.xs))] for j in range(len(case.ys))]
     block = distances.gower_block(case.release.target, 0, len(case.ys))
     assert block == pytest.approx(np.array(every), rel=1e-9, abs=1e-12)
-    moved = individual_distances(case.release)
+    moved = individual_distances(case.release, MICRODATA.distances["gower"])
     expected = own + [1.0] * (len(case.xs) - len(case.ys))
     agree(moved.mean, sum(expected) / len(expected))
     agree(moved.largest, max(expected))

@@ -331,9 +331,6 @@ def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ("[excessive]\ndistance = 'euclidean'", "excessive_unsupported"),
-        ("[excessive]\napproach = 'I'", "excessive_unsupported"),
-        ("[ranking]\nrule = 'rank_sum'", "ranking_unsupported"),
         ("[publication]\nshuffle_targets = true", "shuffle_unsupported"),
     ],
 )

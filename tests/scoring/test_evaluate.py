@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from app.errors import InvalidCompetition
 from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, Limits, MeasureSettings
 from app.scoring.evaluate import Verdict, evaluate, rows_required
 from app.scoring.release import prepare
-from app.scoring.scales import null_release, scales
+from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
+from app.scoring.tracks.microdata import MICRODATA, null_release
 from app.scoring.utility import UTILITIES
 from tests.scoring.tables_to_break import Case, cases
 
@@ -83,7 +83,7 @@ def test_the_report_has_the_agreed_form() -> None:
     assert isinstance(measures, dict)
     assert isinstance(attackers, dict)
     assert measures["mean_mae"] == {"value": 0.0, "version": 1}
-    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "by_column": {"pay": 1.0, "rent": 1.0}}
+    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "details": {"pay": 1.0, "rent": 1.0}}
     assert attackers["id_rand"].keys() == {"rate", "correct", "trials", "version", "baseline", "sd"}
     assert attackers["sort"].keys() == {"rate", "correct", "trials", "version", "baseline", "interval"}
     assert report["excessive"] == {"distance": "gower", "mean": 0.0, "max": 0.0, "threshold": 0.2}
@@ -141,9 +141,22 @@ def test_a_deleted_individual_counts_one() -> None:
     assert verdict(TABLE.head(4)).excessive.max == 1.0
 
 
-def test_an_unknown_distance_is_an_error_of_the_competition() -> None:
-    with pytest.raises(InvalidCompetition):
-        verdict(competition=replace(COMPETITION, excessive=Excessive(threshold=0.1, approach="I")))
+def test_approach_one_refuses_data_near_to_somebody_elses() -> None:
+    rules = replace(COMPETITION, excessive=Excessive(threshold=0.2, approach="I"))
+    assert codes(verdict(competition=rules)) == []
+    swapped = TABLE.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
+    found = verdict(swapped, competition=rules)
+    assert codes(found) == ["excessive_anonymization"]
+    assert found.violations[0].message.startswith("2 anonymized individuals")
+
+
+def test_a_distance_without_bound_allows_no_deletion() -> None:
+    rules = replace(COMPETITION, excessive=Excessive(distance="euclidean", threshold=100.0))
+    assert codes(verdict(competition=rules)) == []
+    assert codes(verdict(TABLE.head(5), competition=rules)) == ["deleted_rows"]
+    assert codes(verdict(TABLE.assign(pay=0.0, rent=0.0), competition=rules)) == []
+    near = replace(COMPETITION, excessive=Excessive(distance="euclidean", threshold=30.0))
+    assert codes(verdict(TABLE.assign(pay=0.0), competition=near)) == ["excessive_anonymization"]
 
 
 def test_only_attackers_that_count_make_the_security() -> None:
@@ -167,13 +180,14 @@ def test_given_scales_are_used_and_others_computed() -> None:
     anonymized = TABLE.assign(pay=TABLE["pay"] + 1)
     fixed = replace(COMPETITION, measures={"mean_mae": MeasureSettings(2.0)}, scales={"mean_mae": 2.0})
     assert verdict(anonymized, competition=fixed).utility == pytest.approx(0.25)
-    own = scales(ORIGINAL, {})["mean_mae"]
+    own = scales(MICRODATA, ORIGINAL, {})["mean_mae"]
     free = replace(fixed, scales={})
     assert verdict(anonymized, competition=free).utility == pytest.approx(0.5 / own)
 
 
 def test_scales_are_means_over_five_null_releases() -> None:
-    found = scales(ORIGINAL, {"cross_count": MeasureSettings(parameters={"columns": ("sex", "job")})})
+    both = {"cross_count": MeasureSettings(parameters={"columns": ("sex", "job")})}
+    found = scales(MICRODATA, ORIGINAL, both)
     deviations = TABLE[["pay", "rent"]].std(ddof=0)
     assert found["mean_mae"] == pytest.approx(deviations.mean())
     assert found["row_difference"] == 6.0
@@ -195,7 +209,7 @@ def test_the_smallest_share_of_rows_is_a_limit_of_the_competition() -> None:
 
 
 def test_a_file_that_gives_some_scales_leaves_the_others_to_be_computed() -> None:
-    full = scales(ORIGINAL, COMPETITION.measures)
+    full = scales(MICRODATA, ORIGINAL, COMPETITION.measures)
     release = null_release(ORIGINAL, 7)
     results = [
         evaluate(

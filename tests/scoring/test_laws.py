@@ -17,7 +17,7 @@ from app.scoring.attackers import ATTACKERS
 from app.scoring.methods import METHODS
 from app.scoring.methods import microdata as microdata_methods
 from app.scoring.methods import permutations as permutation_methods
-from app.scoring.rates import Candidates
+from app.scoring.rates import Answer, Candidates
 from app.scoring.registry import Attacker, Measure, Method
 from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
@@ -26,7 +26,8 @@ from app.scoring.utility import microdata as microdata_utilities
 from tests.scoring.tables_to_break import Case, cases
 
 MEASURES = UTILITIES | ANONYMITY
-BY_RANK = {"sort", "sa_rank"}
+ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
+"""Attackers whose guess for a row depends on the other rows of Y, or on where it stands."""
 hostile = settings(max_examples=40, deadline=None, derandomize=True)
 every_utility = pytest.mark.parametrize("measure", UTILITIES.values(), ids=UTILITIES)
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
@@ -48,6 +49,13 @@ def applied(method: Method, case: Case, seed: int = 0) -> tuple[pd.DataFrame, np
     return method.apply(original.table, original.columns, rng=np.random.default_rng(seed))
 
 
+def chosen_of(answer: Answer) -> np.ndarray:
+    if isinstance(answer, Candidates):
+        return answer.chosen
+    assert isinstance(answer, np.ndarray)
+    return answer
+
+
 def public_functions(module: object) -> set[str]:
     return {
         name
@@ -65,7 +73,8 @@ def test_entries_stand_under_their_names(registry: Mapping[str, Measure | Attack
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(UTILITIES) == public_functions(microdata_utilities) - {"correlations"}
-    found = set().union(*map(public_functions, (attackers.linkage, attackers.ranks, attackers.euclidean)))
+    files = (attackers.linkage, attackers.ranks, attackers.euclidean, attackers.gower, attackers.one_to_one)
+    found = set().union(*map(public_functions, files))
     assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
     methods = public_functions(microdata_methods) | public_functions(permutation_methods)
     assert set(METHODS) == methods - {
@@ -136,8 +145,8 @@ def test_row_by_row_attackers_do_not_heed_the_order_of_the_anonymized_rows(
     order = np.random.default_rng(seed).permutation(target.rows)
     other = target_of(target.original, moved(target.anonymized, order))
     answers = [attacker.attack(each) for each in (target, other)]
-    if attacker.name not in BY_RANK:
-        before, after = (a.chosen if isinstance(a, Candidates) else a for a in answers)
+    if attacker.name not in ALL_AT_ONCE:
+        before, after = map(chosen_of, answers)
         assert after.tolist() == before[order].tolist()
 
 

@@ -1,20 +1,16 @@
-"""The rule against excessive anonymization (P2, Approach II): how far individuals moved."""
+"""The rule against excessive anonymization (P2 §2.2): how far individuals moved, and whom they resemble."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from app.errors import InvalidCompetition
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.competition import Excessive
-from app.scoring.distances import gower_rows
-from app.scoring.release import Release
-
-DISTANCES = {"gower": gower_rows}
-"""Distance of every row of Y to its source, by name; each in [0, 1]."""
+from app.scoring.registry import Distance
 
 TOLERANCE = 1e-12
-"""A mean equal to the threshold is accepted; rounding must not decide."""
+"""A distance equal to the threshold does not exceed it; rounding must not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +34,43 @@ class Distances:
         return counts
 
 
-def individual_distances(release: Release, *, distance: str = "gower") -> Distances:
-    """Hold every individual's anonymized row against its original one."""
+def individual_distances(release: Any, distance: Distance) -> Distances:
+    """Hold every individual's anonymized data against the original ones."""
     moved = np.ones(release.original.rows)
-    moved[release.source] = DISTANCES[distance](release)
-    return Distances(distance, moved)
+    moved[release.source] = distance.to_source(release)
+    return Distances(distance.name, moved)
 
 
-def is_excessive(distances: Distances, settings: Excessive) -> bool:
-    """Whether the rule rejects: the mean (average) or any distance (strict) exceeds the threshold.
+def excess(release: Any, distance: Distance, distances: Distances, settings: Excessive) -> str | None:
+    """What makes a release excessive, in a sentence; None if nothing does, or if there is no threshold.
 
-    Strict forbids deletion below a threshold of 1. Without a threshold nothing is rejected.
+    Approach II: the mean distance of individuals to their originals (average), or any of them (strict),
+    exceeds the threshold; strict forbids deletion below a threshold of 1. Approach I: the data of some
+    individual lie within the threshold of another one's original.
     """
-    if settings.approach != "II" or settings.distance not in DISTANCES:
-        raise InvalidCompetition(f"no check for {settings.distance}, approach {settings.approach}")
-    if settings.threshold is None:
-        return False
-    decisive = distances.largest if settings.rule == "strict" else distances.mean
-    return decisive > settings.threshold + TOLERANCE
+    limit = settings.threshold
+    if limit is None:
+        return None
+    if settings.approach == "I":
+        return _resemblance(release, distance, limit)
+    kind, value = ("largest", distances.largest) if settings.rule == "strict" else ("mean", distances.mean)
+    if value <= limit + TOLERANCE:
+        return None
+    return f"the {kind} {distance.name} distance of individuals is {value:.6g}; at most {limit} is allowed"
+
+
+def deletion(release: Any, distance: Distance) -> str | None:
+    """Why rows may not be deleted under this distance, if some are; None if it is bounded or none is."""
+    if distance.bounded or release.target.rows == release.original.rows:
+        return None
+    return f"under the {distance.name} distance, which has no bound, every individual must be kept"
+
+
+def _resemblance(release: Any, distance: Distance, limit: float) -> str | None:
+    count = int((distance.to_others(release) <= limit + TOLERANCE).sum())
+    if count == 0:
+        return None
+    return (
+        f"{count} anonymized individuals lie within a {distance.name} distance of {limit} of somebody else's "
+        "original; none may"
+    )

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 from app.errors import InvalidInput
 
-TEMPLATES = {2015: "microdata2015.toml"}
+TEMPLATES = {2015: "microdata2015.toml", 2016: "transactions2016.toml"}
 
 
 def template(year: int) -> str:

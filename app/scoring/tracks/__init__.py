@@ -1,5 +1,7 @@
 """The tracks by name."""
 
+from app.scoring.registry import Track
 from app.scoring.tracks.microdata import MICRODATA
+from app.scoring.tracks.transactions import TRANSACTIONS
 
-TRACKS = {"microdata": MICRODATA}
+TRACKS: dict[str, Track] = {"microdata": MICRODATA, "transactions": TRANSACTIONS}

@@ -1,7 +1,7 @@
-"""The utility measures by name."""
+"""The utility measures of each track by name."""
 
 from app.scoring.registry import Measure
-from app.scoring.utility import microdata
+from app.scoring.utility import microdata, transactions
 
 UTILITIES = {
     "mean_mae": Measure("mean_mae", 1, microdata.mean_mae, in_data_units=True, weighs=True),
@@ -12,4 +12,19 @@ UTILITIES = {
     "cor_mae": Measure("cor_mae", 1, microdata.cor_mae, weighs=True),
     "information_loss": Measure("information_loss", 1, microdata.information_loss, weighs=True),
     "row_difference": Measure("row_difference", 1, microdata.row_difference, weighs=True),
+}
+
+TRANSACTION_UTILITIES = {
+    "cmae_price": Measure("cmae_price", 1, transactions.cmae_price, in_data_units=True, weighs=True),
+    "cmae_spend": Measure("cmae_spend", 1, transactions.cmae_spend, in_data_units=True, weighs=True),
+    "rfm": Measure("rfm", 1, transactions.rfm, weighs=True),
+    "row_difference": Measure(
+        "row_difference",
+        1,
+        transactions.row_difference,
+        details=transactions.signed_row_difference,
+        weighs=True,
+    ),
+    "goods_cosine": Measure("goods_cosine", 1, transactions.goods_cosine, weighs=True),
+    "top_goods": Measure("top_goods", 1, transactions.top_goods, weighs=True),
 }
