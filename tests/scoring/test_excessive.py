@@ -2,18 +2,16 @@
 
 from fractions import Fraction
 from itertools import permutations
-from math import factorial, isfinite
+from math import factorial
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from app.scoring.competition import Columns
-from app.scoring.distances import gower_block
-from app.scoring.excessive.advisor import largest_round_number, suggest_threshold
-from app.scoring.excessive.bounds import Bounds, gower_bounds
+from app.scoring.all_pairs import gower_matrix
+from app.scoring.distances import gower_nearest_other
+from app.scoring.excessive.advisor import largest_round_number
 from app.scoring.excessive.chances import fixed_point_chance, log2, smallest_bound, tail
-from app.scoring.release import prepare, target_of
+from app.scoring.release import prepare
 from app.scoring.synthetic import household_columns, household_table
 
 
@@ -42,18 +40,11 @@ def test_the_smallest_bound_is_smallest() -> None:
     assert smallest_bound(3) == 3
 
 
-def test_s_lower_sums_the_smallest_distances() -> None:
-    bounds = Bounds(np.array([0.1, 0.2, 0.4, 0.8]))
-    assert bounds.least == 0.1
-    assert [bounds.s_lower(fixed) for fixed in (0, 1, 4)] == pytest.approx([1.5, 0.7, 0.0])
-
-
-def test_bounds_of_a_household_table_are_those_of_the_full_matrix() -> None:
-    table, columns = household_table(300), household_columns()
-    original = prepare(table, columns)
-    matrix = gower_block(target_of(original, table), 0, 300)
+def test_the_nearest_others_of_a_household_table_are_those_of_the_full_matrix() -> None:
+    original = prepare(household_table(300), household_columns())
+    matrix = gower_matrix(original)
     np.fill_diagonal(matrix, np.inf)
-    assert gower_bounds(original).ascending == pytest.approx(np.sort(matrix.min(axis=1)), rel=1e-9, abs=1e-12)
+    assert gower_nearest_other(original) == pytest.approx(matrix.min(axis=1), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -71,18 +62,3 @@ def test_the_recommendation_is_the_largest_round_number_inside(
     low: float, high: float, number: float | None
 ) -> None:
     assert largest_round_number(low, high) == number
-
-
-def test_the_advice_lies_inside_its_interval() -> None:
-    advice = suggest_threshold(prepare(household_table(1000), household_columns()))
-    assert advice.threshold is not None
-    assert advice.low < advice.threshold < advice.high
-    assert advice.fixed == smallest_bound(1000)
-
-
-@pytest.mark.parametrize("rows", [1, 2, 5])
-def test_a_table_of_equal_rows_has_no_threshold(rows: int) -> None:
-    table = pd.DataFrame({"q": ["a"] * rows, "s": [1.0] * rows})
-    advice = suggest_threshold(prepare(table, Columns(("q",), ("s",))))
-    assert advice.threshold is None
-    assert isfinite(advice.high)

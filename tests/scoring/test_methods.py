@@ -7,15 +7,17 @@ import pytest
 
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.excessive.advisor import suggest_threshold
+from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.check import individual_distances
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import derangement, shuffle_rows
 from app.scoring.rates import rate_of
 from app.scoring.release import PreparedOriginal, Release, prepare, release_of
 from app.scoring.synthetic import household_columns, household_table
+from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import UTILITIES
 
+GOWER = MICRODATA.distances["gower"]
 CROSS = household_columns().quasi_identifiers[:6]
 PARAMETERS: dict[str, dict[str, object]] = {
     "cross_mean": {"columns": CROSS, "target": ("Youto038",)},
@@ -154,9 +156,10 @@ def test_shuffling_rows_keeps_the_release() -> None:
 
 
 def test_the_suggested_threshold_lets_honest_methods_pass_and_no_cheating() -> None:
-    threshold = suggest_threshold(original()).threshold
+    groups = MICRODATA.groups(original(), ("S1_Sex", "S1_Age"))
+    threshold = advise(original(), GOWER, groups, draws=0).threshold
     assert threshold is not None
-    means = {name: individual_distances(released(name)).mean for name in HONEST}
+    means = {name: individual_distances(released(name), GOWER).mean for name in HONEST}
     assert sum(mean <= threshold for mean in means.values()) >= 6
     for name in ("cheating_permutation", "shift", "random_permutation"):
-        assert individual_distances(released(name)).mean > 2 * threshold
+        assert individual_distances(released(name), GOWER).mean > 2 * threshold

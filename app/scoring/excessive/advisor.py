@@ -1,38 +1,144 @@
-"""Advice to organizers on the threshold of the rule against excessive anonymization (P2 §4.4)."""
+"""Advice to organizers on the threshold of the rule against excessive anonymization (P2 §4.3, §4.4)."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
 
-from app.scoring.excessive.bounds import gower_bounds
-from app.scoring.excessive.chances import smallest_bound
-from app.scoring.release import PreparedOriginal, once
+import numpy as np
+from numpy.random import PCG64, Generator
+
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.excessive.certified import LARGEST as EVERY
+from app.scoring.excessive.certified import Certified, certified_bounds
+from app.scoring.excessive.chances import group_tail, log2, smallest_bound, smallest_group_bound, tail
+from app.scoring.excessive.gaps import close_gaps
+from app.scoring.excessive.shortage import max_escapes
+from app.scoring.excessive.simulation import Histogram, kinds_of_permutations, simulated
+from app.scoring.registry import Distance
 
 FINEST = 12
 """Most decimals a recommended threshold has."""
+CERTIFIABLE = 5_000
+"""Most individuals for which bounds are certified: each takes several assignments of seconds."""
+HELD = 10_000
+"""Most individuals whose distances are all held at once: 800 MB."""
+PAIRS = 10**7
+"""Pairs of individuals that are compared in a simulation where not all distances are held."""
+DRAWS = 10_000
+SHARES = (1, 2, 4, 8, 16, 32, 64)
+"""Bounds are shown at n divided by these, beside those that the advice needs."""
+
+Announce = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Cheat:
+    """A type of cheating by permutation. More than ``fixed`` individuals stay in place with a chance of
+    2^``log2_chance`` (None: 0); on average ``expected`` do."""
+
+    name: str
+    fixed: int
+    log2_chance: float | None
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Bounds of the mean distance if at most ``fixed`` individuals stay: P2's, and certified ones."""
+
+    fixed: int
+    s_lower: float
+    lower: float | None = None
+    upper: float | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Thresholds in the open interval (``low``, ``high``) reject random permutations and leave honest room.
+    """Thresholds in the open interval (``low``, ``high``) reject every cheat and leave honest room.
 
-    ``fixed``: the l with 1 - q*(l) < 2^-bits; ``low`` = Min / 2; ``high`` = s_lower(l) / n. ``threshold`` is
-    None where the interval is empty.
+    ``fixed``: the largest l with 1 - q*(l) < 2^-bits over the types of cheats. ``low`` = Min / 2; ``high`` =
+    the least mean distance of a permutation with at most l fixed points, certified where ``certified``;
+    ``high_s_lower`` = P2's own bound, s_lower(l) / n. ``threshold`` is None where the interval is empty; then
+    ``remedy`` says what to change. ``escapes``: how many records can leave the circle of half their distance
+    to the nearest other under the average rule at ``threshold``.
     """
 
     distance: str
     bits: int
+    individuals: int
+    groups: int
+    alone: int
+    cheats: tuple[Cheat, ...]
     fixed: int
     low: float
     high: float
+    high_s_lower: float
+    certified: bool
     threshold: float | None
+    remedy: str | None
+    escapes: int | None
+    bounds: tuple[Bound, ...]
+    histograms: dict[str, Histogram]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
-def suggest_threshold(original: PreparedOriginal, *, bits: int = 50) -> Advice:
-    """Advice for Gower's distance: a random permutation is rejected but with chance 2^-bits."""
-    bounds = once(original.kept, ("bounds", "gower"), lambda: gower_bounds(original))
-    fixed = smallest_bound(original.rows, bits=bits)
-    low, high = bounds.least / 2, bounds.s_lower(fixed) / original.rows
-    return Advice("gower", bits, fixed, low, high, largest_round_number(low, high))
+def silent(step: int, of: int, name: str) -> None:
+    """Progress that nobody watches."""
+
+
+def advise(
+    original: Any,
+    distance: Distance,
+    groups: IntArray,
+    *,
+    bits: int = 50,
+    draws: int = DRAWS,
+    seconds: float = 0.0,
+    progress: Announce = silent,
+) -> Advice:
+    """A threshold that a permutation of the original data exceeds, but for a chance of 2^-``bits``.
+
+    ``groups`` (n,): the group of every individual, inside which cheats may permute. ``draws``: permutations
+    of each type to simulate; 0: none. ``seconds``: time to spend on making more of the bounds exact.
+    """
+    sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
+    rows, cheats = len(groups), _cheats(len(groups), sizes, bits)
+    progress(1, 3, "nearest others")
+    nearest = np.sort(distance.nearest_other(original))
+    nearest = np.where(np.isfinite(nearest), nearest, 0.0)
+    progress(2, 3, "bounds")
+    matrix = distance.matrix(original) if rows <= (HELD if draws else CERTIFIABLE) else None
+    shown = _shown(rows, cheats)
+    certified = None if matrix is None else _certified(matrix, shown, seconds)
+    bounds = _bounds(nearest, certified, shown)
+    chosen = next(bound for bound in bounds if bound.fixed == max(cheat.fixed for cheat in cheats))
+    low = float(nearest[0]) / 2
+    high = chosen.s_lower if chosen.lower is None else chosen.lower
+    threshold = largest_round_number(low, high)
+    progress(3, 3, "simulation")
+    return Advice(
+        distance=distance.name,
+        bits=bits,
+        individuals=rows,
+        groups=len(sizes),
+        alone=int((sizes == 1).sum()),
+        cheats=cheats,
+        fixed=chosen.fixed,
+        low=low,
+        high=high,
+        high_s_lower=chosen.s_lower,
+        certified=chosen.lower is not None,
+        threshold=threshold,
+        remedy=_remedy(low, cheats, sizes) if threshold is None else None,
+        escapes=None if threshold is None else max_escapes(nearest, rows * threshold),
+        bounds=bounds,
+        histograms=_histograms(original, distance, matrix, groups, draws),
+    )
 
 
 def largest_round_number(low: float, high: float) -> float | None:
@@ -49,3 +155,81 @@ def largest_round_number(low: float, high: float) -> float | None:
         if found is not None:
             return found
     return None
+
+
+def _cheats(rows: int, sizes: IntArray, bits: int) -> tuple[Cheat, ...]:
+    alone, within = smallest_bound(rows, bits=bits), smallest_group_bound(sizes, bits=bits)
+    return (
+        Cheat("shift", 0, None, 0.0),
+        Cheat("random", alone, _log2(tail(rows, alone)), 1.0),
+        Cheat("group", within, _log2(group_tail(sizes, within)), float(len(sizes))),
+    )
+
+
+def _log2(chance: Fraction) -> float | None:
+    return log2(chance) if chance else None
+
+
+def _shown(rows: int, cheats: tuple[Cheat, ...]) -> list[int]:
+    """The numbers of fixed points whose bounds are of interest."""
+    numbers = {cheat.fixed for cheat in cheats} | {1, *(rows // share for share in SHARES)}
+    return sorted(number for number in numbers if number <= rows)
+
+
+def _certified(matrix: FloatArray, shown: list[int], seconds: float) -> Certified | None:
+    """Certified bounds, of at most so many individuals; made exact where time allows."""
+    if len(matrix) > CERTIFIABLE:
+        return None
+    if len(matrix) > EVERY:
+        return certified_bounds(matrix, shown)
+    found = certified_bounds(matrix)
+    return close_gaps(matrix, found, seconds=seconds, only=shown) if seconds > 0 else found
+
+
+def _bounds(nearest: FloatArray, certified: Certified | None, shown: list[int]) -> tuple[Bound, ...]:
+    """The bounds as means over the individuals."""
+    rows, found = len(nearest), []
+    places = {} if certified is None else {int(each): i for i, each in enumerate(certified.fixed)}
+    for fixed in shown:
+        bound = Bound(fixed, float(nearest[: rows - fixed].sum()) / rows)
+        if certified is not None and fixed in places:
+            place = places[fixed]
+            lower, upper = (float(each[place]) / rows for each in (certified.lower, certified.upper))
+            known = upper if math.isfinite(upper) else None  # one individual alone cannot move
+            bound = replace(bound, lower=lower, upper=known, exact=bool(certified.exact[place]))
+        found.append(bound)
+    return tuple(found)
+
+
+def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> str:
+    if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
+        return (
+            "two individuals have the same data, or nobody has a neighbour at all: no distance tells them "
+            "apart; use another distance or other columns, or remove the repetitions"
+        )
+    if cheats[2].fixed > 2 * cheats[1].fixed:
+        alone = int((sizes == 1).sum())
+        return (
+            f"{alone} of {len(sizes)} groups have one individual, who stays in place whatever the cheat: "
+            "name fewer group columns, or merge rare values"
+        )
+    return "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
+
+
+def _histograms(
+    original: Any, distance: Distance, matrix: FloatArray | None, groups: IntArray, draws: int
+) -> dict[str, Histogram]:
+    """Simulations of every cheat; of very many individuals fewer permutations are drawn, which is said."""
+    rows = np.arange(len(groups))
+    if matrix is None:
+        draws = min(draws, max(PAIRS // len(groups), 1))
+
+    def mean(permutation: IntArray) -> float:
+        apart = distance.pairs(original, rows, permutation) if matrix is None else matrix[rows, permutation]
+        return float(apart.mean())
+
+    return {
+        name: simulated(mean, draw, draws=draws, rng=Generator(PCG64(place)))
+        for place, (name, draw) in enumerate(kinds_of_permutations(groups).items())
+        if draws > 0
+    }
