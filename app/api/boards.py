@@ -21,6 +21,8 @@ class RowOut(BaseModel):
     overall: float | None
     utility: float | None
     security: float | None
+    rank_sum: float | None
+    on_front: bool
     received_at: datetime | None
     measures: dict[str, float]
     attackers: dict[str, float]

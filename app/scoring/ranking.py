@@ -1,9 +1,10 @@
 """From measured values to scores, and from scores to ranks (§4)."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 from app.scoring.competition import AttackerSettings, MeasureSettings
-from app.scoring.registry import Measure
+from app.scoring.registry import Attacker, Measure
 
 NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""
@@ -36,9 +37,18 @@ def utility(
     return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
 
-def security(rates: Mapping[str, float], settings: Mapping[str, AttackerSettings]) -> float:
+def security(
+    rates: Mapping[str, float],
+    *,
+    attackers: Mapping[str, Attacker],
+    settings: Mapping[str, AttackerSettings],
+) -> float:
     """E: the largest re-identification rate among the attackers that count, in [0, 1], 0 best."""
-    counting = (rate for name, rate in rates.items() if settings.get(name, AttackerSettings()).counts)
+    counting = (
+        rate
+        for name, rate in rates.items()
+        if attackers[name].may_count and settings.get(name, AttackerSettings()).counts
+    )
     return max(counting, default=0.0)
 
 
@@ -68,13 +78,41 @@ def standing(scores: Sequence[float | None]) -> list[int]:
 
 
 def rank_sums(tables: Sequence[Mapping[str, float] | None]) -> list[float | None]:
-    """For the ranking rule ``rank_sum``: sums of the ranks over all named values, the lowest value first."""
+    """For the ranking rule ``rank_sum``: sums of the ranks over all named values, the lowest value first.
+
+    >>> rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
+    [2.0, None, 3.0]
+    """
     names = next((list(table) for table in tables if table is not None), [])
     by_name = [ranks([None if table is None else table[name] for table in tables]) for name in names]
     sums = [float(sum(rank or 0 for rank in places)) for places in zip(*by_name, strict=True)] or [0.0] * len(
         tables
     )
     return [None if table is None else total for table, total in zip(tables, sums, strict=True)]
+
+
+def ranked_values(
+    measures: Mapping[str, float], security_value: float, settings: Mapping[str, MeasureSettings]
+) -> dict[str, float]:
+    """What ``rank_sum`` adds the ranks of: every measure that weighs in U, and E."""
+    weighing = {name: measures[name] for name, each in settings.items() if each.weight > 0}
+    return {**weighing, "security": security_value}
+
+
+def pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
+    """Which pairs of losses (U, E) no other pair beats in one without losing in the other.
+
+    Equal pairs are on the front together; None is not on it.
+
+    >>> pareto_front([(0.1, 0.5), (0.2, 0.2), (0.2, 0.5), None, (0.1, 0.5)])
+    [True, True, False, False, True]
+    """
+    least, front = math.inf, set()
+    for point in sorted({point for point in points if point is not None}):
+        if point[1] < least:
+            least = point[1]
+            front.add(point)
+    return [point in front for point in points]
 
 
 def _sort_key(score: float | None) -> tuple[bool, float]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +14,8 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission
-from app.scoring.ranking import ranks
+from app.scoring.competition import Competition
+from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
@@ -23,7 +25,10 @@ FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A team's best accepted submission; a team without one has neither rank nor scores."""
+    """A team's best accepted submission; a team without one has neither rank nor scores.
+
+    ``rank_sum``: only where the competition ranks by it. ``on_front``: no other row has less of U and of E.
+    """
 
     rank: int | None
     team: str
@@ -32,6 +37,8 @@ class Row:
     overall: float | None
     utility: float | None
     security: float | None
+    rank_sum: float | None
+    on_front: bool
     received_at: datetime | None
     measures: dict[str, float]
     attackers: dict[str, float]
@@ -63,7 +70,7 @@ def anonymization(session: Session, principal: Principal | None, slug: str) -> B
         frozen_from=frozen_from,
         measures=tuple(track.measures),
         attackers=tuple(track.attackers),
-        rows=tuple(ranked(best_of_teams(evaluations), viewer, evaluations)),
+        rows=tuple(ranked(competition, best_of_teams(evaluations), viewer, evaluations)),
     )
 
 
@@ -105,17 +112,53 @@ def order(evaluation: Evaluation) -> tuple[bool, float, datetime, UUID]:
 
 
 def ranked(
-    chosen: Sequence[Evaluation], viewer: visibility.Audience, everything: Sequence[Evaluation]
+    competition: Competition,
+    chosen: Sequence[Evaluation],
+    viewer: visibility.Audience,
+    everything: Sequence[Evaluation],
 ) -> list[Row]:
-    places = ranks([overall_of(evaluation) for evaluation in chosen])
-    teams = [evaluation.submission.team_id for evaluation in everything]
+    """The rows in the order of the board: by rank; equal ranks, and those without, in the order given."""
+    sums = rank_sums([compared(competition, evaluation) for evaluation in chosen])
+    by_sum = competition.ranking.rule == "rank_sum"
+    scores = sums if by_sum else [overall_of(evaluation) for evaluation in chosen]
+    places, front = ranks(scores), pareto_front([losses(evaluation) for evaluation in chosen])
+    entries = Counter(evaluation.submission.team_id for evaluation in everything)
     return [
-        board_row(evaluation, place, viewer, entries=teams.count(evaluation.submission.team_id))
-        for evaluation, place in zip(chosen, places, strict=True)
+        board_row(
+            chosen[i],
+            viewer,
+            rank=places[i],
+            rank_sum=sums[i] if by_sum else None,
+            on_front=front[i],
+            entries=entries[chosen[i].submission.team_id],
+        )
+        for i in standing(scores)
     ]
 
 
-def board_row(evaluation: Evaluation, rank: int | None, viewer: visibility.Audience, *, entries: int) -> Row:
+def compared(competition: Competition, evaluation: Evaluation) -> dict[str, float] | None:
+    """The values of an accepted submission that ``rank_sum`` compares."""
+    if overall_of(evaluation) is None or evaluation.verdict is None:
+        return None
+    measured = values(evaluation.verdict, "measures", "value")
+    return ranked_values(measured, evaluation.verdict["security"], competition.measures)
+
+
+def losses(evaluation: Evaluation) -> tuple[float, float] | None:
+    if overall_of(evaluation) is None or evaluation.verdict is None:
+        return None
+    return evaluation.verdict["utility"], evaluation.verdict["security"]
+
+
+def board_row(
+    evaluation: Evaluation,
+    viewer: visibility.Audience,
+    *,
+    rank: int | None,
+    rank_sum: float | None,
+    on_front: bool,
+    entries: int,
+) -> Row:
     submission = evaluation.submission
     scored = evaluation.verdict if rank is not None and evaluation.verdict else None
     return Row(
@@ -126,6 +169,8 @@ def board_row(evaluation: Evaluation, rank: int | None, viewer: visibility.Audie
         overall=scored["overall"] if scored else None,
         utility=scored["utility"] if scored else None,
         security=scored["security"] if scored else None,
+        rank_sum=rank_sum,
+        on_front=on_front,
         received_at=submission.received_at.astimezone(UTC) if scored else None,
         measures=values(scored, "measures", "value"),
         attackers=values(scored, "attackers", "rate"),
@@ -140,14 +185,14 @@ def as_csv(board: Board) -> str:
     """Text cells cannot start a formula in a spreadsheet; numbers stay numbers, in full precision."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    head = ["rank", "team", "entries", "overall", "utility", "security", "received_at"]
+    head = ["rank", "team", "entries", "overall", "utility", "security", "rank_sum", "received_at"]
     writer.writerow([*head, *board.measures, *board.attackers])
     for row in board.rows:
         received = row.received_at.isoformat() if row.received_at else None
-        plain = [row.rank, harmless(row.team), row.entries, row.overall, row.utility, row.security, received]
+        plain = [row.rank, harmless(row.team), row.entries, row.overall, row.utility, row.security]
         measured = [row.measures.get(name) for name in board.measures]
         attacked = [row.attackers.get(name) for name in board.attackers]
-        writer.writerow([*plain, *measured, *attacked])
+        writer.writerow([*plain, row.rank_sum, received, *measured, *attacked])
     return out.getvalue()
 
 

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from app.scoring.competition import MeasureSettings
-from app.scoring.ranking import overall, rank_sums, ranks, standing, utility, utility_score
-from app.scoring.rates import Candidates, expected_rate, guess_rate, wilson
+from app.scoring.ranking import (
+    overall,
+    pareto_front,
+    rank_sums,
+    ranked_values,
+    ranks,
+    standing,
+    utility,
+    utility_score,
+)
+from app.scoring.rates import Candidates, guess_rate, rate_of, wilson
 from app.scoring.utility import UTILITIES
 
 
@@ -60,6 +69,25 @@ def test_rank_sums_add_the_ranks_of_every_value() -> None:
     assert rank_sums([None]) == [None]
 
 
+def test_a_rank_sum_is_over_the_measures_that_weigh_and_the_security() -> None:
+    settings = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
+    assert ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, settings) == {
+        "cor_mae": 0.1,
+        "security": 0.7,
+    }
+
+
+def test_the_front_holds_what_nobody_beats() -> None:
+    rng = np.random.default_rng(0)
+    points = [(float(u), float(e)) for u, e in rng.integers(0, 6, (40, 2))]
+
+    def beaten(point: tuple[float, float]) -> bool:
+        return any(p != point and p[0] <= point[0] and p[1] <= point[1] for p in points)
+
+    assert pareto_front(points) == [not beaten(point) for point in points]
+    assert pareto_front([None, (0.5, 0.5)]) == [False, True]
+
+
 def test_an_abstention_is_never_right() -> None:
     rate = guess_rate(np.array([0, -1, 2]), np.array([0, 1, 1]), rows=4)
     assert (rate.rate, rate.correct, rate.trials, rate.baseline) == (1 / 3, 1, 3, 0.25)
@@ -68,7 +96,7 @@ def test_an_abstention_is_never_right() -> None:
 
 def test_the_deviation_of_an_expectation_is_that_of_independent_choices() -> None:
     group_of, sizes = np.array([0, 0, 1, 2]), np.array([2, 1, 1])
-    rate = expected_rate(Candidates(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4)
+    rate = rate_of(Candidates(np.array([0, 0, 1, -1]), group_of, sizes), np.array([0, 1, 2, 3]), rows=4)
     assert (rate.rate, rate.correct) == (0.5, 2.0)
     assert rate.sd == pytest.approx(math.sqrt(2 * 0.25) / 4)
     assert rate.interval is None
