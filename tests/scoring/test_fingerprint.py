@@ -1,0 +1,86 @@
+"""A release is recognized by what it changed."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from app.scoring.competition import Competition
+from app.scoring.competition_file import parse_competition
+from app.scoring.data import tc400
+from app.scoring.evaluate import evaluate
+from app.scoring.fingerprint import Resemblance, fingerprint
+from app.scoring.synthetic import household_table
+from app.scoring.templates import template
+from app.scoring.tracks import TRACKS
+
+
+@cache
+def prepared(year: int) -> tuple[Competition, object, object]:
+    competition = parse_competition(template(year))
+    tables = household_table(2000) if year == 2015 else tc400()
+    return competition, tables, TRACKS[competition.track].prepare(tables, competition)
+
+
+def seen(year: int, *methods: tuple[str, dict[str, object]]) -> tuple[Resemblance, ...]:
+    competition, tables, original = prepared(year)
+    track = TRACKS[competition.track]
+    source = np.arange(track.individuals(tables))
+    for name, parameters in methods:
+        rng = np.random.default_rng(5)
+        tables, kept = track.anonymize(track.methods[name], tables, competition, rng, parameters)
+        source = source[kept]
+    return fingerprint(competition, original, evaluate(competition, original, tables, source))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "expected"),
+    [
+        ("k_anonymize", {"k": 5}, {"k_anonymize"}),
+        ("add_noise", {"strength": 0.5}, {"add_noise"}),
+        ("cheating_permutation", {}, {"cheating_permutation"}),
+        ("unify_columns", {"columns": ["Tatekata"]}, {"unify_columns (in the cross-tables)"}),
+        ("unify_columns", {"columns": ["S1_Sangyou"]}, {"unify_columns (others)"}),
+        ("microaggregate", {}, {"microaggregate", "swap_within_classes"}),
+        ("swap_within_classes", {}, {"microaggregate", "swap_within_classes"}),
+        ("delete_rows", {"share": 0.1}, {"delete_rows"}),
+    ],
+)
+def test_every_method_of_the_paper_is_recognized(
+    name: str, parameters: dict[str, object], expected: set[str]
+) -> None:
+    found = seen(2015, (name, parameters))
+    closest = {each.methods for each in found if each.agreement == found[0].agreement}
+    assert found[0].agreement == 1.0
+    assert {methods[0] for methods in closest if len(methods) == 1} == expected
+
+
+def test_an_untouched_table_resembles_no_method() -> None:
+    assert seen(2015)[0].methods == ()
+    assert seen(2016)[0].methods == ()
+
+
+def test_two_methods_are_recognized_together() -> None:
+    found = seen(2015, ("k_anonymize", {"k": 5}), ("microaggregate", {}))
+    assert found[0].agreement == 1.0
+    assert "k_anonymize" in found[0].methods
+
+
+def test_the_evidence_is_shown() -> None:
+    evidence = {each.name: each for each in seen(2015, ("delete_rows", {"share": 0.1}))[0].evidence}
+    assert evidence["row_difference"].after == 200.0
+    assert evidence["row_difference"].changed
+    assert evidence["id_rand"].expected_to_change is evidence["id_rand"].changed is False
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("cluster_tfidf", "dummies in clusters"),
+        ("cheating_permutation", "permutation of customers"),
+        ("delete_records", "delete_records"),
+    ],
+)
+def test_methods_for_transactions_are_recognized(name: str, expected: str) -> None:
+    found = seen(2016, (name, {"share": 0.2} if name == "delete_records" else {}))
+    assert expected in found[0].methods
