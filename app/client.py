@@ -1,7 +1,7 @@
 """The HTTP API as Python calls."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -73,8 +73,12 @@ class Client:
         body = {"invite": invite, "team": team, "name": name, "password": password}
         return str(self.call("POST", "/signup", json=body)["token"])
 
-    def submit(self, slug: str, *, anonymized: bytes, secret: bytes, comment: str = "") -> dict[str, Any]:
-        files = {"anonymized": ("anonymized.csv", anonymized), "secret": ("secret.csv", secret)}
+    def submit(
+        self, slug: str, release: Mapping[str, bytes], *, secret: bytes, comment: str = ""
+    ) -> dict[str, Any]:
+        """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``)."""
+        contents = {**release, "secret": secret}
+        files = {name: (f"{name}.csv", content) for name, content in contents.items()}
         path = f"/competitions/{slug}/submissions"
         receipt: dict[str, Any] = self.call("POST", path, files=files, data={"comment": comment})
         return receipt

@@ -39,8 +39,8 @@ class ScoringFailed(Exception):  # the name is what happened
 class Request:
     data: str
     competition_file: str
-    original_sha256: str
-    anonymized_sha256: str
+    original: dict[str, str]
+    files: dict[str, str]
     secret: str
 
 

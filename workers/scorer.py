@@ -17,11 +17,9 @@ from typing import Any, BinaryIO
 from app import storage
 from app.errors import NotFound, Unavailable
 from app.scoring import kernels
-from app.scoring.competition import Competition
-from app.scoring.competition_file import parse_competition
-from app.scoring.evaluate import Verdict, evaluate
+from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.permutation import source_from_secret
-from app.scoring.tables import parse_release
+from app.scoring.tracks import TRACKS
 from workers.prepared import prepared_original
 
 PR_SET_PDEATHSIG = 1
@@ -48,7 +46,7 @@ def end_with(parent: int) -> None:
         sys.exit("the worker is gone")
 
 
-def answer(request: dict[str, str], answers: BinaryIO) -> None:
+def answer(request: dict[str, Any], answers: BinaryIO) -> None:
     def say(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message).encode() + b"\n")
 
@@ -65,17 +63,19 @@ def answer(request: dict[str, str], answers: BinaryIO) -> None:
         say({"failed": "crash"})
 
 
-def score(request: dict[str, str], progress: Any) -> Verdict:
+def score(request: dict[str, Any], progress: Progress) -> Verdict:
     data = Path(request["data"])
-    competition: Competition = parse_competition(request["competition_file"])
-    assert competition.columns is not None  # noqa: S101  # a stored competition of this track has them
-    original = prepared_original(data, request["original_sha256"], competition.columns)
-    content = storage.get(data, request["anonymized_sha256"])
-    anonymized, _ = parse_release(content, original.table, competition.columns)
+    digests = tuple(sorted(request["original"].items()))
+    competition, tables, prepared = prepared_original(data, digests, request["competition_file"])
+    track = TRACKS[competition.track]
+    contents = {name: storage.get(data, digest) for name, digest in request["files"].items()}
+    release, _ = track.parse_release(contents, tables, competition)
     source = source_from_secret(
-        request["secret"].encode(), originals=original.rows, anonymized=len(anonymized)
+        request["secret"].encode(),
+        originals=track.individuals(tables),
+        anonymized=track.individuals(release),
     )
-    return evaluate(competition, original, anonymized, source, progress=progress)
+    return evaluate(competition, prepared, release, source, progress=progress)
 
 
 if __name__ == "__main__":

@@ -58,8 +58,8 @@ def request_of(claimed: Claim, settings: Settings) -> Request:
     return Request(
         data=str(settings.data),
         competition_file=claimed.competition_file,
-        original_sha256=claimed.original_sha256,
-        anonymized_sha256=claimed.anonymized_sha256,
+        original=claimed.original,
+        files=claimed.files,
         secret=secret.decode(),
     )
 

@@ -10,6 +10,7 @@ from app import storage
 from app.db.models import Competition as CompetitionRow
 from app.errors import InvalidCompetition, NotFound
 from app.http.dependencies import AppSettings, SignedIn
+from app.scoring.tracks import TRACKS
 from app.services import competitions, teams
 from app.transaction import transaction
 
@@ -33,8 +34,8 @@ class CompetitionOut(BaseModel):
     timezone: str
     state: Annotated[str, Field(description="upcoming, anonymization, reidentification or closed")]
     phases: list[PhaseOut]
-    original_rows: int | None
-    original_sha256: str | None
+    original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
+    original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
     original_files: list[str]
 
 
@@ -61,8 +62,8 @@ def description(row: CompetitionRow, state: str) -> CompetitionOut:
         state=state,
         phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in competition.phases],
         original_rows=row.original_rows,
-        original_sha256=row.original_sha256,
-        original_files=list(competitions.ORIGINAL_FILES[competition.track]),
+        original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
+        original_files=[f"{name}.csv" for name in TRACKS[competition.track].original_files],
     )
 
 
@@ -120,21 +121,24 @@ def get_original(slug: str, file: str, settings: AppSettings) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
         row = competitions.find(session, slug)
-    check_file_name(row, file)
-    if row.original_sha256 is None:
+    name = name_of(row, file)
+    if name not in row.original:
         raise NotFound("the competition has no original data yet", code="no_original")
-    return Response(storage.get(settings.data, row.original_sha256), media_type="text/csv")
+    return Response(storage.get(settings.data, row.original[name]), media_type="text/csv")
 
 
 @router.put("/{slug}/original/{file}")
 def put_original(
     slug: str, file: str, principal: SignedIn, settings: AppSettings, content: Csv
 ) -> OriginalOut:
-    """Upload the original data; the scales of the utility scores are computed from them."""
+    """Upload a file of the original; once all are there, the scales of the utility scores are computed.
+
+    The first file comes first: a new one drops the others.
+    """
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    check_file_name(row, file)
-    revision = competitions.revision(row, row.file, content, data=settings.data)
+    name = name_of(row, file)
+    revision = competitions.revision_of_original(row, name, content, data=settings.data)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
         state = competitions.standing(session, competitions.read_file(row.file)).state
@@ -149,10 +153,12 @@ def create_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
         return InviteOut(code=teams.invite(session, principal, slug, uses=body.uses), uses=body.uses)
 
 
-def check_file_name(row: CompetitionRow, file: str) -> None:
-    names = competitions.ORIGINAL_FILES[competitions.read_file(row.file).track]
+def name_of(row: CompetitionRow, file: str) -> str:
+    """The part of the original that the file holds."""
+    names = {f"{name}.csv": name for name in TRACKS[competitions.read_file(row.file).track].original_files}
     if file not in names:
         raise NotFound("the original consists of " + ", ".join(names), code="no_such_file")
+    return names[file]
 
 
 def toml_text(file: bytes) -> str:

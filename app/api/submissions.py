@@ -12,13 +12,13 @@ from app import storage
 from app.db.models import Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
+from app.scoring.tracks import TRACKS
 from app.services import competitions, submissions
 from app.services.submissions import Entrance
 from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
 
-PUBLIC_FILE = "anonymized.csv"
 UPLOAD_SCHEMA = {
     "requestBody": {
         "required": True,
@@ -26,12 +26,22 @@ UPLOAD_SCHEMA = {
             "multipart/form-data": {
                 "schema": {
                     "type": "object",
-                    "required": ["anonymized", "secret"],
+                    "required": ["secret"],
                     "properties": {
                         "anonymized": {
                             "type": "string",
                             "format": "binary",
-                            "description": "CSV with the original's header, 1 to n rows",
+                            "description": "microdata: CSV with the original's header, 1 to n rows",
+                        },
+                        "customers": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "transactions: CSV of M', 1 to n customers",
+                        },
+                        "transactions": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "transactions: CSV of T'",
                         },
                         "secret": {
                             "type": "string",
@@ -84,8 +94,9 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
 
 async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
     """The files, read only after it is clear that this person may submit now."""
-    limit = competitions.read_file(at.file).limits.file_mb
-    return await multipart(request, principal, names={"anonymized", "secret"}, file_mb=limit)
+    competition = competitions.read_file(at.file)
+    names = {*TRACKS[competition.track].files, "secret"}
+    return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
 
 
 @router.post(
@@ -100,7 +111,7 @@ def create_submission(
     """Accept an anonymized table with its secret; scoring runs in the background."""
     upload = submissions.read_upload(
         at,
-        anonymized=sent.file("anonymized"),
+        files={name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files},
         secret=sent.file("secret"),
         comment=sent.texts.get("comment", ""),
         data=settings.data,
@@ -113,7 +124,7 @@ def create_submission(
         id=made.submission.id,
         status=made.evaluation.state,
         received_at=made.submission.received_at,
-        sha256={PUBLIC_FILE: made.submission.anonymized_sha256},
+        sha256=digests(made.submission),
         commitment=made.commitment,
         warnings=made.submission.remarks,
     )
@@ -139,9 +150,15 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn, setting
     """The public part of a submission, as it was sent."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
-    if file != PUBLIC_FILE:
-        raise NotFound(f"a submission's public part is {PUBLIC_FILE}", code="no_such_file")
-    return Response(storage.get(settings.data, found.anonymized_sha256), media_type="text/csv")
+    known = digests(found)
+    if file not in known:
+        raise NotFound("a submission's public part is " + ", ".join(known), code="no_such_file")
+    return Response(storage.get(settings.data, known[file]), media_type="text/csv")
+
+
+def digests(found: Submission) -> dict[str, str]:
+    """SHA-256 of each public file by its name."""
+    return {f"{name}.csv": digest for name, digest in found.files.items()}
 
 
 def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
@@ -150,7 +167,7 @@ def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
         id=found.id,
         status=evaluation.state,
         received_at=found.received_at,
-        sha256={PUBLIC_FILE: found.anonymized_sha256},
+        sha256=digests(found),
         commitment=found.secret.commitment,
         warnings=found.remarks,
         competition=slug,

@@ -100,8 +100,10 @@ class Competition(Base):
     """competition.toml as the organizer wrote it last."""
     scales: Mapped[dict[str, Any]]
     """The scales of its utility scores: the file's own, the rest computed from the original."""
-    original_sha256: Mapped[str | None]
+    original: Mapped[dict[str, Any]]
+    """SHA-256 of each file of the original; some may be missing yet."""
     original_rows: Mapped[int | None]
+    """The number of individuals, once the original is complete."""
     created_at: Mapped[datetime] = moment_of_insert()
 
 
@@ -157,7 +159,8 @@ class Submission(Base):
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     received_at: Mapped[datetime]
     comment: Mapped[str]
-    anonymized_sha256: Mapped[str]
+    files: Mapped[dict[str, Any]]
+    """SHA-256 of each public file."""
     rows: Mapped[int]
     remarks: Mapped[list[dict[str, Any]]]
 

@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
 
-import pandas as pd
 from sqlalchemy import exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -16,16 +15,14 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Organizer, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition import Columns, Competition, Phase
+from app.scoring.competition import Competition, Phase
 from app.scoring.competition_file import SLUG, parse_competition
 from app.scoring.csv_text import Remark
-from app.scoring.release import prepare
+from app.scoring.registry import Tables
 from app.scoring.scales import scales
-from app.scoring.tables import parse_original
 from app.scoring.toml_text import with_scales
+from app.scoring.tracks import TRACKS
 from app.services.accounts import Principal
-
-ORIGINAL_FILES = {"microdata": ("original.csv",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
     if principal.role == Role.PARTICIPANT:
         raise NotAllowed("only organizers create competitions", code="not_organizer")
     competition = hostable(text)
-    row = CompetitionRow(slug=competition.slug, file=text, scales={})
+    row = CompetitionRow(slug=competition.slug, file=text, scales={}, original={})
     session.add(row)
     try:
         session.flush()
@@ -110,30 +107,44 @@ class Revision:
     """A new state of a competition's file and data, computed from the state it replaces."""
 
     file: str
-    original_sha256: str | None
+    original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
-    replaces: tuple[str, str | None]
+    replaces: tuple[str, dict[str, str]]
     remarks: tuple[Remark, ...] = ()
 
 
 def revision_of_file(row: CompetitionRow, file: str, *, data: Path) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
-    same_columns = hostable(file).columns == read_file(row.file).columns
-    content = storage.get(data, row.original_sha256) if row.original_sha256 and same_columns else None
-    return revision(row, file, content, data=data)
+    before, after = read_file(row.file), hostable(file)
+    kept = row.original if (before.track, before.columns) == (after.track, after.columns) else {}
+    return revision(row, file, {name: storage.get(data, digest) for name, digest in kept.items()}, data=data)
 
 
-def revision(row: CompetitionRow, file: str, content: bytes | None, *, data: Path) -> Revision:
-    """``file`` with the original ``content``: parsed, stored, its scales computed. Needs no session."""
-    replaces = (row.file, row.original_sha256)
-    if content is None:
-        return Revision(file, None, None, {}, replaces)
+def revision_of_original(row: CompetitionRow, name: str, content: bytes, *, data: Path) -> Revision:
+    """The same file with a new file of the original. Needs no session.
+
+    The others are read against the first: a new first one drops them.
+    """
+    first = TRACKS[read_file(row.file).track].original_files[0]
+    kept = {} if name == first else row.original
+    contents = {other: storage.get(data, digest) for other, digest in kept.items()}
+    return revision(row, row.file, contents | {name: content}, data=data)
+
+
+def revision(row: CompetitionRow, file: str, contents: dict[str, bytes], *, data: Path) -> Revision:
+    """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
+    replaces = (row.file, dict(row.original))
     competition = read_file(file)
-    table, remarks = parse_original(content, columns_of(competition))
-    computed = scales(prepare(table, columns_of(competition)), competition.measures)
+    track = TRACKS[competition.track]
+    if set(contents) != set(track.original_files):
+        stored = {name: storage.put(data, content) for name, content in contents.items()}
+        return Revision(file, stored, None, {}, replaces)
+    tables, remarks = track.parse_original(contents, competition)
+    computed = scales(track, track.prepare(tables, competition), competition.measures)
+    stored = {name: storage.put(data, content) for name, content in contents.items()}
     found = {**computed, **competition.scales}
-    return Revision(file, storage.put(data, content), len(table), found, replaces, tuple(remarks))
+    return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
 def for_revision(session: Session, principal: Principal, slug: str) -> CompetitionRow:
@@ -147,11 +158,11 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     """Put a revision in force; once somebody has submitted, what is measured stands."""
     row = locked(session, slug)
     require_organizer(session, row.id, principal)
-    if (row.file, row.original_sha256) != new.replaces:
+    if (row.file, row.original) != new.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     check_fixed_parts(session, row, new)
     row.file, row.scales = new.file, new.scales
-    row.original_sha256, row.original_rows = new.original_sha256, new.original_rows
+    row.original, row.original_rows = new.original, new.original_rows
     return row
 
 
@@ -159,9 +170,7 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
     before, after = read_file(row.file), read_file(new.file)
     if (before.slug, before.track) != (after.slug, after.track):
         raise Conflict("slug and track of a competition are fixed", code="fixed")
-    same = row.original_sha256 == new.original_sha256 and scored_by(before, row.scales) == scored_by(
-        after, new.scales
-    )
+    same = row.original == new.original and scored_by(before, row.scales) == scored_by(after, new.scales)
     if not same and has_submissions(session, row.id):
         raise Conflict("there are submissions: data, columns, measures and threshold are fixed", code="fixed")
 
@@ -169,12 +178,6 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
 def published_file(row: CompetitionRow) -> str:
     """competition.toml as everybody reads it and every worker scores by: its scales written out."""
     return with_scales(row.file, row.scales) if row.scales else row.file
-
-
-def columns_of(competition: Competition) -> Columns:
-    if competition.columns is None:
-        raise InvalidCompetition("the competition names no columns", code="missing_key")
-    return competition.columns
 
 
 def scored_by(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:
@@ -201,6 +204,8 @@ def has_submissions(session: Session, competition_id: UUID) -> bool:
 
 
 @lru_cache(maxsize=4)
-def original_table(data: Path, digest: str, file: str) -> pd.DataFrame:
-    """The original as a table; a few are kept, for every upload is checked against one."""
-    return parse_original(storage.get(data, digest), columns_of(read_file(file)))[0]
+def original_tables(data: Path, digests: tuple[tuple[str, str], ...], file: str) -> Tables:
+    """The original; a few are kept, for every upload is checked against one."""
+    competition = read_file(file)
+    contents = {name: storage.get(data, digest) for name, digest in digests}
+    return TRACKS[competition.track].parse_original(contents, competition)[0]

@@ -27,8 +27,8 @@ class Claim:
     attempt: int
     submission_id: UUID
     competition_file: str
-    original_sha256: str
-    anonymized_sha256: str
+    original: dict[str, str]
+    files: dict[str, str]
     key_id: str
     sealed: bytes
 
@@ -85,14 +85,13 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
     submission = session.get_one(Submission, evaluation.submission_id)
     competition = session.get_one(Competition, submission.competition_id)
     secret = session.get_one(Secret, submission.id)
-    assert competition.original_sha256 is not None  # noqa: S101  # fixed since the submission exists
     return Claim(
         evaluation_id=evaluation.id,
         attempt=evaluation.attempt,
         submission_id=submission.id,
         competition_file=published_file(competition),
-        original_sha256=competition.original_sha256,
-        anonymized_sha256=submission.anonymized_sha256,
+        original=competition.original,
+        files=submission.files,
         key_id=secret.key_id,
         sealed=secret.sealed,
     )

@@ -15,7 +15,7 @@ from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
 from app.scoring.csv_text import Remark
 from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
-from app.scoring.tables import parse_release
+from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, teams
 from app.services.accounts import Principal
 
@@ -28,7 +28,7 @@ class Entrance:
 
     competition_id: UUID
     file: str
-    original_sha256: str
+    original: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Upload:
     """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only."""
 
     entrance: Entrance
-    anonymized: bytes
+    files: dict[str, bytes]
     rows: int
     secret: bytes
     comment: str
@@ -56,9 +56,14 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     row = competitions.find(session, slug)
     teams.require_team(session, row.id, principal)
     require_open(session, row)
-    if row.original_sha256 is None:
+    if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, row.original_sha256)
+    return Entrance(row.id, row.file, digests(row))
+
+
+def digests(row: CompetitionRow) -> tuple[tuple[str, str], ...]:
+    """Name and SHA-256 of each file of the original."""
+    return tuple(sorted(row.original.items()))
 
 
 def require_open(session: Session, row: CompetitionRow) -> datetime:
@@ -69,14 +74,19 @@ def require_open(session: Session, row: CompetitionRow) -> datetime:
     return standing.now
 
 
-def read_upload(at: Entrance, *, anonymized: bytes, secret: bytes, comment: str, data: Path) -> Upload:
-    """Parse table and secret against the original; InvalidUpload says what is wrong. Needs no session."""
+def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str, data: Path) -> Upload:
+    """Parse a release and its secret against the original; InvalidUpload says what is wrong.
+
+    Needs no session.
+    """
     if len(comment) > LONGEST_COMMENT or "\x00" in comment:
         raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
-    original = competitions.original_table(data, at.original_sha256, at.file)
-    columns = competitions.columns_of(competitions.read_file(at.file))
-    table, remarks = parse_release(anonymized, original, columns)
-    source = source_from_secret(secret, originals=len(original), anonymized=len(table))
+    competition = competitions.read_file(at.file)
+    track = TRACKS[competition.track]
+    original = competitions.original_tables(data, at.original, at.file)
+    release, remarks = track.parse_release(files, original, competition)
+    rows = track.individuals(release)
+    source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
     if keeps_original_order(source):
         remarks.append(
             Remark(
@@ -84,7 +94,7 @@ def read_upload(at: Entrance, *, anonymized: bytes, secret: bytes, comment: str,
                 "most rows stand in the order of the original: guessing 'row j is row j' finds them",
             )
         )
-    return Upload(at, anonymized, len(table), secret_csv(source), comment, tuple(remarks))
+    return Upload(at, files, rows, secret_csv(source), comment, tuple(remarks))
 
 
 def accept(
@@ -99,7 +109,7 @@ def accept(
     team = teams.require_team(session, row.id, principal)
     session.refresh(team, with_for_update=True)
     received_at = require_open(session, row)
-    if (row.file, row.original_sha256) != (upload.entrance.file, upload.entrance.original_sha256):
+    if (row.file, digests(row)) != (upload.entrance.file, upload.entrance.original):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     identifier = uuid4()
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
@@ -110,7 +120,7 @@ def accept(
         user_id=principal.user_id,
         received_at=received_at,
         comment=upload.comment,
-        anonymized_sha256=storage.put(data, upload.anonymized),
+        files={name: storage.put(data, content) for name, content in upload.files.items()},
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
     )
@@ -126,10 +136,9 @@ def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:
 
 def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
     """Said to the same team only: nothing ever tells that another team sent the same."""
-    digest = storage.digest_of(upload.anonymized)
-    earlier = session.scalar(
-        select(func.count()).where(Submission.team_id == team.id, Submission.anonymized_sha256 == digest)
-    )
+    found = {name: storage.digest_of(content) for name, content in upload.files.items()}
+    sent = session.scalars(select(Submission.files).where(Submission.team_id == team.id))
+    earlier = sum(files == found for files in sent)
     if not earlier:
         return []
     return [Remark("sent_before", f"your team has sent this very table {earlier} times before")]

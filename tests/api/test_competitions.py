@@ -82,7 +82,7 @@ BAD_FILES: dict[str, tuple[str | bytes, str]] = {
     "too large": (GOOD + "#" * 2**20, "too_large"),
     "unknown key": (GOOD.replace("[excessive]", "[excessive]\ncolour = 1"), "unknown_key"),
     "bad slug": (GOOD.replace('"other"', '"Not A Slug"'), "wrong_value"),
-    "other track": (GOOD.replace('"microdata"', '"transactions"'), "track_unsupported"),
+    "other track": (GOOD.replace('"microdata"', '"transactions"'), "unknown_measure"),
     "no such track": (GOOD.replace('"microdata"', '"chess"'), "wrong_value"),
     "no such zone": (GOOD.replace("Asia/Tokyo", "Asia/Nowhere"), "wrong_value"),
     "no such measure": (GOOD + "\n[measures.beauty]\nweight = 1.0", "unknown_measure"),

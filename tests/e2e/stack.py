@@ -1,14 +1,17 @@
 """The real processes: a web server on a port, a Celery worker, its clock."""
 
+import json
 import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,11 +84,11 @@ class Contest:
 
     def submit(self, *, seed: int = 1) -> str:
         anonymized, secret = noisy_release(seed, original_table())
-        return self.send(anonymized, secret)
+        return self.send({"anonymized": anonymized}, secret)
 
-    def send(self, anonymized: bytes, secret: bytes) -> str:
+    def send(self, release: Mapping[str, bytes], secret: bytes) -> str:
         with Client(self.url, self.token) as client:
-            return str(client.submit(self.slug, anonymized=anonymized, secret=secret)["id"])
+            return str(client.submit(self.slug, release, secret=secret)["id"])
 
     def submission(self, identifier: str) -> dict[str, object]:
         with Client(self.url, self.token) as client:
@@ -106,7 +109,7 @@ class Contest:
         return self.until(identifier, lambda found: found["status"] == state, within_s=within_s)
 
 
-def open_contest(url: str, *, file: str, original: bytes, slug: str) -> Contest:
+def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: str) -> Contest:
     name = f"organizer {next(numbers)}"
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
@@ -114,7 +117,8 @@ def open_contest(url: str, *, file: str, original: bytes, slug: str) -> Contest:
         token = client.token(name, PASSWORD)
     with Client(url, token) as client:
         client.create_competition(file)
-        client.put_original(slug, original)
+        for part, content in original.items():
+            client.put_original(slug, content, file=f"{part}.csv")
         invite = client.invite(slug)
     with Client(url) as client:
         member = f"member {next(numbers)}"
@@ -122,7 +126,8 @@ def open_contest(url: str, *, file: str, original: bytes, slug: str) -> Contest:
 
 
 def small_contest(url: str) -> Contest:
-    return open_contest(url, file=competition_file(), original=table_csv(original_table()), slug="small")
+    original = {"original": table_csv(original_table())}
+    return open_contest(url, file=competition_file(), original=original, slug="small")
 
 
 def household_file(slug: str, columns: Columns | None = None) -> str:
@@ -137,6 +142,32 @@ def household_file(slug: str, columns: Columns | None = None) -> str:
     return text
 
 
+def shop_file(slug: str) -> str:
+    """The 2016 template, open today."""
+    text = template(2016).replace('slug = "cup-2016"', f'slug = "{slug}"')
+    window = competition_file(opens=-1, closes=1)
+    return with_tables(text, "phases", window[window.index("[[phases]]") :])
+
+
+def local_score(
+    contest: Contest, folder: Path, original: Mapping[str, bytes], release: Mapping[str, bytes], secret: bytes
+) -> Any:
+    """What `anoncup score` prints for the same files and the competition's own file."""
+    with Client(contest.url) as client:
+        file = client.call("GET", f"/competitions/{contest.slug}/competition.toml")
+    parts = [("competition", "toml", file.encode()), ("secret", "secret", secret)]
+    parts += [("original", f"original-{name}", content) for name, content in original.items()]
+    parts += [(name, name, content) for name, content in release.items()]
+    arguments = []
+    for option, name, content in parts:
+        (folder / name).write_bytes(content)
+        arguments += [f"--{option}", str(folder / name)]
+    command = [sys.executable, "-c", "from app.cli.main import main; main()", "score", "--json", *arguments]
+    printed = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    del printed["warnings"]
+    return printed
+
+
 def names_of(columns: Columns) -> tuple[str, ...]:
     return (*columns.quasi_identifiers, *columns.sensitive)
 
@@ -145,7 +176,8 @@ def slow_contest(url: str) -> tuple[Contest, bytes, bytes]:
     """A contest whose release takes seconds to score, and that release."""
     table = household_table(60_000)
     anonymized, secret = noisy_household(table)
-    contest = open_contest(url, file=household_file("slow"), original=table_csv(table), slug="slow")
+    original = {"original": table_csv(table)}
+    contest = open_contest(url, file=household_file("slow"), original=original, slug="slow")
     return contest, anonymized, secret
 
 

@@ -34,7 +34,7 @@ def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
     with web(tmp_path) as url:
         contest, anonymized, secret = slow_contest(url)
         with worker(tmp_path) as first:
-            identifier = contest.send(anonymized, secret)
+            identifier = contest.send({"anonymized": anonymized}, secret)
             contest.until(identifier, lambda found: found["status"] == "SCORING" and bool(found["step"]))
             children = psutil.Process(first.pid).children(recursive=True)
             kill(first)

@@ -2,9 +2,6 @@
 
 import csv
 import io
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.client import Client
 from app.config import Settings
 from app.scoring.competition import Columns
 from app.scoring.csv_text import table_csv
@@ -21,7 +17,7 @@ from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tables import parse_original
-from tests.e2e.stack import Contest, household_file, open_contest, web, worker
+from tests.e2e.stack import Contest, household_file, local_score, open_contest, web, worker
 from tests.scoring import independent
 from tests.scoring.independent import Numbers, Rules
 
@@ -63,13 +59,14 @@ def check(contest: Contest, original: bytes, table: pd.DataFrame, columns: Colum
             *METHODS[method].apply(table, columns, rng=rng, **parameters), rng=rng
         )
         anonymized, secret = table_csv(released), secret_csv(source)
-        identifier = contest.send(anonymized, secret)
+        release = {"anonymized": anonymized}
+        identifier = contest.send(release, secret)
         found = contest.until(identifier, lambda now: now["finished_at"] is not None)
         result: Any = found["result"]
         numbers = Numbers(rules, x, rows_of(anonymized), source)
         compare(result, numbers, scale, largest)
         assert found["status"] == ("SCORED" if result["excessive"]["mean"] <= 0.1 + 1e-12 else "REJECTED")
-        assert local_score(contest, folder, original, anonymized, secret) == result
+        assert local_score(contest, folder, {"original": original}, release, secret) == result
 
 
 def compare(result: Any, numbers: Numbers, scale: dict[str, float], largest: float) -> None:
@@ -81,36 +78,19 @@ def compare(result: Any, numbers: Numbers, scale: dict[str, float], largest: flo
     distances = independent.gower_distances(numbers)
     assert close(result["excessive"]["mean"], float(distances.mean()))
     assert close(result["excessive"]["max"], float(distances.max()))
-    u, e = independent.utility_score(utility, scale, largest), max(rates.values())
+    assert set(result["attackers"]) - set(rates) == {"euc2_assignment", "gower_assignment"}
+    u = independent.utility_score(utility, scale, largest)
+    e = max(entry["rate"] for entry in result["attackers"].values())
     assert close(result["utility"], u)
     assert close(result["security"], e)
     assert close(result["overall"], (u + e) / 2)
-
-
-def local_score(contest: Contest, folder: Path, original: bytes, anonymized: bytes, secret: bytes) -> Any:
-    """What `anoncup score` prints for the same files and the competition's own file."""
-    with Client(contest.url) as client:
-        file = client.call("GET", f"/competitions/{contest.slug}/competition.toml")
-    arguments = []
-    for name, content in (
-        ("competition", file.encode()),
-        ("original", original),
-        ("anonymized", anonymized),
-        ("secret", secret),
-    ):
-        (folder / name).write_bytes(content)
-        arguments += [f"--{name}", str(folder / name)]
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "score", "--json", *arguments]
-    printed = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
-    del printed["warnings"]
-    return printed
 
 
 def test_every_stored_number_on_the_generated_table(settings: Settings, tmp_path: Path) -> None:
     table = household_table()
     original = table_csv(table)
     with web(tmp_path) as url, worker(tmp_path):
-        contest = open_contest(url, file=household_file("full"), original=original, slug="full")
+        contest = open_contest(url, file=household_file("full"), original={"original": original}, slug="full")
         check(contest, original, table, household_columns(), tmp_path)
 
 
@@ -121,5 +101,5 @@ def test_every_stored_number_on_real_data(settings: Settings, tmp_path: Path, re
     table, _ = parse_original(original, columns)
     with web(tmp_path) as url, worker(tmp_path):
         file = household_file("real", columns)
-        contest = open_contest(url, file=file, original=original, slug="real")
+        contest = open_contest(url, file=file, original={"original": original}, slug="real")
         check(contest, original, table, columns, tmp_path)

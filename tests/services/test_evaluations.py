@@ -217,7 +217,8 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
 def test_a_file_that_cannot_be_read_for_a_while_is_tried_again(arena: Arena, settings: Settings) -> None:
     identifier = submitted(arena)
     claimed = taken(identifier, lease=timedelta(0))
-    blob = settings.data / "blobs" / claimed.anonymized_sha256[:2] / claimed.anonymized_sha256
+    digest = claimed.files["anonymized"]
+    blob = settings.data / "blobs" / digest[:2] / digest
     kept = blob.read_bytes()
     blob.unlink()
     scoring.score(str(identifier))
