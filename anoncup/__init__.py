@@ -2,14 +2,20 @@
 
 from app.scoring.attackers import ATTACKERS
 from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, MeasureSettings
+from app.scoring.competition_file import parse_competition
+from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.excessive.advisor import suggest_threshold
+from app.scoring.excessive.advisor import advise
+from app.scoring.excessive.certified import certified_bounds
+from app.scoring.fingerprint import fingerprint
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
+from app.scoring.methods.planning import best_clusters, expected_dummies, expected_shared_goods
 from app.scoring.rates import rate_of, sampled_guess
 from app.scoring.release import prepare, release_of, target_of
 from app.scoring.scales import scales
 from app.scoring.synthetic import household_columns, household_table
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES
 
@@ -24,15 +30,23 @@ __all__ = [
     "Excessive",
     "MeasureSettings",
     "Verdict",
+    "advise",
+    "best_clusters",
+    "certified_bounds",
     "evaluate",
+    "expected_dummies",
+    "expected_shared_goods",
+    "fingerprint",
     "household_columns",
     "household_table",
+    "parse_competition",
     "prepare",
     "rate_of",
     "release_of",
     "sampled_guess",
     "scales",
     "shuffle_rows",
-    "suggest_threshold",
     "target_of",
+    "tc400",
+    "template",
 ]

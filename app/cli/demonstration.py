@@ -19,7 +19,7 @@ from app.roles import Role
 from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.scoring.excessive.advisor import suggest_threshold
+from app.scoring.excessive.advisor import advise
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.permutation import secret_csv
@@ -27,6 +27,7 @@ from app.scoring.release import prepare
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
+from app.scoring.tracks.microdata import MICRODATA
 from app.services import accounts
 from app.transaction import transaction
 
@@ -113,12 +114,19 @@ def original(url: str, organizer: str) -> tuple[Columns, pd.DataFrame]:
     with Client(url, organizer) as client:
         found = [one for one in client.competitions() if one["slug"] == SLUG]
         if not found:
-            advice = suggest_threshold(prepare(table, columns))
-            assert advice.threshold is not None  # noqa: S101  # the generated table leaves room
-            found = [client.create_competition(competition_file(advice.threshold))]
-        if found[0]["original_sha256"] is None:
+            found = [client.create_competition(competition_file(advised_threshold(table, columns)))]
+        if found[0]["original_rows"] is None:
             client.put_original(SLUG, table_csv(table))
     return columns, table
+
+
+def advised_threshold(table: pd.DataFrame, columns: Columns) -> float:
+    """What the advisor recommends against permutations, also inside the groups of equal sex and age."""
+    original = prepare(table, columns)
+    groups = MICRODATA.groups(original, ("S1_Sex", "S1_Age"))
+    threshold = advise(original, MICRODATA.distances["gower"], groups, draws=0).threshold
+    assert threshold is not None  # noqa: S101  # the generated table leaves room
+    return threshold
 
 
 def competition_file(threshold: float) -> str:
@@ -162,7 +170,7 @@ def take_part(
         anonymized, source = METHODS[entry.method].apply(*data, rng=rng, **entry.parameters)
         anonymized, source = shuffle_rows(anonymized, source, rng=rng)
         comment = f"{entry.method} {entry.parameters or ''}".strip()
-        client.submit(SLUG, anonymized=table_csv(anonymized), secret=secret_csv(source), comment=comment)
+        client.submit(SLUG, {"anonymized": table_csv(anonymized)}, secret=secret_csv(source), comment=comment)
 
 
 def ending(url: str, token: str, meanwhile: Callable[[], None]) -> str:

@@ -2,30 +2,40 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from app.errors import InvalidInput
-from app.scoring.competition import Columns, Competition
-from app.scoring.competition_file import parse_competition
+from app.cli.files import (
+    AnonymizedFile,
+    AsJson,
+    CompetitionFile,
+    CustomersFile,
+    MaybeSecretFile,
+    OriginalFiles,
+    SecretFile,
+    TransactionsFile,
+    contest_of,
+    release_in,
+    secret_in,
+)
+from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
 from app.scoring.csv_text import Remark, table_csv
-from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.permutation import source_from_secret
-from app.scoring.release import prepare
+from app.scoring.data import tc400 as tc400_tables
+from app.scoring.evaluate import Json, Verdict, evaluate, judge
+from app.scoring.fingerprint import fingerprint
 from app.scoring.scales import scales as scales_of
 from app.scoring.synthetic import household_table
-from app.scoring.tables import parse_original, parse_release
 from app.scoring.templates import template as template_text
 from app.scoring.toml_text import with_scales
+from app.scoring.transaction_tables import files_of
 
 ACCEPTED, REJECTED = 0, 1
-Existing = typer.Option(exists=True, dir_okay=False, readable=True)
 
 
-def template(year: Annotated[int, typer.Argument(help="2015: microdata")]) -> None:
+def template(
+    year: Annotated[int, typer.Argument(help="2015: microdata; 2016: transactions")],
+) -> None:
     """Print a complete competition file to start from."""
     print(template_text(year), end="")
 
@@ -38,89 +48,96 @@ def generate(
     print(table_csv(household_table(rows, seed=seed)).decode(), end="")
 
 
-def scales(competition: Annotated[Path, Existing], original: Annotated[Path, Existing]) -> None:
+def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = Path()) -> None:
+    """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files_of(tc400_tables()).items():
+        (folder / f"{name}.csv").write_bytes(content)
+    print(f"wrote customers.csv and transactions.csv into {folder}")
+    print("Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;")
+    print("a selection, with invented sex and birthday.")
+
+
+def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     """Print the competition file with the scales of its utility scores computed from the original."""
-    text = read_text(competition)
-    rules, columns = rules_of(text)
-    table, _ = parse_original(original.read_bytes(), columns, file=original.name)
-    print(with_scales(text, scales_of(prepare(table, columns), rules.measures)), end="")
+    contest = contest_of(competition, original)
+    found = scales_of(contest.track, contest.prepared, contest.rules.measures)
+    print(with_scales(contest.text, found), end="")
+
+
+def check(
+    competition: CompetitionFile,
+    original: OriginalFiles,
+    *,
+    anonymized: AnonymizedFile = None,
+    customers: CustomersFile = None,
+    transactions: TransactionsFile = None,
+    secret: MaybeSecretFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether a release is well-formed and within the rules, without measuring it.
+
+    Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
+    """
+    contest = contest_of(competition, original)
+    release, remarks = release_in(contest, anonymized, customers, transactions)
+    remarks = [*contest.remarks, *remarks]
+    if secret is None:
+        content: Json = {"verdict": "well-formed", "violations": [], "warnings": listed(remarks)}
+    else:
+        source = secret_in(secret, contest, release)
+        violations, excessive = judge(contest.rules, contest.prepared, release, source)
+        content = {
+            "verdict": "rejected" if violations else "accepted",
+            "violations": [{"code": each.code, "message": each.message} for each in violations],
+            "warnings": listed(remarks),
+            "excessive": excessive.to_json(),
+        }
+    if as_json:
+        print(json.dumps(content, indent=2))
+    else:
+        show_decision(console(), content, remarks)
+    raise typer.Exit(REJECTED if content["verdict"] == "rejected" else ACCEPTED)
 
 
 def score(
-    competition: Annotated[Path, Existing],
-    original: Annotated[Path, Existing],
-    anonymized: Annotated[Path, Existing],
-    secret: Annotated[Path, Existing],
-    as_json: Annotated[bool, typer.Option("--json", help="print the result as JSON")] = False,
+    competition: CompetitionFile,
+    original: OriginalFiles,
+    *,
+    secret: SecretFile,
+    anonymized: AnonymizedFile = None,
+    customers: CustomersFile = None,
+    transactions: TransactionsFile = None,
+    as_json: AsJson = False,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="also say which sample methods the release resembles")
+    ] = False,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
-    rules, columns = rules_of(read_text(competition))
-    table, remarks = parse_original(original.read_bytes(), columns, file=original.name)
-    released, more = parse_release(anonymized.read_bytes(), table, columns, file=anonymized.name)
-    source = source_from_secret(secret.read_bytes(), originals=len(table), anonymized=len(released))
-    verdict = evaluate(rules, prepare(table, columns), released, source)
+    contest = contest_of(competition, original)
+    release, remarks = release_in(contest, anonymized, customers, transactions)
+    source = secret_in(secret, contest, release)
+    with progress_bar("scoring") as progress:
+        verdict = evaluate(contest.rules, contest.prepared, release, source, progress=progress)
+    alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
+    remarks = [*contest.remarks, *remarks]
     if as_json:
-        print(json.dumps(as_printed(verdict, [*remarks, *more]), indent=2))
+        resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
+        print(json.dumps(as_printed(verdict, remarks) | resembled, indent=2))
     else:
-        show(verdict, [*remarks, *more])
+        show_verdict(verdict.to_json(), remarks)
+        show_fingerprint(alike)
     raise typer.Exit(ACCEPTED if verdict.verdict == "accepted" else REJECTED)
 
 
-def as_printed(verdict: Verdict, remarks: list[Remark]) -> dict[str, object]:
-    warnings = [{"code": remark.code, "message": remark.message} for remark in remarks]
+def as_printed(verdict: Verdict, remarks: list[Remark]) -> Json:
     content = verdict.to_json()
     return {
         "verdict": content.pop("verdict"),
         "violations": content.pop("violations"),
-        "warnings": warnings,
+        "warnings": listed(remarks),
     } | content
 
 
-def rules_of(text: str) -> tuple[Competition, Columns]:
-    rules = parse_competition(text)
-    if rules.columns is None:
-        raise InvalidInput("the competition names no columns")
-    return rules, rules.columns
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path.name} is not UTF-8 text") from None
-
-
-def show(verdict: Verdict, remarks: list[Remark]) -> None:
-    content: Any = verdict.to_json()
-    console = Console(markup=False, emoji=False)  # column names are text, "[/x]" and ":x:" too
-    console.print(f"{content['verdict']}", style="green" if content["verdict"] == "accepted" else "red")
-    for note in content["violations"]:
-        console.print(f"  {note['code']}: {note['message']}", style="red", soft_wrap=True)
-    for remark in remarks:
-        console.print(f"  {remark.code}: {remark.message}", style="yellow", soft_wrap=True)
-    console.print(measures_table(content))
-    console.print(attackers_table(content))
-    for name in ("utility", "security", "overall"):
-        console.print(f"{name:>10}  {digits(content[name])}  (0 is best)")
-
-
-def measures_table(content: Any) -> Table:
-    table = Table("measure", "value")
-    for name, entry in content["measures"].items():
-        table.add_row(name, digits(entry["value"]))
-    excessive = content["excessive"]
-    table.add_row(f"mean {excessive['distance']} distance", digits(excessive["mean"]))
-    table.add_row("  threshold", digits(excessive["threshold"]))
-    return table
-
-
-def attackers_table(content: Any) -> Table:
-    table = Table("attacker", "rate", "correct", "of")
-    for name, entry in content["attackers"].items():
-        table.add_row(name, *(digits(entry[key]) for key in ("rate", "correct", "trials")))
-    return table
-
-
-def digits(number: object) -> str:
-    """Six significant digits; --json has them all."""
-    return "–" if number is None else f"{number:.6g}"
+def listed(remarks: list[Remark]) -> list[dict[str, str]]:
+    return [{"code": remark.code, "message": remark.message} for remark in remarks]

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from app.cli import local, operate
+from app.cli import advising, local, operate, playing
 from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
@@ -13,8 +13,13 @@ UNREACHABLE = 3
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(local.template)
 app.command()(local.scales)
+app.command()(local.check)
 app.command()(local.score)
+app.command()(playing.attack)
+app.command()(playing.anonymize)
+app.command()(advising.threshold)
 app.command()(local.generate)
+app.command()(local.tc400)
 app.command()(operate.demo)
 app.command()(operate.serve)
 app.command()(operate.worker)

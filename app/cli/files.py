@@ -1,0 +1,98 @@
+"""Local files as the commands take them: the competition, its original, a release, its secret."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.errors import InvalidInput
+from app.scoring.arrays import IntArray
+from app.scoring.competition import Competition
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import Remark
+from app.scoring.permutation import source_from_secret
+from app.scoring.registry import Tables, Track
+from app.scoring.tracks import TRACKS
+
+CompetitionFile = Annotated[
+    Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
+]
+OriginalFiles = Annotated[
+    list[Path],
+    typer.Option(
+        "--original",
+        exists=True,
+        dir_okay=False,
+        help="transactions: twice, customers and transactions",
+    ),
+]
+AnonymizedFile = Annotated[
+    Path | None, typer.Option("--anonymized", exists=True, dir_okay=False, help="microdata: the release")
+]
+CustomersFile = Annotated[
+    Path | None, typer.Option("--customers", exists=True, dir_okay=False, help="transactions: M'")
+]
+TransactionsFile = Annotated[
+    Path | None, typer.Option("--transactions", exists=True, dir_okay=False, help="transactions: T'")
+]
+SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
+MaybeSecretFile = Annotated[
+    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """A competition with its original data; ``prepared`` as its track wants it."""
+
+    text: str
+    rules: Competition
+    track: Track
+    tables: Tables
+    prepared: Any
+    remarks: list[Remark]
+
+
+def contest_of(competition: Path, original: list[Path]) -> Contest:
+    """Read a competition and its original; InvalidInput or InvalidUpload says what is wrong."""
+    text = read_text(competition)
+    rules = parse_competition(text)
+    track = TRACKS[rules.track]
+    names = track.original_files
+    if len(original) != len(names):
+        raise InvalidInput(
+            f"the {track.name} track needs --original {len(names)} times: {', '.join(names)}", code="files"
+        )
+    contents = {name: path.read_bytes() for name, path in zip(names, original, strict=True)}
+    tables, remarks = track.parse_original(contents, rules)
+    return Contest(text, rules, track, tables, track.prepare(tables, rules), remarks)
+
+
+def release_in(
+    contest: Contest, anonymized: Path | None, customers: Path | None, transactions: Path | None
+) -> tuple[Tables, list[Remark]]:
+    """The release in the files that the track asks for."""
+    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
+    wanted = contest.track.files
+    for name, path in given.items():
+        if (path is not None) != (name in wanted):
+            options = " and ".join(f"--{name}" for name in wanted)
+            raise InvalidInput(f"a release of the {contest.track.name} track is {options}", code="files")
+    contents = {name: path.read_bytes() for name, path in given.items() if path is not None}
+    return contest.track.parse_release(contents, contest.tables, contest.rules)
+
+
+def secret_in(path: Path, contest: Contest, release: Tables) -> IntArray:
+    individuals = contest.track.individuals
+    return source_from_secret(
+        path.read_bytes(), originals=individuals(contest.tables), anonymized=individuals(release)
+    )
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path.name} is not UTF-8 text") from None

@@ -1,0 +1,104 @@
+"""Results as people read them in a terminal; every number in full is in --json."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from app.scoring.csv_text import Remark
+from app.scoring.evaluate import Progress as Announce
+from app.scoring.fingerprint import Resemblance
+
+PARTS = ("utility", "security", "overall")
+
+
+def console() -> Console:
+    return Console(markup=False, emoji=False)  # column names are text, "[/x]" and ":x:" too
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Announce]:
+    """A bar on the terminal's error channel, gone when done; none where there is no terminal."""
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    errors = Console(stderr=True)
+    with Progress(
+        *columns, TimeElapsedColumn(), console=errors, transient=True, disable=not errors.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda step, of, name: bar.update(
+            task, completed=step, total=of, description=f"{title}: {name}"
+        )
+
+
+def show_verdict(content: Any, remarks: Sequence[Remark]) -> None:
+    out = console()
+    show_decision(out, content, remarks)
+    out.print(measures_table(content))
+    out.print(attackers_table(content["attackers"]))
+    for name in PARTS:
+        out.print(f"{name:>10}  {digits(content[name])}  (0 is best)")
+
+
+def show_decision(out: Console, content: Any, remarks: Sequence[Remark]) -> None:
+    out.print(f"{content['verdict']}", style="green" if content["verdict"] == "accepted" else "red")
+    for note in content["violations"]:
+        out.print(f"  {note['code']}: {note['message']}", style="red", soft_wrap=True)
+    for remark in remarks:
+        out.print(f"  {remark.code}: {remark.message}", style="yellow", soft_wrap=True)
+
+
+def measures_table(content: Any) -> Table:
+    table = numbered("measure", "value")
+    for name, entry in content["measures"].items():
+        table.add_row(name, digits(entry["value"]))
+    excessive = content["excessive"]
+    table.add_row(f"mean {excessive['distance']} distance", digits(excessive["mean"]))
+    table.add_row("  threshold", digits(excessive["threshold"]))
+    return table
+
+
+def attackers_table(attackers: Any) -> Table:
+    table = numbered("attacker", "rate", "correct", "of", "95 % interval or deviation", "at random")
+    for name, entry in attackers.items():
+        rate, correct, trials = (digits(entry[key]) for key in ("rate", "correct", "trials"))
+        table.add_row(name, rate, correct, trials, spread(entry), digits(entry["baseline"]))
+    return table
+
+
+def spread(entry: Any) -> str:
+    if "interval" in entry:
+        return " – ".join(f"{bound:.4f}" for bound in entry["interval"])
+    return f"± {entry['sd']:.4f}"
+
+
+def show_fingerprint(alike: Sequence[Resemblance]) -> None:
+    """The closest patterns of methods, and the evidence for the closest."""
+    if not alike:
+        return
+    out, patterns = console(), numbered("resembles", "evidence that fits")
+    for each in alike:
+        fitting = sum(entry.changed == entry.expected_to_change for entry in each.evidence)
+        patterns.add_row(" + ".join(each.methods) or "untouched", f"{fitting} of {len(each.evidence)}")
+    out.print(patterns)
+    table = numbered("evidence", "untouched", "here", "changed", "by these methods")
+    for entry in alike[0].evidence:
+        said = ("yes" if each else "no" for each in (entry.changed, entry.expected_to_change))
+        table.add_row(entry.name, digits(entry.before), digits(entry.after), *said)
+    out.print(table)
+
+
+def numbered(first: str, *others: str) -> Table:
+    """A table of names with numbers, which are aligned at their ends."""
+    table = Table()
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def digits(number: object) -> str:
+    """Six significant digits."""
+    return "–" if number is None else f"{number:.6g}"
