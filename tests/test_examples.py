@@ -1,0 +1,154 @@
+"""The notebook runs from its first cell to its last, in a kernel of its own, and has the papers' numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+PAPERS = Path(__file__).parents[1] / "examples" / "papers.ipynb"
+TIMEOUT = 300
+"""Seconds for one cell; all of them take about ten."""
+
+NUMBERS = """
+import json
+print(json.dumps({
+    "draws": DRAWS,
+    "threshold": threshold,
+    "least": float(between.min()),
+    "fixed": table_1.index.tolist(),
+    "printed": table_1["P2 printed"].tolist(),
+    "s_lower": table_1["s_lower(r)/400"].tolist(),
+    "lower": table_1["certified lower"].tolist(),
+    "upper": table_1["certified upper"].tolist(),
+    "s_exact_0": [float(bounds.lower[0]), float(bounds.upper[0])],
+    "below_the_curve": [int((curve > threshold).sum()) - 1 for curve in (s_lower, lower)],
+    "groups": [advice.groups, advice.alone],
+    "cheats": {cheat.name: [cheat.fixed, cheat.expected] for cheat in advice.cheats},
+    "simulated": simulated.T.to_dict(),
+    "drawn": {name: sum(each.counts) for name, each in advice.histograms.items()},
+    "zeros": zeros,
+    "table_13": table_13.to_dict(),
+}))
+"""
+"""Run as one more cell, at the end."""
+
+Numbers = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    folder = tmp_path_factory.mktemp("notebook")
+    notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(NUMBERS))
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+            environment.setenv(name, str(folder / name.lower()))
+        environment.setenv("MPLCONFIGDIR", str(folder / "matplotlib"))
+        environment.delenv("MPLBACKEND", raising=False)
+        work = folder / "work"
+        work.mkdir()
+        NotebookClient(notebook, timeout=TIMEOUT, resources={"metadata": {"path": str(work)}}).execute()
+    assert not list(work.iterdir())
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def numbers(executed: NotebookNode) -> Numbers:
+    found: Numbers = json.loads(executed.cells[-1].outputs[0].text)
+    return found
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def test_it_is_kept_without_outputs_and_imports_nothing_else_of_the_project() -> None:
+    notebook: NotebookNode = nbformat.read(PAPERS, as_version=4)
+    nbformat.validate(notebook)
+    assert [cell.outputs for cell in code_cells(notebook)] == [[] for _ in code_cells(notebook)]
+    assert {cell.execution_count for cell in code_cells(notebook)} == {None}
+    assert all(cell.metadata == {} for cell in notebook.cells)
+    lines = [line for cell in code_cells(notebook) for line in cell.source.splitlines() if "import " in line]
+    assert lines == [
+        "import matplotlib.pyplot as plt",
+        "import numpy as np",
+        "import pandas as pd",
+        "import anoncup",
+    ]
+
+
+def test_it_draws_its_figures_and_warns_of_nothing(executed: NotebookNode) -> None:
+    outputs = [output for cell in code_cells(executed) for output in cell.outputs]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 2
+    assert not [output.text for output in outputs if "Warning" in output.get("text", "")]
+
+
+def test_table_1_is_the_papers(numbers: Numbers) -> None:
+    expected = [0.6435287602, 0.7634816754, 0.8291073208, 0.8723424982, 0.8748393112]
+    assert numbers["fixed"] == [99, 47, 19, 1, 0]
+    assert numbers["s_lower"] == pytest.approx(expected, abs=1e-9)
+    assert numbers["s_lower"] == pytest.approx(numbers["printed"], abs=1e-9)
+    assert numbers["least"] == pytest.approx(0.7133620690, abs=1e-9)
+    assert numbers["s_exact_0"] == pytest.approx([356.39559585829] * 2, abs=1e-9)
+
+
+def test_the_certified_bounds_hold_what_is_known_of_the_exact_values(numbers: Numbers) -> None:
+    exact = {99: 0.6547335023, 19: 0.8439939045, 1: 0.8884889896, 0: 0.8909889896}
+    columns = zip(*(numbers[name] for name in ("fixed", "s_lower", "lower", "upper")), strict=True)
+    for fixed, s_lower, lower, upper in columns:
+        assert s_lower < lower <= upper
+        assert lower - 1e-9 <= exact.get(fixed, lower) <= upper + 1e-9
+
+
+def test_the_text_beside_the_curve_and_the_groups_is_true(numbers: Numbers) -> None:
+    assert numbers["threshold"] == 0.64
+    assert numbers["below_the_curve"][0] == 100
+    assert numbers["groups"] == [48, 15]
+    assert numbers["cheats"]["shift"] == [0, 0]
+    assert numbers["cheats"]["random"][1] == 1
+    assert numbers["cheats"]["group"] == [100, 48]
+
+
+def test_every_simulated_cheat_is_rejected(numbers: Numbers) -> None:
+    assert numbers["drawn"] == dict.fromkeys(("shift", "random", "group"), numbers["draws"])
+    shift, random, group = numbers["simulated"].values()
+    assert shift["mean"] == pytest.approx(0.9843, abs=0.01)
+    assert random["mean"] == pytest.approx(0.9818, abs=0.01)
+    assert group["mean"] == pytest.approx(0.8643, abs=0.01)
+    assert min(each["least"] for each in (shift, random, group)) > numbers["threshold"]
+
+
+def test_the_methods_leave_the_utilities_at_0_that_they_leave_in_the_paper(numbers: Numbers) -> None:
+    assert {label: " ".join(names) for label, names in numbers["zeros"].items()} == {
+        "Original": "U1 U2 U3 U4 U5 U6",
+        "Da k-anonymity": "U1 U4 U5 U6",
+        "Db noise": "U3 U6",
+        "Dc cheating": "U1 U2 U3 U4 U6",
+        "Dd unify 1": "U1 U2 U3 U4 U5 U6",
+        "De unify 2": "U1 U4 U5 U6",
+        "Df average": "U1 U2 U3 U6",
+        "Dg swap": "U1 U2 U3 U6",
+        "Dh delete": "U5",
+    }
+
+
+def test_the_text_about_the_methods_is_true(numbers: Numbers) -> None:
+    table = numbers["table_13"]
+    original, cheating, deleting = (table[name] for name in ("Original", "Dc cheating", "Dh delete"))
+    assert len(original) == 14
+    attackers = ("E1", "E2", "E3", "E4", "EUC1", "EUC2")
+    assert max(cheating[name] for name in attackers) < 0.001
+    assert original["E2"] == original["E3"] == original["EUC1"] == original["EUC2"] == 1
+    assert original["E4"] < 0.3
+    assert table["Da k-anonymity"]["S1"] == 3
+    for label in ("Df average", "Dg swap"):
+        assert table[label]["E1"] == original["E1"]
+        assert [table[label][name] for name in ("E2", "EUC1", "EUC2")] == pytest.approx(
+            [original["E1"]] * 3, abs=0.02
+        )
+    assert max(deleting["E3"], deleting["E4"]) < 0.1
+    assert deleting["E2"] == deleting["EUC1"] == deleting["EUC2"] == 1
