@@ -1,4 +1,4 @@
-"""How long scoring one release takes: ``python -m benchmarks.scoring [--method NAME] [--rows N]``.
+"""How long scoring takes: ``python -m benchmarks.scoring [microdata|transactions|bounds] [--method NAME]``.
 
 Median milliseconds of every measure, attacker and check, each including what it is the first to derive from
 the release; what is derived from the original alone is timed apart. Compilation is not counted.
@@ -7,32 +7,43 @@ the release; what is derived from the original alone is timed apart. Compilation
 import argparse
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from app.scoring import kernels
 from app.scoring.arrays import IntArray
-from app.scoring.excessive.advisor import suggest_threshold
+from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
+from app.scoring.competition_file import parse_competition
+from app.scoring.data import tc400
+from app.scoring.excessive.advisor import advise
+from app.scoring.excessive.certified import certified_bounds
 from app.scoring.excessive.check import individual_distances
-from app.scoring.methods import METHODS
-from app.scoring.release import PreparedOriginal, prepare, release_of
+from app.scoring.excessive.gaps import close_gaps
+from app.scoring.registry import Tables, Track
 from app.scoring.scales import scales
-from app.scoring.synthetic import ROWS, household_columns, household_table
+from app.scoring.synthetic import ROWS, household_table
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 
 UNMATCHED = "unmatched"
 REPEATS = 5
+YEARS = {"microdata": 2015, "transactions": 2016}
+USUAL = {
+    "microdata": ("add_noise", "k_anonymize", UNMATCHED),
+    "transactions": ("delete_records", "cluster_tfidf", "balance_clusters"),
+}
 
 
-def anonymized(method: str, table: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
-    """A release by a method's name; ``unmatched``: noise, and no row's quasi-identifiers occur in X."""
+def released(track: Track, rules: Competition, tables: Tables, method: str) -> tuple[Tables, IntArray]:
+    """A shuffled release by a method's name; ``unmatched``: noise, no row's quasi-identifiers occur in X."""
     rng = np.random.default_rng(0)
-    if method != UNMATCHED:
-        return METHODS[method].apply(table, household_columns(), rng=rng)
-    noisy, source = METHODS["add_noise"].apply(table, household_columns(), rng=rng)
-    return noisy.assign(SetaiKubun="unknown"), source
+    chosen = track.methods["add_noise" if method == UNMATCHED else method]
+    release, source = track.anonymize(chosen, tables, rules, rng, {})
+    if method == UNMATCHED:
+        release = release.assign(SetaiKubun="unknown")
+    return track.shuffle(release, source, rng=rng)
 
 
 def milliseconds(work: Callable[[], object]) -> float:
@@ -41,44 +52,77 @@ def milliseconds(work: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - start)
 
 
-def one_round(original: PreparedOriginal, table: pd.DataFrame, source: IntArray) -> dict[str, float]:
+def one_round(
+    track: Track, rules: Competition, original: Any, release: tuple[Tables, IntArray]
+) -> dict[str, float]:
     """The time of each part of scoring, in the order it is done in."""
-    track = TRACKS["microdata"]
     start = time.perf_counter()
-    release = release_of(original, table, source)
+    made = track.release_of(original, *release)
     times = {"(encoding)": 1000 * (time.perf_counter() - start)}
     for name, measure in track.measures.items():
-        times[name] = milliseconds(lambda: measure.compute(release))  # noqa: B023
+        chosen: Mapping[str, object] = rules.measures.get(name, MeasureSettings()).parameters
+        times[name] = milliseconds(lambda: measure.compute(made, **chosen))  # noqa: B023
     for name, attacker in track.attackers.items():
-        times[name] = milliseconds(lambda: attacker.attack(release.target))  # noqa: B023
-    times["excessive"] = milliseconds(lambda: individual_distances(release))
+        chosen = rules.attackers.get(name, AttackerSettings()).parameters
+        times[name] = milliseconds(lambda: attacker.attack(made.target, **chosen))  # noqa: B023
+    distance = track.distances[rules.excessive.distance]
+    times["excessive"] = milliseconds(lambda: individual_distances(made, distance))
     return times | {"total": sum(times.values())}
 
 
-def report(method: str, rows: int) -> None:
-    table = household_table(rows)
-    release = anonymized(method, table)
-    cold = one_round(prepare(table, household_columns()), *release)
-    original = prepare(table, household_columns())
-    first = milliseconds(lambda: prepare(table, household_columns()))
-    one_round(original, *release)
-    rounds = [one_round(original, *release) for _ in range(REPEATS)]
-    print(f"{rows} x {len(table.columns)}, {method}; median of {REPEATS}")
+def report(track: Track, tables: Tables, method: str) -> None:
+    rules = parse_competition(template(YEARS[track.name]))
+    release = released(track, rules, tables, method)
+    files = dict(zip(track.original_files, track.files_of(tables).values(), strict=True))
+    parsing = milliseconds(lambda: track.parse_original(files, rules))
+    first = milliseconds(lambda: track.prepare(tables, rules))
+    cold = one_round(track, rules, track.prepare(tables, rules), release)
+    original = track.prepare(tables, rules)
+    one_round(track, rules, original, release)
+    rounds = [one_round(track, rules, original, release) for _ in range(REPEATS)]
+    print(f"{track.name}, {track.individuals(tables)} individuals, {method}; median of {REPEATS}")
     for name in rounds[0]:
-        print(f"  {name:<18}{statistics.median(times[name] for times in rounds):10.2f} ms")
-    print(f"  {'total, cold':<18}{cold['total'] + first:10.2f} ms  with preparing the original")
-    print(f"  {'scales':<18}{milliseconds(lambda: scales(original, {})):10.2f} ms  once per competition")
-    print(f"  {'threshold advice':<18}{milliseconds(lambda: suggest_threshold(original)):10.2f} ms  once")
+        print(f"  {name:<28}{statistics.median(times[name] for times in rounds):10.2f} ms")
+    print(f"  {'total, cold':<28}{cold['total'] + first:10.2f} ms  with preparing the original")
+    print(f"  {'parsing the original':<28}{parsing:10.2f} ms")
+    print(f"  {'scales':<28}{milliseconds(lambda: scales(track, original, {})):10.2f} ms  once")
+
+
+def report_bounds() -> None:
+    """All bounds for all r on TC400, and the advice on it."""
+    track = TRACKS["transactions"]
+    original = track.prepare(tc400(), parse_competition(template(2016)))
+    distance = track.distances["jaccard_quantity"]
+    matrix = distance.matrix(original)
+    certified_bounds(matrix[:20, :20])
+    bounds = certified_bounds(matrix)
+    print(f"bounds on TC400, all r; {int(bounds.exact.sum())} of {len(bounds.exact)} are exact at once")
+    print(f"  {'certified for all r':<28}{milliseconds(lambda: certified_bounds(matrix)):10.2f} ms")
+    for seconds in (1.0, 3.0, 4.5):
+        start = time.perf_counter()
+        closed = close_gaps(matrix, bounds, seconds=seconds)
+        took = 1000 * (time.perf_counter() - start)
+        print(f"  {f'closing gaps, {seconds} s':<28}{took:10.2f} ms  {int(closed.exact.sum())} exact")
+    groups = track.groups(original, ("sex", "country"))
+    print(
+        f"  {'advice':<28}{milliseconds(lambda: advise(original, distance, groups)):10.2f} ms  30,000 draws"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--method", choices=[UNMATCHED, *METHODS], action="append")
+    parser.add_argument("part", nargs="*", choices=[*YEARS, "bounds", []])
+    parser.add_argument("--method", action="append")
     parser.add_argument("--rows", type=int, default=ROWS)
     given = parser.parse_args()
     kernels.warm()
-    for method in given.method or ["add_noise", "k_anonymize", UNMATCHED]:
-        report(method, given.rows)
+    for part in given.part or (*YEARS, "bounds"):
+        if part == "bounds":
+            report_bounds()
+            continue
+        tables = household_table(given.rows) if part == "microdata" else tc400()
+        for method in given.method or USUAL[part]:
+            report(TRACKS[part], tables, method)
 
 
 if __name__ == "__main__":

@@ -1,48 +1,86 @@
 """The numbers in docs/scoring.md are the program's own."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from app.scoring.competition import MeasureSettings
 from app.scoring.competition_file import parse_competition
+from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.methods import METHODS
-from app.scoring.ranking import NOTHING
-from app.scoring.release import prepare
+from app.scoring.ranking import NOTHING, overall
+from app.scoring.registry import Track
 from app.scoring.scales import scales
-from app.scoring.synthetic import household_columns, household_table
+from app.scoring.synthetic import household_table
 from app.scoring.templates import template
-from app.scoring.utility import UTILITIES
+from app.scoring.tracks import TRACKS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
+METHODS: dict[int, tuple[str, dict[str, Any]]] = {
+    2015: ("swap_within_classes", {}),
+    2016: ("balance_clusters", {"clusters": 80, "smallest": 3}),
+}
+both = pytest.mark.parametrize("year", METHODS)
 
 
-@pytest.fixture(scope="module")
-def example() -> tuple[Verdict, dict[str, float], float]:
-    rules, original = parse_competition(template(2015)), prepare(household_table(), household_columns())
-    rng = np.random.default_rng(1)
-    anonymized, source = METHODS["swap_within_classes"].apply(household_table(), household_columns(), rng=rng)
-    largest = float(np.abs(original.values).max())
-    return evaluate(rules, original, anonymized, source), scales(original, rules.measures), largest
+@dataclass(frozen=True)
+class Example:
+    track: Track
+    settings: Mapping[str, MeasureSettings]
+    verdict: Verdict
+    scales: dict[str, float]
+    largest_cell: float
+    part: str
 
 
-def test_the_page_shows_the_utility_scores(example: tuple[Verdict, dict[str, float], float]) -> None:
-    verdict, found, largest = example
-    for name, scale in found.items():
-        value = verdict.measures[name].value
-        tiny = NOTHING * largest if UTILITIES[name].in_data_units else NOTHING
+@cache
+def example(year: int) -> Example:
+    rules = parse_competition(template(year))
+    track, (method, parameters) = TRACKS[rules.track], METHODS[year]
+    tables = household_table() if year == 2015 else tc400()
+    original, rng = track.prepare(tables, rules), np.random.default_rng(1)
+    release = track.anonymize(track.methods[method], tables, rules, rng, parameters)
+    verdict = evaluate(rules, original, *track.shuffle(*release, rng=rng))
+    part = PAGE.split("\n## ")[1 if year == 2015 else 2]
+    found = scales(track, original, rules.measures)
+    return Example(track, rules.measures, verdict, found, track.largest_cell(original), part)
+
+
+@both
+def test_the_page_shows_the_utility_scores(year: int) -> None:
+    shown = example(year)
+    weighed = []
+    for name, scale in shown.scales.items():
+        value = shown.verdict.measures[name].value
+        tiny = NOTHING * (shown.largest_cell if shown.track.measures[name].in_data_units else 1.0)
         value = 0.0 if value < tiny else value
-        assert f"| {name} | {value:.6g} | {scale:.6g} | {min(1.0, value / scale):.6g} |" in PAGE
+        score = min(1.0, value / scale)
+        assert f"| {name} | {value:.6g} | {scale:.6g} | {score:.6g} |" in shown.part
+        weighed += [score] * (shown.settings.get(name, MeasureSettings()).weight > 0)
+    assert shown.verdict.utility == pytest.approx(sum(weighed) / len(weighed))
+    sum_of = " + ".join(f"{score:.6g}" for score in weighed)
+    assert f"**U** = ({sum_of}) / {len(weighed)} = {shown.verdict.utility:.6g}." in shown.part
 
 
-def test_the_page_shows_the_attackers(example: tuple[Verdict, dict[str, float], float]) -> None:
-    for name, result in example[0].attackers.items():
-        assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in PAGE
+@both
+def test_the_page_shows_the_attackers(year: int) -> None:
+    shown = example(year)
+    for name, result in shown.verdict.attackers.items():
+        assert f"| {name} | {result.rate.correct:.0f} | {result.rate.rate:.6g} |" in shown.part
 
 
-def test_the_page_shows_the_scores(example: tuple[Verdict, dict[str, float], float]) -> None:
-    verdict = example[0]
-    assert f"= {verdict.utility:.6g}." in PAGE
-    assert f"that count: {verdict.security:.6g}." in PAGE
-    assert f"= {verdict.overall:.6g};" in PAGE
+@both
+def test_the_page_shows_the_scores(year: int) -> None:
+    shown = example(year)
+    u, e = shown.verdict.utility, shown.verdict.security
+    assert f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall(u, e):.6g}." in shown.part
+
+
+def test_the_page_shows_the_distance_of_the_transactions() -> None:
+    shown = example(2016)
+    assert f"The mean distance is {shown.verdict.excessive.mean:.6g}" in shown.part
