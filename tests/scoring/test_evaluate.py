@@ -150,6 +150,16 @@ def test_approach_one_refuses_data_near_to_somebody_elses() -> None:
     assert found.violations[0].message.startswith("2 anonymized individuals")
 
 
+def test_the_way_round_approach_one_is_closed_by_approach_two() -> None:
+    """P2 Fig. 4: take the next one's row, then move it away from everybody's."""
+    shifted = TABLE.iloc[[1, 2, 3, 4, 5, 0]].reset_index(drop=True)
+    away = shifted.assign(job="of nobody")
+    for table, by_approach_one in ((shifted, ["excessive_anonymization"]), (away, [])):
+        for approach, expected in (("I", by_approach_one), ("II", ["excessive_anonymization"])):
+            rules = Excessive(threshold=0.2, approach=approach)  # type: ignore[arg-type]
+            assert codes(verdict(table, competition=replace(COMPETITION, excessive=rules))) == expected
+
+
 def test_a_distance_without_bound_allows_no_deletion() -> None:
     rules = replace(COMPETITION, excessive=Excessive(distance="euclidean", threshold=100.0))
     assert codes(verdict(competition=rules)) == []

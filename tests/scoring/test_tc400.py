@@ -4,10 +4,13 @@ import csv
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from app.scoring.baskets import distance_matrix
 from app.scoring.data import derive, tc400
+from app.scoring.transaction_release import prepare
 from app.scoring.transaction_tables import files_of, iso_date, iso_time, parse_original
 
 reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
@@ -23,6 +26,19 @@ def test_it_has_the_papers_numbers() -> None:
     records = tables.transactions
     assert (records["goods"].nunique(), records["receipt_id"].nunique()) == (2_781, 1_763)
     assert tables.customers["country"].nunique() == 30
+
+
+def test_its_customers_have_as_much_in_common_as_the_papers_say() -> None:
+    original = prepare(tc400())
+    alike = 1.0 - distance_matrix(original, "jaccard")
+    others = alike[~np.eye(400, dtype=bool)]
+    assert others.mean() == pytest.approx(0.0300133, abs=5e-8)
+    assert others.max() == pytest.approx(0.400, abs=5e-4)
+    assert original.baskets.nnz / 400 == 65.725
+    quantities = distance_matrix(original, "jaccard_quantity")
+    assert 1.0 - quantities[~np.eye(400, dtype=bool)].min() == pytest.approx(0.287, abs=5e-4)
+    shifted = quantities[np.arange(400), np.roll(np.arange(400), -1)]
+    assert shifted.mean() == pytest.approx(0.97973, abs=5e-6)
 
 
 def test_it_is_read_back_from_its_own_files() -> None:

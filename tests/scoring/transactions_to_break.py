@@ -19,9 +19,10 @@ MASTERS = [["", "f", "m"], ["", "1980-01-01", "2000-02-29"], ["", "France", "日
 TAME = [0.0, 1.0, 2.0, 1.5, 0.1, 0.2, 0.3]
 LARGE = [*TAME, 0.1 + 0.2, 1e-220, 1e16, 1e16 + 2, 1e200, 1e308, 1.7976931348623157e308]
 CLOSE = [0.1, 0.2, 0.3, 0.1 + 0.2, 0.6]
-ORDERLY = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], [0.0, 1e-290, 2e-290]]
-"""Prices whose sums have all digits of a float64, so that they can be held against deciles and each other."""
-PRICES = [*ORDERLY, [*LARGE, 5e-324, 1e-300], [*TAME, 5e-324], [5e-324]]
+TINY = [[0.0, 1e-290, 2e-290], [*TAME, 5e-324], [5e-324]]
+ORDERLY = [TAME, LARGE, CLOSE, [0.0], [1e308, 1.7976931348623157e308], *TINY]
+"""Prices whose sums have all digits of a float64 once scaled, so that they can be held against each other."""
+PRICES = [*ORDERLY, [*LARGE, 5e-324, 1e-300]]
 QUANTITIES = [
     [1, 2, 3],
     [1],
