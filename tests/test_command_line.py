@@ -280,7 +280,7 @@ def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
         ("format = 1", "format = 2", "format must be 1"),
         ("threshold = 0.2", "threshold = -1", "excessive.threshold must be"),
         ("threshold = 0.2", 'rule = "most"', "excessive.rule must be"),
-        ("threshold = 0.2", 'distance = "euclidean"', "distance"),
+        ("threshold = 0.2", 'distance = "jaccard"', "excessive.distance must be one of gower, euclidean"),
         ("mean_mae", "mean_nae", "measures.mean_nae is not a measure"),
         ("[excessive]", "[excessive", "not valid TOML"),
     ],

@@ -140,7 +140,7 @@ def test_a_malformed_file_is_named_with_row_and_column(folder: Path) -> None:
     (folder / "t2.csv").write_text(RELEASED_TRANSACTIONS.replace("2011-06-30", "2011-06-31"))
     done = run("check", *ORIGINAL, *RELEASE, cwd=folder)
     assert done.returncode == 2
-    assert "transactions, row 1: not_a_date: date, row 1" in done.stderr
+    assert "t2.csv, row 1: not_a_date: date, row 1" in done.stderr
 
 
 def test_the_shipped_data_go_all_the_way(tmp_path: Path) -> None:

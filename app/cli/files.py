@@ -1,12 +1,14 @@
 """Local files as the commands take them: the competition, its original, a release, its secret."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from app.errors import InvalidInput
+from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
@@ -65,8 +67,8 @@ def contest_of(competition: Path, original: list[Path]) -> Contest:
         raise InvalidInput(
             f"the {track.name} track needs --original {len(names)} times: {', '.join(names)}", code="files"
         )
-    contents = {name: path.read_bytes() for name, path in zip(names, original, strict=True)}
-    tables, remarks = track.parse_original(contents, rules)
+    with named(dict(zip(names, original, strict=True))) as contents:
+        tables, remarks = track.parse_original(contents, rules)
     return Contest(text, rules, track, tables, track.prepare(tables, rules), remarks)
 
 
@@ -80,8 +82,18 @@ def release_in(
         if (path is not None) != (name in wanted):
             options = " and ".join(f"--{name}" for name in wanted)
             raise InvalidInput(f"a release of the {contest.track.name} track is {options}", code="files")
-    contents = {name: path.read_bytes() for name, path in given.items() if path is not None}
-    return contest.track.parse_release(contents, contest.tables, contest.rules)
+    with named({name: path for name, path in given.items() if path is not None}) as contents:
+        return contest.track.parse_release(contents, contest.tables, contest.rules)
+
+
+@contextmanager
+def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
+    """The files' contents; what is wrong with one is said under its own name."""
+    try:
+        yield {name: path.read_bytes() for name, path in paths.items()}
+    except InvalidUpload as problem:
+        renamed = [replace(each, file=paths[each.file].name) for each in problem.problems]
+        raise InvalidUpload(renamed, total=problem.total) from None
 
 
 def secret_in(path: Path, contest: Contest, release: Tables) -> IntArray:

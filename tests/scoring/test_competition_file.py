@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import settings
 
-from app.errors import InvalidInput
+from app.errors import InvalidCompetition, InvalidInput
 from app.scoring.competition import (
     AttackerSettings,
     Columns,
@@ -22,7 +22,7 @@ from app.scoring.competition import (
 )
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Measure
-from app.scoring.templates import TEMPLATES, template
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
 
@@ -57,9 +57,39 @@ def test_the_template_of_2015_is_complete() -> None:
 
 
 def test_every_template_has_every_table_of_the_format() -> None:
-    for year in TEMPLATES:
-        tables = set(tomllib.loads(template(year)))
-        assert tables >= set(tomllib.loads(EXAMPLE)) - {"scales"}
+    wanted = set(tomllib.loads(EXAMPLE)) - {"scales"}
+    assert set(tomllib.loads(template(2015))) >= wanted
+    assert set(tomllib.loads(template(2016))) >= wanted - {"columns"}
+
+
+def test_the_template_of_the_transactions_track_is_as_the_papers_have_it() -> None:
+    rules = parse_competition(template(2016))
+    weighing = {name for name, settings in rules.measures.items() if settings.weight}
+    assert weighing == {"cmae_price", "cmae_spend", "rfm"}
+    assert rules.excessive == Excessive("jaccard_quantity", threshold=0.64)
+    assert rules.columns is None
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ("[columns]\nquasi_identifiers = ['a']\nsensitive = ['b']", "unknown_key"),
+        ("[measures.mean_mae]", "unknown_measure"),
+        ("[attackers.euc2]", "unknown_attacker"),
+        ("[attackers.jaccard]\ncolumn = 'goods'", "unknown_key"),
+        ("[attackers.jaccard_assignment]\ndense_limit = 0", "wrong_value"),
+    ],
+)
+def test_a_transactions_file_takes_its_own_measures_only(more: str, code: str) -> None:
+    with pytest.raises(InvalidCompetition) as caught:
+        parse_competition(template(2016).replace("[ranking]", more + "\n[ranking]"))
+    assert caught.value.code == code
+
+
+def test_random_in_cluster_never_counts() -> None:
+    with pytest.raises(InvalidCompetition) as caught:
+        parse_competition(template(2016).replace("counts = false", "counts = true"))
+    assert caught.value.code == "attacker_never_counts"
 
 
 def test_the_weights_of_the_template_are_those_of_the_six_utility_measures() -> None:
