@@ -1,76 +1,109 @@
-"""The demo: a competition on a generated table, a release per sample method, all through the public API."""
+"""The demo: a competition of each track, a release per sample method, all through the public API."""
 
 import json
 import os
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
 from app.client import Client
 from app.roles import Role
-from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import table_csv
+from app.scoring.data import tc400
 from app.scoring.excessive.advisor import advise
-from app.scoring.methods import METHODS
-from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.permutation import secret_csv
-from app.scoring.release import prepare
+from app.scoring.registry import Tables
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
-from app.scoring.tracks.microdata import MICRODATA
+from app.scoring.tracks import TRACKS
 from app.services import accounts
 from app.transaction import transaction
 
-SLUG = "demo"
 ORGANIZER = "demo organizer"
-SEED = 2015
 SCORED_WITHIN_S = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One team of the demo and the sample method that it uses."""
+    """One team of a demo and the sample method that it uses."""
 
     team: str
     method: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Any] = field(default_factory=dict)
 
 
-ENTRIES = (
-    Entry("Team K", "k_anonymize", {"k": 3}),
-    Entry("ノイズ工房", "add_noise", {}),
-    Entry("Crossed out", "unify_columns", {"columns": ["Kouzou"]}),
-    Entry("Off the books", "unify_columns", {"columns": ["S1_KigyouKubun"]}),
-    Entry("平均の会", "microaggregate", {}),
-    Entry("Swap & Sons", "swap_within_classes", {}),
-    Entry("Less is more", "delete_rows", {"share": 0.01}),
-    Entry("Yamaoka tribute", "cheating_permutation", {}),
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """One competition: a year's template on data of ours. ``groups``: what cheats may keep."""
+
+    slug: str
+    year: int
+    titles: tuple[str, str]
+    tables: Callable[[], Tables]
+    groups: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+DEMOS = (
+    Demo(
+        slug="demo",
+        year=2015,
+        titles=("Demo cup: households", "デモ杯:家計"),
+        tables=lambda: household_table(seed=2015),
+        groups=("S1_Sex", "S1_Age"),
+        entries=(
+            Entry("Team K", "k_anonymize", {"k": 3}),
+            Entry("ノイズ工房", "add_noise"),
+            Entry("Crossed out", "unify_columns", {"columns": ["Kouzou"]}),
+            Entry("Off the books", "unify_columns", {"columns": ["S1_KigyouKubun"]}),
+            Entry("平均の会", "microaggregate"),
+            Entry("Swap & Sons", "swap_within_classes"),
+            Entry("Less is more", "delete_rows", {"share": 0.01}),
+            Entry("Yamaoka tribute", "cheating_permutation"),
+        ),
+    ),
+    Demo(
+        slug="demo-shop",
+        year=2016,
+        titles=("Demo cup: purchases", "デモ杯:購買履歴"),
+        tables=tc400,
+        groups=("sex", "country"),
+        entries=(
+            Entry("Basket weavers", "balance_clusters", {"clusters": 60, "smallest": 4}),
+            Entry("五十の束", "cluster_tfidf", {"clusters": 50}),
+            Entry("Lost receipts", "delete_records", {"share": 0.3}),
+            Entry("Neighbours", "group_permutation"),
+        ),
+    ),
 )
 
 
 def play(url: str, data: Path, *, meanwhile: Callable[[], None]) -> None:
-    """Bring the demo to its end, from wherever an earlier run left it, and print its board."""
+    """Bring the demos to their end, from wherever an earlier run left them, and print their boards."""
     notes = Notes(data / "demo.json")
     organizer = organizer_token(url, notes)
-    columns, table = original(url, organizer)
-    with Client(url, organizer) as client:
-        invite = client.invite(SLUG, uses=len(ENTRIES))
-    for number, entry in enumerate(ENTRIES):
-        rng = np.random.default_rng([SEED, number])
-        take_part(url, notes, invite, entry, data=(table, columns), rng=rng)
-    endings = {entry.team: ending(url, notes.content["tokens"][entry.team], meanwhile) for entry in ENTRIES}
-    with Client(url, organizer) as client:
-        show(client.board(SLUG), endings)
+    for number, demo in enumerate(DEMOS):
+        tables = original(url, organizer, demo)
+        with Client(url, organizer) as client:
+            invite = client.invite(demo.slug, uses=len(demo.entries))
+        for place, entry in enumerate(demo.entries):
+            rng = np.random.default_rng([demo.year, number, place])
+            take_part(url, notes, invite, demo, entry, tables=tables, rng=rng)
+    for demo in DEMOS:
+        tokens = notes.content["tokens"]
+        endings = {
+            entry.team: ending(url, tokens[entry.team], demo.slug, meanwhile) for entry in demo.entries
+        }
+        with Client(url, organizer) as client:
+            show(client.board(demo.slug), endings)
     print(f"accounts and tokens of the demo: {notes.path}")
 
 
@@ -106,37 +139,41 @@ def organizer_token(url: str, notes: Notes) -> str:
         return notes.keep("tokens", ORGANIZER, client.token(ORGANIZER, notes.password(ORGANIZER)))
 
 
-def original(url: str, organizer: str) -> tuple[Columns, pd.DataFrame]:
-    """The competition's columns and data; created and uploaded unless they are there."""
-    table = household_table(seed=SEED)
-    columns = parse_competition(template(2015)).columns
-    assert columns is not None  # noqa: S101  # the template names its columns
+def original(url: str, organizer: str, demo: Demo) -> Tables:
+    """The competition's data; competition and data are created and uploaded unless they are there."""
+    tables = demo.tables()
+    track = TRACKS[parse_competition(template(demo.year)).track]
     with Client(url, organizer) as client:
-        found = [one for one in client.competitions() if one["slug"] == SLUG]
+        found = [one for one in client.competitions() if one["slug"] == demo.slug]
         if not found:
-            found = [client.create_competition(competition_file(advised_threshold(table, columns)))]
+            found = [client.create_competition(competition_file(demo, advised_threshold(demo, tables)))]
         if found[0]["original_rows"] is None:
-            client.put_original(SLUG, table_csv(table))
-    return columns, table
+            contents = track.files_of(tables).values()
+            for name, content in zip(track.original_files, contents, strict=True):
+                client.put_original(demo.slug, content, file=f"{name}.csv")
+    return tables
 
 
-def advised_threshold(table: pd.DataFrame, columns: Columns) -> float:
-    """What the advisor recommends against permutations, also inside the groups of equal sex and age."""
-    original = prepare(table, columns)
-    groups = MICRODATA.groups(original, ("S1_Sex", "S1_Age"))
-    threshold = advise(original, MICRODATA.distances["gower"], groups, draws=0).threshold
-    assert threshold is not None  # noqa: S101  # the generated table leaves room
+def advised_threshold(demo: Demo, tables: Tables) -> float:
+    """What the advisor recommends against permutations, also inside the groups."""
+    rules = parse_competition(template(demo.year))
+    track = TRACKS[rules.track]
+    prepared = track.prepare(tables, rules)
+    distance, groups = track.distances[rules.excessive.distance], track.groups(prepared, demo.groups)
+    threshold = advise(prepared, distance, groups, draws=0).threshold
+    assert threshold is not None  # noqa: S101  # the data of the demo leave room
     return threshold
 
 
-def competition_file(threshold: float) -> str:
-    """The 2015 template, open now, with a threshold between what is enough and what is too much."""
+def competition_file(demo: Demo, threshold: float) -> str:
+    """The year's template, open now, with a threshold between what is enough and what is too much."""
     now = datetime.now(UTC).replace(microsecond=0)
-    text = template(2015).replace('slug = "cup-2015"', f'slug = "{SLUG}"')
-    text = text.replace("Anonymization cup, 2015 rules", "Demo cup").replace(
-        "匿名化コンテスト 2015年ルール", "デモ杯"
-    )
-    text = with_tables(text, "excessive", f'[excessive]\ndistance = "gower"\nthreshold = {threshold!r}')
+    rules = parse_competition(template(demo.year))
+    text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
+    for language, title in zip(("en", "ja"), demo.titles, strict=True):
+        text = text.replace(rules.title[language], title)
+    distance = rules.excessive.distance
+    text = with_tables(text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {threshold!r}')
     windows = (("anonymization", 0, 30), ("reidentification", 31, 60))
     phases = [
         f'[[phases]]\nname = "{name}"\nstart = {(now + timedelta(days=first)).isoformat()}\n'
@@ -150,33 +187,36 @@ def take_part(
     url: str,
     notes: Notes,
     invite: str,
+    demo: Demo,
     entry: Entry,
     *,
-    data: tuple[pd.DataFrame, Columns],
+    tables: Tables,
     rng: np.random.Generator,
 ) -> None:
     """Sign the team up and submit its release, unless it has."""
-    token = notes.content["tokens"].get(entry.team)
-    if token is None:
-        person = f"member of {entry.team}"
-        with Client(url) as client:
-            token = client.sign_up(
-                invite=invite, team=entry.team, name=person, password=notes.password(person)
-            )
-        notes.keep("tokens", entry.team, token)
+    token = notes.content["tokens"].get(entry.team) or signed_up(url, notes, invite, entry)
     with Client(url, token) as client:
-        if client.submissions(SLUG):
+        if client.submissions(demo.slug):
             return
-        anonymized, source = METHODS[entry.method].apply(*data, rng=rng, **entry.parameters)
-        anonymized, source = shuffle_rows(anonymized, source, rng=rng)
+        rules = parse_competition(template(demo.year))
+        track = TRACKS[rules.track]
+        made = track.anonymize(track.methods[entry.method], tables, rules, rng, entry.parameters)
+        released, source = track.shuffle(*made, rng=rng)
         comment = f"{entry.method} {entry.parameters or ''}".strip()
-        client.submit(SLUG, {"anonymized": table_csv(anonymized)}, secret=secret_csv(source), comment=comment)
+        client.submit(demo.slug, track.files_of(released), secret=secret_csv(source), comment=comment)
 
 
-def ending(url: str, token: str, meanwhile: Callable[[], None]) -> str:
+def signed_up(url: str, notes: Notes, invite: str, entry: Entry) -> str:
+    person = f"member of {entry.team}"
+    with Client(url) as client:
+        token = client.sign_up(invite=invite, team=entry.team, name=person, password=notes.password(person))
+    return notes.keep("tokens", entry.team, token)
+
+
+def ending(url: str, token: str, slug: str, meanwhile: Callable[[], None]) -> str:
     """How the team's latest submission ended, once it has."""
     with Client(url, token) as client:
-        latest = client.submissions(SLUG)[0]["id"]
+        latest = client.submissions(slug)[0]["id"]
         found = client.wait(latest, timeout_s=SCORED_WITHIN_S, meanwhile=meanwhile)
     reasons = [violation["code"] for violation in (found["result"] or {}).get("violations", [])]
     return ": ".join([found["status"], *reasons])
@@ -184,7 +224,7 @@ def ending(url: str, token: str, meanwhile: Callable[[], None]) -> str:
 
 def show(board: dict[str, Any], endings: dict[str, str]) -> None:
     table = Table("rank", "team", "overall", "utility loss", "risk", "ended as")
-    table.title = "Anonymization board (0 is best)"
+    table.title = f"{board['title']['en']} (0 is best)"
     for row in board["rows"]:
         numbers = [
             "–" if row[key] is None else f"{row[key]:.4f}" for key in ("overall", "utility", "security")

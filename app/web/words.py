@@ -38,9 +38,9 @@ WORDS: dict[str, dict[str, str]] = {
     "entries": {"en": "Entries", "ja": "提出数"},
     "excessive": {"en": "Excessive anonymization", "ja": "過剰匿名化の検査"},
     "excessive_note": {
-        "en": "The mean distance between each individual and the row that claims to come from them "
-        "must not exceed the threshold.",
-        "ja": "各個人と、その個人に由来するとされる行との平均距離は、しきい値以下でなければなりません。",
+        "en": "How far the released data of individuals are from their own originals. "
+        "Beyond the threshold, the competition's rule rejects a release.",
+        "ja": "公開データが本人の元データからどれだけ離れているか。しきい値を超えると、大会の規則により却下されます。",
     },
     "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
     "interval": {"en": "95 % interval", "ja": "95% 区間"},
@@ -78,9 +78,13 @@ WORDS: dict[str, dict[str, str]] = {
     "received": {"en": "Received", "ja": "受付時刻"},
     "result": {"en": "Result", "ja": "結果"},
     "rows": {"en": "Rows", "ja": "行数"},
+    "said_deleted_rows": {
+        "en": "Individuals are missing.",
+        "ja": "削除された個人がいます。",
+    },
     "said_excessive_anonymization": {
-        "en": "Excessive anonymization: the mean distance is above the threshold.",
-        "ja": "過剰匿名化: 平均距離がしきい値を超えています。",
+        "en": "Excessive anonymization.",
+        "ja": "過剰匿名化です。",
     },
     "said_too_few_rows": {
         "en": "Too few rows are left.",
