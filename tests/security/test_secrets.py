@@ -1,6 +1,7 @@
 """Canaries: what must stay secret is planted, then looked for in everything the service gives or keeps."""
 
 import hashlib
+import itertools
 import json
 import logging
 from collections.abc import Iterator
@@ -187,11 +188,12 @@ def test_the_queue_holds_identifiers_only(arena: Arena) -> None:
 def test_no_file_of_the_service_but_the_private_keys_contains_a_secret(
     stage: Stage, settings: Settings, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The blobs and, below the same temporary folder, the database's own files, write-ahead log and logs."""
+    """The blobs, the database's own files with its write-ahead log, the queue's files, and their logs."""
     canaries = needles(stage.secret) | {PASSWORD.encode(), stage.arena.organizer.encode()}
     with engine.get_engine().connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("CHECKPOINT"))
-    looked_at = list(files_below(settings.data)) + list(files_below(tmp_path_factory.getbasetemp()))
+    servers = next(tmp_path_factory.getbasetemp().glob("servers*"))
+    looked_at = itertools.chain(files_below(settings.data), files_below(servers))
     found = {path: seen(content, canaries) for path, content in looked_at}
     assert {path: what for path, what in found.items() if what} == {}
     assert any("blobs" in path.parts for path in found)
