@@ -19,7 +19,8 @@ def threshold(
     original: OriginalFiles,
     *,
     groups: Annotated[
-        str | None, typer.Option(help="columns that a cheat may keep, such as sex,country")
+        str | None,
+        typer.Option(help="columns a cheat may keep, such as sex,country; default: the cross-tables'"),
     ] = None,
     distance: Annotated[str | None, typer.Option(help="default: the competition's")] = None,
     bits: Annotated[int, typer.Option(min=1, max=1000, help="reject cheats but for 2^-BITS")] = 50,
@@ -69,9 +70,8 @@ def show(out: Console, advice: Advice) -> None:
         )
     out.print(bounds)
     for name, histogram in advice.histograms.items():
-        out.print(
-            f"{name:>7}  {digits(histogram.least)} |{bars(histogram.counts)}| {digits(histogram.largest)}"
-        )
+        line = f"{digits(histogram.least)} |{bars(histogram.counts)}| {digits(histogram.largest)}"
+        out.print(f"{name:>7}  {line}", soft_wrap=True)
     kind = "certified" if advice.certified else "by s_lower"
     out.print(f"a threshold must lie between {digits(advice.low)} and {digits(advice.high)} ({kind})")
     if advice.threshold is None:

@@ -40,7 +40,8 @@ WORDS: dict[str, dict[str, str]] = {
     "excessive_note": {
         "en": "How far the released data of individuals are from their own originals. "
         "Beyond the threshold, the competition's rule rejects a release.",
-        "ja": "公開データが本人の元データからどれだけ離れているか。しきい値を超えると、大会の規則により却下されます。",
+        "ja": "公開データが本人の元データからどれだけ離れているか。"
+        "しきい値を超えると、大会の規則により却下されます。",
     },
     "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
     "interval": {"en": "95 % interval", "ja": "95% 区間"},

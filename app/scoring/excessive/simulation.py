@@ -10,7 +10,7 @@ from app.scoring.arrays import IntArray
 from app.scoring.methods.microdata import shuffled_within
 from app.scoring.methods.permutations import derangement
 
-BINS = 50
+BINS = 40
 Draw = Callable[[Generator], IntArray]
 
 

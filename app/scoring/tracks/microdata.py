@@ -1,7 +1,7 @@
 """The microdata track: PWS Cup 2015."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from app.scoring import all_pairs, tables
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.arrays import IntArray
 from app.scoring.attackers import ATTACKERS
-from app.scoring.competition import Columns, Competition
+from app.scoring.competition import Columns, Competition, MeasureSettings
 from app.scoring.csv_text import Remark, table_csv
 from app.scoring.distances import gower_nearest_other, gower_rows
 from app.scoring.magnitude import finite_mean, standard_deviation
@@ -64,6 +64,13 @@ def original_rows(original: PreparedOriginal) -> float:
 def largest_cell(original: PreparedOriginal) -> float:
     """The largest absolute sensitive value."""
     return float(np.abs(original.values).max(initial=0.0))
+
+
+def group_columns(competition: Competition) -> tuple[Sequence[str], Sequence[str]]:
+    """All quasi-identifiers; and those of the cross-tables, which a cheat keeps for its utility's sake."""
+    every = columns_of(competition).quasi_identifiers
+    crossed = competition.measures.get("cross_mean", MeasureSettings()).parameters.get("columns", every)
+    return every, cast(Sequence[str], crossed)
 
 
 def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
@@ -130,7 +137,7 @@ MICRODATA = Track(
     null_release=null_release,
     own_scales={"mean_mae": mean_deviation, "row_difference": original_rows},
     largest_cell=largest_cell,
-    group_columns=lambda competition: (columns_of(competition).quasi_identifiers,) * 2,
+    group_columns=group_columns,
     groups=groups,
     signatures=SIGNATURES,
 )
