@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from app.scoring.arrays import IntArray
 from app.scoring.attackers.baskets import jaccard
+from app.scoring.data import tc400
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.methods.clustering import (
     OUTSIDE,
@@ -29,7 +29,6 @@ from app.scoring.transaction_tables import (
     TRANSACTION_COLUMNS,
     TransactionTables,
     files_of,
-    parse_original,
     parse_release,
 )
 
@@ -335,43 +334,32 @@ def test_shuffling_leaves_no_trace_of_the_order() -> None:
     assert max(drawn.values()) < 85
 
 
-@cache
-def tc400(folder: Path) -> TransactionTables:
-    files = {"customers": CUSTOMER_COLUMNS, "transactions": TRANSACTION_COLUMNS}
-    names = {"customers": "Master-Customer400.csv", "transactions": "Trans400.csv"}
-    headed = {
-        file: f"{','.join(columns)}\n".encode() + (folder / names[file]).read_bytes()
-        for file, columns in files.items()
-    }
-    return parse_original(headed)[0]
+shop = cache(tc400)
 
 
 @cache
-def released_at(folder: Path, name: str, clusters: int, smallest: int | None, seed: int) -> Released:
+def figures(name: str, clusters: int, smallest: int | None, seed: int) -> tuple[int, float]:
+    """Δm and the re-identification rate of ``jaccard``."""
     sizes = {} if smallest is None else {"smallest": smallest}
-    return applied(name, tc400(folder), seed, clusters=clusters, **sizes)
+    tables, source = applied(name, shop(), seed, clusters=clusters, **sizes)
+    guess = jaccard(target_of(prepare(shop()), tables))
+    return len(tables.transactions) - len(shop().transactions), float((guess == source).mean())
 
 
-def dummies(folder: Path, name: str, clusters: int, smallest: int | None = None) -> float:
-    """Mean Δm over three seeds."""
-    drawn = [released_at(folder, name, clusters, smallest, seed)[0] for seed in range(3)]
-    return float(np.mean([len(tables.transactions) for tables in drawn])) - len(tc400(folder).transactions)
+def dummies(name: str, clusters: int, smallest: int | None = None) -> float:
+    """Mean Δm over two seeds."""
+    return sum(figures(name, clusters, smallest, seed)[0] for seed in range(2)) / 2
 
 
-def rate(folder: Path, name: str, clusters: int) -> float:
-    """The re-identification rate of ``jaccard``."""
-    tables, source = released_at(folder, name, clusters, None, 0)
-    target = target_of(prepare(tc400(folder)), tables)
-    return float((jaccard(target) == source).mean())
+def rate(name: str, clusters: int) -> float:
+    return figures(name, clusters, None, 0)[1]
 
 
 @pytest.mark.parametrize("name", BY_CLUSTERS)
-def test_more_clusters_need_fewer_dummies_and_give_more_customers_away(
-    name: str, reference_data: Path
-) -> None:
+def test_more_clusters_need_fewer_dummies_and_give_more_customers_away(name: str) -> None:
     numbers = (25, 50, 100)
-    added = [dummies(reference_data, name, clusters) for clusters in numbers]
-    rates = [rate(reference_data, name, clusters) for clusters in numbers]
+    added = [dummies(name, clusters) for clusters in numbers]
+    rates = [rate(name, clusters) for clusters in numbers]
     assert sorted(added, reverse=True) == added
     assert sorted(rates) == rates
     assert all(found <= clusters / 400 for found, clusters in zip(rates, numbers, strict=True))
@@ -380,9 +368,9 @@ def test_more_clusters_need_fewer_dummies_and_give_more_customers_away(
 
 
 @pytest.mark.parametrize("clusters", [25, 50, 100])
-def test_balanced_clusters_need_clearly_fewer_dummies(clusters: int, reference_data: Path) -> None:
-    unbalanced = dummies(reference_data, "cluster_tfidf", clusters)
-    balanced = dummies(reference_data, "balance_clusters", clusters, 400 // clusters)
+def test_balanced_clusters_need_clearly_fewer_dummies(clusters: int) -> None:
+    unbalanced = dummies("cluster_tfidf", clusters)
+    balanced = dummies("balance_clusters", clusters, 400 // clusters)
     assert balanced < 0.85 * unbalanced
 
 
@@ -390,9 +378,7 @@ def test_balanced_clusters_need_clearly_fewer_dummies(clusters: int, reference_d
     ("clusters", "smallest", "printed"),
     [(50, 1, 182_897), (50, 2, 183_902), (50, 4, 162_474), (50, 8, 125_798), (100, 4, 59_374)],
 )
-def test_dummies_are_about_as_many_as_the_paper_prints(
-    clusters: int, smallest: int, printed: int, reference_data: Path
-) -> None:
+def test_dummies_are_about_as_many_as_the_paper_prints(clusters: int, smallest: int, printed: int) -> None:
     """P3 Table 8. (At c = 100 the paper's Method 1 and its s_min = 2 need a fifth more than ours.)"""
-    added = dummies(reference_data, "balance_clusters", clusters, smallest)
+    added = dummies("balance_clusters", clusters, smallest)
     assert added == pytest.approx(printed, rel=0.1)
