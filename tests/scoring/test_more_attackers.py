@@ -26,7 +26,7 @@ from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, cases
 
 Attack = Callable[..., IntArray | Noted]
-hostile = settings(max_examples=150, deadline=None, derandomize=True)
+hostile = settings(max_examples=80, deadline=None, derandomize=True)
 small = cases().filter(lambda case: len(case.xs) <= 6)
 SPARSE = {"dense_limit": 0}
 limits = st.sampled_from([0, 1000])

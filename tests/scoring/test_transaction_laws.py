@@ -27,7 +27,7 @@ from app.scoring.utility import TRANSACTION_UTILITIES
 from app.scoring.utility import transactions as utilities
 from tests.scoring.transactions_to_break import Case, cases
 
-hostile = settings(max_examples=40, deadline=None, derandomize=True)
+hostile = settings(max_examples=20, deadline=None, derandomize=True)
 MEASURES = TRANSACTION_UTILITIES | CUSTOMER_ANONYMITY
 every_utility = pytest.mark.parametrize("measure", TRANSACTION_UTILITIES.values(), ids=TRANSACTION_UTILITIES)
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
