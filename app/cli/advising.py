@@ -38,7 +38,8 @@ def threshold(
     chosen = tuple(groups.split(",")) if groups else usual
     unknown = set(chosen) - set(known_columns)
     if unknown:
-        raise InvalidInput(f"no such group column: {', '.join(sorted(unknown))}", code="unknown_column")
+        said = f"{', '.join(sorted(unknown))}: group columns are {', '.join(known_columns)}"
+        raise InvalidInput(said, code="unknown_column")
     with progress_bar("threshold") as progress:
         advice = advise(
             contest.prepared,
@@ -72,13 +73,24 @@ def show(out: Console, advice: Advice) -> None:
     for name, histogram in advice.histograms.items():
         line = f"{digits(histogram.least)} |{bars(histogram.counts)}| {digits(histogram.largest)}"
         out.print(f"{name:>7}  {line}", soft_wrap=True)
+    for histogram in list(advice.histograms.values())[:1]:
+        out.print(
+            f"         mean {advice.distance} distance over {histogram.draws} permutations of each kind"
+        )
     kind = "certified" if advice.certified else "by s_lower"
     out.print(f"a threshold must lie between {digits(advice.low)} and {digits(advice.high)} ({kind})")
     if advice.threshold is None:
         out.print(f"no threshold does: {advice.remedy}", style="red", soft_wrap=True)
     else:
         out.print(f"recommended: threshold = {advice.threshold!r}", style="green")
-        out.print(f"(at most {advice.escapes} records can then leave their own circle)")
+        for name, histogram in advice.histograms.items():
+            side = "all above it" if histogram.least > advice.threshold else "some below it"
+            out.print(f"  {name}: {side}")
+        out.print(
+            f"  honest releases may still move up to {advice.escapes} individuals past half the way to "
+            "their nearest other",
+            soft_wrap=True,
+        )
 
 
 def bars(counts: Any) -> str:

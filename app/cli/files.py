@@ -65,7 +65,7 @@ def contest_of(competition: Path, original: list[Path]) -> Contest:
     names = track.original_files
     if len(original) != len(names):
         raise InvalidInput(
-            f"the {track.name} track needs --original {len(names)} times: {', '.join(names)}", code="files"
+            f"the {track.name} track needs {len(names)} --original: {', '.join(names)}", code="files"
         )
     with named(dict(zip(names, original, strict=True))) as contents:
         tables, remarks = track.parse_original(contents, rules)

@@ -1,12 +1,14 @@
 """What a team does with its files before it submits: anonymize, attack, and find a threshold."""
 
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich.table import Table
 
 from app.cli.files import (
     AnonymizedFile,
@@ -21,7 +23,7 @@ from app.cli.files import (
     release_in,
     secret_in,
 )
-from app.cli.shown import attackers_table, console, progress_bar
+from app.cli.shown import console, numbered, progress_bar, show_attackers
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings
@@ -37,8 +39,8 @@ def anonymize(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    method: Annotated[str, typer.Option(help="its name; --method help lists them")],
-    into: Annotated[Path, typer.Option(help="the folder to write the release and its secret into")],
+    method: Annotated[str, typer.Option(help='its name; "help" lists them')] = "help",
+    into: Annotated[Path | None, typer.Option(help="a folder for the release and its secret")] = None,
     parameters: Annotated[
         list[str] | None, typer.Option("--set", help="a parameter, such as k=5 or columns=sex,age")
     ] = None,
@@ -47,46 +49,82 @@ def anonymize(
 ) -> None:
     """Make a release with a sample method: the anonymized files and secret.csv, rows shuffled."""
     contest = contest_of(competition, original)
-    chosen = method_of(contest, method)
+    if method == "help":
+        console().print(methods_table(contest))
+        return
+    chosen, folder = method_of(contest, method), empty_place(contest, into)
     rng = np.random.default_rng(seed)
-    given = read_parameters(chosen, parameters or [])
-    with progress_bar(method) as progress:
-        progress(0, 1, "anonymizing")
-        release, source = contest.track.anonymize(chosen, contest.tables, contest.rules, rng, given)
+    given = read_parameters(contest, chosen, parameters or [])
+    release, source = contest.track.anonymize(chosen, contest.tables, contest.rules, rng, given)
     if not keep_order:
         release, source = contest.track.shuffle(release, source, rng=rng)
-    into.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     contents = contest.track.files_of(release) | {"secret": secret_csv(source)}
     for name, content in contents.items():
-        (into / f"{name}.csv").write_bytes(content)
-    print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {into}")
+        (folder / f"{name}.csv").write_bytes(content)
+    print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
+
+
+def empty_place(contest: Contest, into: Path | None) -> Path:
+    """The folder to write into; nothing in it is overwritten, for it may be an original."""
+    if into is None or str(into) == ".":
+        raise InvalidInput("--into names the folder for the release and its secret", code="files")
+    if into.exists() and not into.is_dir():
+        raise InvalidInput(f"{into} is not a folder", code="files")
+    for name in (*contest.track.files, "secret"):
+        if (into / f"{name}.csv").exists():
+            raise InvalidInput(f"{into / f'{name}.csv'} exists already; choose another folder", code="files")
+    return into
+
+
+def methods_table(contest: Contest) -> Table:
+    """The methods with their parameters' usual values."""
+    table = numbered("method", "--set")
+    for each in contest.track.methods.values():
+        usual = inspect.signature(each.apply).parameters
+        said = (f"{name}={shown_default(usual[name].default)}" for name in each.parameters)
+        table.add_row(each.name, " ".join(said))
+    return table
+
+
+def shown_default(value: object) -> str:
+    if value is None:
+        return "…"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def method_of(contest: Contest, name: str) -> Method:
     methods = contest.track.methods
     if name not in methods:
-        known = ", ".join(
-            f"{each.name}({', '.join(each.parameters)})" if each.parameters else each.name
-            for each in methods.values()
+        raise InvalidInput(
+            f"methods of the {contest.track.name} track: {', '.join(methods)}", code="unknown_method"
         )
-        raise InvalidInput(f"methods of the {contest.track.name} track: {known}", code="unknown_method")
     return methods[name]
 
 
-def read_parameters(method: Method, given: list[str]) -> dict[str, Any]:
-    """``name=value`` as the method wants it: lists of names, numbers."""
+def read_parameters(contest: Contest, method: Method, given: list[str]) -> dict[str, Any]:
+    """``name=value`` as the method wants it: numbers, or columns of the contest."""
     found = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or name not in method.parameters:
             takes = ", ".join(method.parameters) or "no parameters"
             raise InvalidInput(f"{method.name} takes {takes}; not {text!r}", code="unknown_parameter")
-        found[name] = PARAMETERS[name](value, text)
+        found[name] = columns_in(contest, value) if name == "columns" else NUMBERS[name](value, text)
     return found
 
 
+def columns_in(contest: Contest, value: str) -> tuple[str, ...]:
+    known = contest.track.group_columns(contest.rules)[0]
+    chosen = tuple(value.split(","))
+    for name in chosen:
+        if name not in known:
+            raise InvalidInput(f"{name!r} is none of {', '.join(known)}", code="unknown_column")
+    return chosen
+
+
 def whole(value: str, text: str) -> int:
-    if not value.isdecimal() or int(value) < 1:
+    if not (value.isascii() and value.isdecimal()) or not 1 <= int(value[:9]) == int(value):
         raise InvalidInput(f"{text!r}: a whole number above 0 is needed", code="wrong_value")
     return int(value)
 
@@ -101,13 +139,19 @@ def amount(value: str, text: str) -> float:
     return found
 
 
-PARAMETERS: Mapping[str, Any] = {
+def share(value: str, text: str) -> float:
+    found = amount(value, text)
+    if found > 1:
+        raise InvalidInput(f"{text!r}: a share from 0 to 1 is needed", code="wrong_value")
+    return found
+
+
+NUMBERS: Mapping[str, Callable[[str, str], float]] = {
     "k": whole,
     "clusters": whole,
     "smallest": whole,
     "strength": amount,
-    "share": amount,
-    "columns": lambda value, _: tuple(value.split(",")),
+    "share": share,
 }
 
 
@@ -139,7 +183,7 @@ def attack(
         if as_json:
             print(json.dumps(rates, indent=2))
         else:
-            console().print(attackers_table(rates))
+            show_attackers(console(), rates)
 
 
 def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str, Answer]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -37,7 +38,7 @@ def show_verdict(content: Any, remarks: Sequence[Remark]) -> None:
     out = console()
     show_decision(out, content, remarks)
     out.print(measures_table(content))
-    out.print(attackers_table(content["attackers"]))
+    show_attackers(out, content["attackers"])
     for name in PARTS:
         out.print(f"{name:>10}  {digits(content[name])}  (0 is best)")
 
@@ -56,21 +57,26 @@ def measures_table(content: Any) -> Table:
         table.add_row(name, digits(entry["value"]))
     excessive = content["excessive"]
     table.add_row(f"mean {excessive['distance']} distance", digits(excessive["mean"]))
+    table.add_row("  largest", digits(excessive["max"]))
     table.add_row("  threshold", digits(excessive["threshold"]))
     return table
 
 
-def attackers_table(attackers: Any) -> Table:
-    table = numbered("attacker", "rate", "correct", "of", "95 % interval or deviation", "at random")
+def show_attackers(out: Console, attackers: Any) -> None:
+    """Rates with 95 % intervals or, of expectations, deviations; below them what an attacker says."""
+    table = numbered("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
-        rate, correct, trials = (digits(entry[key]) for key in ("rate", "correct", "trials"))
-        table.add_row(name, rate, correct, trials, spread(entry), digits(entry["baseline"]))
-    return table
+        found = f"{digits(entry['correct'])}/{entry['trials']}"
+        table.add_row(name, f"{entry['rate']:.4f}", found, spread(entry), f"{entry['baseline']:.2g}")
+    out.print(table)
+    for name, entry in attackers.items():
+        if "note" in entry:
+            out.print(f"  {name}: {entry['note']}", soft_wrap=True)
 
 
 def spread(entry: Any) -> str:
     if "interval" in entry:
-        return " – ".join(f"{bound:.4f}" for bound in entry["interval"])
+        return "–".join(f"{bound:.4f}" for bound in entry["interval"])
     return f"± {entry['sd']:.4f}"
 
 
@@ -92,8 +98,8 @@ def show_fingerprint(alike: Sequence[Resemblance]) -> None:
 
 def numbered(first: str, *others: str) -> Table:
     """A table of names with numbers, which are aligned at their ends."""
-    table = Table()
-    table.add_column(first)
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1))
+    table.add_column(first, no_wrap=True)
     for name in others:
         table.add_column(name, justify="right")
     return table
