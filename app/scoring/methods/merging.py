@@ -10,7 +10,7 @@ def merge_small_classes(codes: IntArray, k: int) -> IntArray:
     """Cluster number of every row of ``codes`` (n, columns); every cluster has at least min(k, n) rows.
 
     In a round every small cluster is linked to the cluster whose representative differs in the fewest
-    columns (of equally near ones the largest, then the first); the links are followed, nearest first, while
+    columns (of equally near ones the next in order); the links are followed, nearest first, while
     their small end still is small.
     """
     cluster = group_rows(codes).group_of
@@ -40,16 +40,15 @@ def _modes(column: IntArray, cluster: IntArray) -> IntArray:
 def _links(centres: IntArray, sizes: IntArray, k: int) -> list[tuple[int, int, int]]:
     """(columns that differ, small cluster, nearest cluster) for every small cluster."""
     narrow = np.ascontiguousarray(centres.T.astype(np.int32))
-    large_first = np.argsort(-sizes, kind="stable")
-    ordered = narrow[:, large_first]
     links = []
     for small in np.flatnonzero(sizes < k):
         differing = np.zeros(len(sizes), dtype=np.int16)
-        for column, own in zip(ordered, narrow[:, small], strict=True):
-            differing += column != own
-        differing[large_first == small] = np.iinfo(np.int16).max
-        nearest = int(differing.argmin())
-        links.append((int(differing[nearest]), int(small), int(large_first[nearest])))
+        for column in narrow:
+            differing += column != column[small]
+        # Of equally near ones the next in order: one that all took would swallow them all.
+        others = np.concatenate((differing[small + 1 :], differing[:small]))
+        nearest = int(others.argmin())
+        links.append((int(others[nearest]), int(small), (int(small) + 1 + nearest) % len(sizes)))
     return sorted(links)
 
 
