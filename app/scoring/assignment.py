@@ -130,7 +130,8 @@ def note_of(matching: Matching, *, rows: int, dense_limit: int) -> str:
 
 
 def _shortest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    order = np.argsort(costs, axis=1, kind="stable")[:, : length + 1]
+    # A copy: a view would keep the order of all columns until the last block is done.
+    order = np.argsort(costs, axis=1, kind="stable")[:, : length + 1].copy()
     ranked = np.take_along_axis(costs, order, axis=1)
     complete = ranked.shape[1] <= length
     beyond = np.full(len(costs), np.inf) if complete else ranked[:, length]
