@@ -10,6 +10,7 @@ from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
 from app.scoring.excessive.check import Distances, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
+from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, security, utility
 from app.scoring.rates import Rate, rate_of
 from app.scoring.registry import Distance, Measure, Tables, Track
@@ -105,6 +106,7 @@ def evaluate(
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
     track = TRACKS[competition.track]
+    check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
@@ -127,6 +129,7 @@ def judge(
 ) -> tuple[tuple[Violation, ...], ExcessiveResult]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[competition.track]
+    check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
     return _judged(competition, track, track.release_of(original, anonymized, source))
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import LISTED, InvalidUpload, Problem
+from app.errors import LISTED, InvalidInput, InvalidUpload, Problem
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
@@ -93,6 +93,17 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
     source = np.empty(anonymized, dtype=np.int64)
     source[permutation[kept] - 1] = kept
     return source
+
+
+def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
+    """Whether s has an original row, counted from 0, for every anonymized one, and none twice."""
+    rows = np.asarray(source)
+    if rows.shape != (anonymized,):
+        raise InvalidInput(f"the source index has {rows.size} entries for {anonymized} individuals")
+    if rows.size and not (rows.min() >= 0 and rows.max() < originals):
+        raise InvalidInput(f"the source index leaves 0..{originals - 1}; rows count from 0")
+    if len(np.unique(rows)) != len(rows):
+        raise InvalidInput("the source index names a row twice")
 
 
 def secret_csv(source: IntArray) -> bytes:
