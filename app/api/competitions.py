@@ -122,7 +122,7 @@ def get_original(slug: str, file: str, settings: AppSettings) -> Response:
     with transaction() as session:
         row = competitions.find(session, slug)
     name = name_of(row, file)
-    if name not in row.original:
+    if row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
     return Response(storage.get(settings.data, row.original[name]), media_type="text/csv")
 

@@ -89,7 +89,8 @@ class Track:
     """A kind of contest: its data, and all that is measured, run and offered in it.
 
     ``files``: the names of a release's files; ``original_files``: those of the original. Individuals are the
-    rows of the first. The first of ``distances`` is the default. ``untouched``: the original released as it
+    rows of the first. ``check_part``: refuses a first file that could belong to no original. The first of
+    ``distances`` is the default. ``untouched``: the original released as it
     is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
     some columns; ``group_columns``: which there are, and the usual ones. ``signatures``: what each kind of
     method changes, see ``fingerprint``.
@@ -98,6 +99,7 @@ class Track:
     name: str
     files: tuple[str, ...]
     original_files: tuple[str, ...]
+    check_part: Callable[[Files, Competition], None]
     parse_original: Callable[[Files, Competition], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Competition], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]

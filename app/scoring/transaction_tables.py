@@ -54,6 +54,11 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[
     return _parsed(files, most_customers=MAX_ROWS, fewest_records=1)
 
 
+def check_customers(files: Mapping[str, bytes]) -> None:
+    """Whether M is well-formed by itself; InvalidUpload says what is wrong."""
+    _customers(_cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
+
+
 def parse_release(
     files: Mapping[str, bytes], original: TransactionTables
 ) -> tuple[TransactionTables, list[Remark]]:

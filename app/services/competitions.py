@@ -124,9 +124,11 @@ def revision_of_file(row: CompetitionRow, file: str, *, data: Path) -> Revision:
 def revision_of_original(row: CompetitionRow, name: str, content: bytes, *, data: Path) -> Revision:
     """The same file with a new file of the original. Needs no session.
 
-    The others are read against the first: a new first one drops them.
+    The others are read against the first: it has to be there, and a new one drops them.
     """
     first = TRACKS[read_file(row.file).track].original_files[0]
+    if name != first and first not in row.original:
+        raise Conflict(f"{first}.csv comes first: {name}.csv is read against it", code="first_file_missing")
     kept = {} if name == first else row.original
     contents = {other: storage.get(data, digest) for other, digest in kept.items()}
     return revision(row, row.file, contents | {name: content}, data=data)
@@ -137,14 +139,21 @@ def revision(row: CompetitionRow, file: str, contents: dict[str, bytes], *, data
     replaces = (row.file, dict(row.original))
     competition = read_file(file)
     track = TRACKS[competition.track]
-    if set(contents) != set(track.original_files):
+    missing = [name for name in track.original_files if name not in contents]
+    if missing:
+        if contents:
+            track.check_part(contents, competition)
         stored = {name: storage.put(data, content) for name, content in contents.items()}
-        return Revision(file, stored, None, {}, replaces)
+        return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
     tables, remarks = track.parse_original(contents, competition)
     computed = scales(track, track.prepare(tables, competition), competition.measures)
     stored = {name: storage.put(data, content) for name, content in contents.items()}
     found = {**computed, **competition.scales}
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
+
+
+def awaited(name: str) -> Remark:
+    return Remark("file_missing", f"{name}.csv is still to be uploaded; until then nobody sees the data")
 
 
 def for_revision(session: Session, principal: Principal, slug: str) -> CompetitionRow:

@@ -25,7 +25,13 @@ from app.scoring.transaction_release import (
     release_of,
     target_of,
 )
-from app.scoring.transaction_tables import TransactionTables, files_of, parse_original, parse_release
+from app.scoring.transaction_tables import (
+    TransactionTables,
+    check_customers,
+    files_of,
+    parse_original,
+    parse_release,
+)
 from app.scoring.utility import TRANSACTION_UTILITIES
 
 FILES = ("customers", "transactions")
@@ -105,6 +111,7 @@ TRANSACTIONS = Track(
     name="transactions",
     files=FILES,
     original_files=FILES,
+    check_part=lambda files, _: check_customers(files),
     parse_original=lambda files, _: parse_original(files),
     parse_release=lambda files, original, _: parse_release(files, original),
     files_of=files_of,
