@@ -1,5 +1,15 @@
-"""The rules of the contest for notebooks: re-exports of ``app.scoring``."""
+"""The rules of the contest for notebooks: re-exports of ``app.scoring``.
 
+``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold what each track measures, runs and offers, with the same
+steps for both: ``track.parse_original(files, rules)`` or tables of one's own, ``track.prepare(tables, rules)``,
+``track.anonymize(method, tables, rules, rng, parameters)``, ``track.shuffle(tables, source, rng=rng)``, and then
+``evaluate(rules, prepared, released, source)`` with ``rules = parse_competition(text)``. Rows count from 0.
+
+``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows`` are those
+of the microdata track.
+"""
+
+from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.attackers import ATTACKERS
 from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, MeasureSettings
 from app.scoring.competition_file import parse_competition
@@ -17,6 +27,7 @@ from app.scoring.scales import scales
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from app.scoring.transaction_tables import TransactionTables
 from app.scoring.utility import UTILITIES
 
 __all__ = [
@@ -28,7 +39,11 @@ __all__ = [
     "Columns",
     "Competition",
     "Excessive",
+    "InvalidCompetition",
+    "InvalidInput",
+    "InvalidUpload",
     "MeasureSettings",
+    "TransactionTables",
     "Verdict",
     "advise",
     "best_clusters",
