@@ -1,12 +1,13 @@
 """The rules of the contest for notebooks: re-exports of ``app.scoring``.
 
-``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold what each track measures, runs and offers, with the same
-steps for both: ``track.parse_original(files, rules)`` or tables of one's own, ``track.prepare(tables, rules)``,
-``track.anonymize(method, tables, rules, rng, parameters)``, ``track.shuffle(tables, source, rng=rng)``, and then
-``evaluate(rules, prepared, released, source)`` with ``rules = parse_competition(text)``. Rows count from 0.
+``TRACKS["microdata"]`` and ``TRACKS["transactions"]`` hold what each track measures, runs and offers, with
+the same steps for both: ``track.parse_original(files, rules)`` or tables of one's own,
+``track.prepare(tables, rules)``, ``track.anonymize(method, tables, rules, rng, parameters)``,
+``track.shuffle(tables, source, rng=rng)``, and then ``evaluate(rules, prepared, released, source)`` with
+``rules = parse_competition(text)``. Rows count from 0.
 
-``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows`` are those
-of the microdata track.
+``ATTACKERS``, ``METHODS``, ``UTILITIES``, ``prepare``, ``target_of``, ``release_of`` and ``shuffle_rows`` are
+those of the microdata track.
 """
 
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
