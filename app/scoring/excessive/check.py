@@ -10,7 +10,7 @@ from app.scoring.competition import Excessive
 from app.scoring.registry import Distance
 
 TOLERANCE = 1e-12
-"""A distance equal to the threshold does not exceed it; rounding must not decide."""
+"""A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def deletion(release: Any, distance: Distance) -> str | None:
 
 
 def _resemblance(release: Any, distance: Distance, limit: float) -> str | None:
-    count = int((distance.to_others(release) <= limit + TOLERANCE).sum())
+    count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None
     return (
