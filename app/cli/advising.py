@@ -78,9 +78,9 @@ def show(out: Console, advice: Advice) -> None:
             f"         mean {advice.distance} distance over {histogram.draws} permutations of each kind"
         )
     kind = "certified" if advice.certified else "by s_lower"
-    out.print(f"a threshold must lie between {digits(advice.low)} and {digits(advice.high)} ({kind})")
+    out.print(f"above Min/2 = {digits(advice.low)} and below {digits(advice.high)} ({kind}):")
     if advice.threshold is None:
-        out.print(f"no threshold does: {advice.remedy}", style="red", soft_wrap=True)
+        out.print(f"there is no such threshold: {advice.remedy}", style="red", soft_wrap=True)
     else:
         out.print(f"recommended: threshold = {advice.threshold!r}", style="green")
         for name, histogram in advice.histograms.items():

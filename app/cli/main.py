@@ -1,6 +1,7 @@
 """``anoncup``: commands for teams on local files, and for whoever runs the service."""
 
 import sys
+import traceback
 
 import typer
 
@@ -9,6 +10,8 @@ from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
 UNREACHABLE = 3
+BROKEN = 70
+"""A fault of ours, which must not look like a release that the rules reject."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.command()(local.template)
@@ -41,6 +44,9 @@ def main() -> None:
     except OSError as problem:
         print(f"anoncup: {problem}", file=sys.stderr)
         sys.exit(WRONG_INPUT)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(BROKEN)
 
 
 def list_problems(problem: InvalidUpload) -> None:

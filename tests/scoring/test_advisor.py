@@ -119,6 +119,14 @@ def test_a_table_of_equal_rows_has_no_threshold(rows: int) -> None:
     json.dumps(advice.to_json(), allow_nan=False)
 
 
+def test_permutations_that_cost_the_same_make_a_histogram_too() -> None:
+    """Both derangements of three individuals cost the same, but for rounding."""
+    table = pd.DataFrame({"a": ["k", "k", "k"], "b": ["a", "a", "A"], "d": [655.88, 1421.82, 346.99]})
+    original = prepare(table, Columns(("a", "b"), ("d",)))
+    advice = advise(original, GOWER, np.zeros(3, dtype=np.int64), draws=50)
+    assert sum(advice.histograms["shift"].counts) == 50
+
+
 def test_groups_of_one_leave_no_room_and_the_advice_says_what_to_change() -> None:
     original = prepare(household_table(200), household_columns())
     advice = advise(original, GOWER, np.arange(200), draws=0)

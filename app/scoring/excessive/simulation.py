@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.methods.microdata import shuffled_within
 from app.scoring.methods.permutations import derangement
 
@@ -39,7 +39,7 @@ def kinds_of_permutations(groups: IntArray) -> dict[str, Draw]:
 def simulated(mean_of: Callable[[IntArray], float], draw: Draw, *, draws: int, rng: Generator) -> Histogram:
     """``mean_of`` (the mean distance d(T_i, T_p(i)) of a permutation p) over ``draws`` permutations."""
     means = np.array([mean_of(draw(rng)) for _ in range(draws)])
-    counts, edges = np.histogram(means, bins=BINS)
+    counts, edges = np.histogram(means, bins=BINS, range=_range(means))
     return Histogram(
         draws=draws,
         counts=tuple(counts.tolist()),
@@ -48,3 +48,10 @@ def simulated(mean_of: Callable[[IntArray], float], draw: Draw, *, draws: int, r
         mean=float(means.mean()),
         largest=float(means.max()),
     )
+
+
+def _range(means: FloatArray) -> tuple[float, float]:
+    """From the least to the largest; a little around them where only rounding tells them apart."""
+    least, largest = float(means.min()), float(means.max())
+    room = 1e-9 * max(abs(largest), 1.0)
+    return (least, largest) if largest - least > room else (least - room, largest + room)
