@@ -121,6 +121,8 @@ def accept(
         received_at=received_at,
         comment=upload.comment,
         files={name: storage.put(data, content) for name, content in upload.files.items()},
+        sent={name: storage.digest_of(content) for name, content in upload.files.items()},
+        quota_left={},
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
     )

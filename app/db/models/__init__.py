@@ -1,0 +1,39 @@
+"""The tables. Names are the contest's own; what a competition says is in its file, not in columns."""
+
+from app.db.models.competitions import (
+    Announcement,
+    AuditEntry,
+    Competition,
+    Heartbeat,
+    Organizer,
+    ThresholdReport,
+)
+from app.db.models.declarations import Base, State
+from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
+from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
+from app.db.models.targets import Guess, Target
+
+__all__ = [
+    "Announcement",
+    "Attempt",
+    "AuditEntry",
+    "Base",
+    "Competition",
+    "Evaluation",
+    "Grant",
+    "Guess",
+    "Heartbeat",
+    "Invite",
+    "Member",
+    "Organizer",
+    "PasswordLink",
+    "Rescore",
+    "Secret",
+    "State",
+    "Submission",
+    "Target",
+    "Team",
+    "ThresholdReport",
+    "Token",
+    "User",
+]

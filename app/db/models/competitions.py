@@ -1,0 +1,97 @@
+"""A competition, and what its organizers do with it."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
+
+
+class Competition(Base):
+    __tablename__ = "competitions"
+
+    id: Mapped[UUID] = identifier()
+    slug: Mapped[str] = mapped_column(unique=True)
+    file: Mapped[str]
+    """competition.toml as the organizer wrote it last."""
+    scales: Mapped[dict[str, Any]]
+    """The scales of its utility scores: the file's own, the rest computed from the original."""
+    original: Mapped[dict[str, Any]]
+    """SHA-256 of each file of the original; some may be missing yet."""
+    original_rows: Mapped[int | None]
+    """The number of individuals, once the original is complete."""
+    created_at: Mapped[datetime] = moment_of_insert()
+    paused_at: Mapped[datetime | None]
+    """Since when the open phase takes nothing in."""
+    frozen_at: Mapped[datetime | None]
+    """When the finals were taken: from then on the targets are those and no others."""
+    published_at: Mapped[datetime | None]
+    """When the targets' files were complete and could be downloaded."""
+    closed_at: Mapped[datetime | None]
+    """When the last guess was scored and every score became visible."""
+    revealed_at: Mapped[datetime | None]
+    """When the secrets of the targets were published."""
+
+
+class Organizer(Base):
+    __tablename__ = "organizers"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True, index=True)
+
+
+class ThresholdReport(Work, Base):
+    """The advisor's report on a competition's data, made in the background."""
+
+    __tablename__ = "threshold_reports"
+    __table_args__ = (Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),)
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    file: Mapped[str]
+    """The competition's file, and the data below, as they stood when it was asked for."""
+    original: Mapped[dict[str, Any]]
+    question: Mapped[dict[str, Any]]
+    report: Mapped[dict[str, Any] | None]
+
+
+class Announcement(Base):
+    """What the organizers tell everybody, in the languages they wrote it in."""
+
+    __tablename__ = "announcements"
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    at: Mapped[datetime] = moment_of_insert()
+    text: Mapped[dict[str, Any]]
+
+
+class AuditEntry(Base):
+    """Who did what, when, and what was there before and after; written with the act, never changed."""
+
+    __tablename__ = "audit_entries"
+
+    number: Mapped[int] = mapped_column(BigInteger, Identity(), primary_key=True)
+    at: Mapped[datetime] = moment_of_insert()
+    competition_id: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"), index=True)
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    """None: the service itself, by the clock."""
+    actor: Mapped[str]
+    action: Mapped[str]
+    subject: Mapped[str]
+    before: Mapped[dict[str, Any] | None]
+    after: Mapped[dict[str, Any] | None]
+
+
+class Heartbeat(Base):
+    """When a regular task last ran to its end."""
+
+    __tablename__ = "heartbeats"
+
+    task: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[datetime]

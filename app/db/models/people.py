@@ -1,0 +1,88 @@
+"""Accounts, what signs them in, and the teams they form."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db.models.declarations import Base, identifier, moment_of_insert
+from app.roles import Role
+
+
+class User(Base):
+    __tablename__ = "users"
+
+    id: Mapped[UUID] = identifier()
+    name: Mapped[str]
+    name_key: Mapped[str] = mapped_column(unique=True)
+    """The name after NFKC and case folding: what must be unique."""
+    password_hash: Mapped[str]
+    role: Mapped[Role] = mapped_column(Text)
+    created_at: Mapped[datetime] = moment_of_insert()
+
+
+class Token(Base):
+    """An API token or a browser session: 256 random bits, of which only the digest is kept."""
+
+    __tablename__ = "tokens"
+
+    id: Mapped[UUID] = identifier()
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str]
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    scopes: Mapped[list[str]]
+    created_at: Mapped[datetime] = moment_of_insert()
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class PasswordLink(Base):
+    """A code with which a person sets a new password, once."""
+
+    __tablename__ = "password_links"
+
+    id: Mapped[UUID] = identifier()
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    created_at: Mapped[datetime] = moment_of_insert()
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+
+
+class Invite(Base):
+    __tablename__ = "invites"
+    __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    team_id: Mapped[UUID | None] = mapped_column(ForeignKey("teams.id"))
+    """The team that whoever uses it joins; without one, it founds a team."""
+    digest: Mapped[bytes] = mapped_column(unique=True)
+    uses_left: Mapped[int]
+    expires_at: Mapped[datetime]
+    created_at: Mapped[datetime] = moment_of_insert()
+
+
+class Team(Base):
+    __tablename__ = "teams"
+    __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    name: Mapped[str]
+    name_key: Mapped[str]
+    created_at: Mapped[datetime] = moment_of_insert()
+    disqualified_at: Mapped[datetime | None]
+
+
+class Member(Base):
+    """A person in a team; the key allows one team per competition."""
+
+    __tablename__ = "members"
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"), primary_key=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"), index=True)

@@ -1,0 +1,62 @@
+"""The second phase: what may be attacked, and the attacks."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.db.models.declarations import UNFINISHED, Base, Work, identifier
+from app.db.models.people import Team
+from app.db.models.submissions import Submission
+
+
+class Target(Base):
+    """A final of the first phase, frozen under an opaque name, for the other teams to attack."""
+
+    __tablename__ = "targets"
+    __table_args__ = (UniqueConstraint("competition_id", "name"),)
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
+    name: Mapped[str]
+    rows: Mapped[int]
+    files: Mapped[dict[str, Any] | None]
+    """SHA-256 of each file as the service wrote it; None until it has."""
+    salt: Mapped[bytes | None]
+    secret: Mapped[str | None]
+    """SHA-256 of the secret file in the store. With ``salt``: None until the reveal."""
+
+    submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
+
+
+class Guess(Work, Base):
+    """A team's attempt to say which row of the original each row of a target came from."""
+
+    __tablename__ = "guesses"
+    __table_args__ = (
+        Index("ix_guesses_competition_id_received_at", "competition_id", "received_at"),
+        Index("ix_guesses_unfinished", "created_at", postgresql_where=UNFINISHED),
+        UniqueConstraint("team_id", "idempotency_key"),
+    )
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    received_at: Mapped[datetime]
+    file: Mapped[str]
+    """SHA-256 of the guess file."""
+    answered: Mapped[int]
+    """Rows on which it does not abstain."""
+    correct: Mapped[int | None]
+    guesses_left: Mapped[int]
+    """What was left for this target right after this one; part of the receipt."""
+    idempotency_key: Mapped[str | None]
+    fingerprint: Mapped[str | None]
+
+    target: Mapped[Target] = relationship(lazy="raise", viewonly=True)
+    team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
