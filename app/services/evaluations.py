@@ -1,19 +1,18 @@
 """The life of an evaluation: queued, scoring under a lease, then finished once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import structlog
-from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app import queue
-from app.db.models import Competition, Evaluation, Secret, State, Submission
+from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
+from app.scoring.toml_text import with_scales
+from app.services import leases
 from app.services.competitions import published_file
-
-log = structlog.get_logger(__name__)
 
 SCORE = "score"
 """The name of the task that scores one evaluation."""
@@ -33,52 +32,21 @@ class Claim:
     sealed: bytes
 
 
-def queue_up(session: Session, submission: Submission) -> Evaluation:
-    evaluation = Evaluation(submission_id=submission.id)
+def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
+    """A new evaluation: the one that counts, or one of a re-score set that does not count yet."""
+    evaluation = Evaluation(
+        submission_id=submission_id, current=rescore is None, rescore_id=rescore.id if rescore else None
+    )
     session.add(evaluation)
     session.flush()
     queue.defer(session, SCORE, evaluation.id)
     return evaluation
 
 
-def lease_has_run_out() -> Any:  # a SQL expression; SQLAlchemy's own type says no more
-    return and_(Evaluation.state == State.SCORING, Evaluation.leased_until < func.clock_timestamp())
-
-
 def claim(session: Session, evaluation_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the evaluation for this worker, or None if it is not ours to run.
-
-    It is not if it is finished, cancelled, held by a worker whose lease runs, or if it has been tried
-    ``attempts`` times: then it ends in ERROR, because it kills its workers.
-    """
-    evaluation = session.scalar(
-        select(Evaluation)
-        .where(Evaluation.id == evaluation_id)
-        .where(or_(Evaluation.state == State.QUEUED, lease_has_run_out()))
-        .with_for_update(skip_locked=True)
-    )
-    if evaluation is None or gave_up(session, evaluation, attempts):
-        return None
-    evaluation.state = State.SCORING
-    evaluation.attempt += 1
-    now = clock(session)
-    evaluation.started_at = now
-    evaluation.leased_until = now + lease
-    return claim_of(session, evaluation)
-
-
-def clock(session: Session) -> Any:
-    """The database's clock now, which inside a transaction ``now()`` is not."""
-    return session.scalars(select(func.clock_timestamp())).one()
-
-
-def gave_up(session: Session, evaluation: Evaluation, attempts: int) -> bool:
-    if evaluation.attempt < attempts:
-        return False
-    finish(session, evaluation, State.ERROR)
-    last = evaluation.failure or "its worker was lost"
-    evaluation.failure = f"scoring was tried {evaluation.attempt} times and never finished; last: {last}"
-    return True
+    """Take the evaluation for this worker, or None if it is not ours to run (``leases.claim``)."""
+    evaluation = leases.claim(session, Evaluation, evaluation_id, lease=lease, attempts=attempts)
+    return None if evaluation is None else claim_of(session, evaluation)
 
 
 def claim_of(session: Session, evaluation: Evaluation) -> Claim:
@@ -89,7 +57,7 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
         evaluation_id=evaluation.id,
         attempt=evaluation.attempt,
         submission_id=submission.id,
-        competition_file=published_file(competition),
+        competition_file=rules_of(session, evaluation, competition),
         original=competition.original,
         files=submission.files,
         key_id=secret.key_id,
@@ -97,74 +65,44 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
     )
 
 
+def rules_of(session: Session, evaluation: Evaluation, competition: Competition) -> str:
+    """The competition file to score by: the re-score set's own, else the one in force."""
+    if evaluation.rescore_id is None:
+        return published_file(competition)
+    rescore = session.get_one(Rescore, evaluation.rescore_id)
+    return with_scales(rescore.file, rescore.scales)
+
+
 def renew(session: Session, claimed: Claim, *, lease: timedelta, step: int, steps: int, name: str) -> bool:
     """Keep the claim and say how far the scoring is; False if another worker has taken over."""
-    renewed = session.execute(
-        update(Evaluation)
-        .where(
-            Evaluation.id == claimed.evaluation_id,
-            Evaluation.state == State.SCORING,
-            Evaluation.attempt == claimed.attempt,
-        )
-        .values(leased_until=func.clock_timestamp() + lease, step=step, steps=steps, step_name=name)
-        .returning(Evaluation.id)
-    )
-    return renewed.first() is not None
+    progress = {"step": step, "steps": steps, "step_name": name}
+    return leases.renew(session, Evaluation, claimed.evaluation_id, claimed.attempt, lease=lease, **progress)
 
 
 def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer: str) -> bool:
     """Store a verdict, once: False if another worker has taken the evaluation since."""
-    evaluation = still_held(session, claimed)
+    evaluation = leases.held(session, Evaluation, claimed.evaluation_id, claimed.attempt)
     if evaluation is None:
         return False
-    finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
+    leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
+    evaluation.step = evaluation.steps
     evaluation.verdict, evaluation.scorer, evaluation.failure = verdict, scorer, None
     return True
 
 
 def fail(session: Session, claimed: Claim, reason: str) -> bool:
     """End the evaluation in ERROR: our fault, with a reason that a team may read."""
-    evaluation = still_held(session, claimed)
-    if evaluation is None:
-        return False
-    finish(session, evaluation, State.ERROR)
-    evaluation.failure = reason
-    return True
+    return leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)
 
 
 def release(session: Session, claimed: Claim, reason: str) -> None:
     """Give the claim back after a passing fault; the sweep asks for it again."""
-    evaluation = still_held(session, claimed)
-    if evaluation is not None:
-        evaluation.failure = reason
-        evaluation.state = State.QUEUED
-        evaluation.leased_until = None
+    leases.give_back(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)
 
 
-def still_held(session: Session, claimed: Claim) -> Evaluation | None:
-    evaluation = session.get_one(Evaluation, claimed.evaluation_id, with_for_update=True)
-    held = (evaluation.state, evaluation.attempt) == (State.SCORING, claimed.attempt)
-    return evaluation if held else None
-
-
-def finish(session: Session, evaluation: Evaluation, state: State) -> None:
-    evaluation.state = state
-    evaluation.leased_until = None
-    evaluation.finished_at = clock(session)
-    evaluation.step = evaluation.steps
-    log.info("evaluation_finished", evaluation=str(evaluation.id), state=state, attempt=evaluation.attempt)
-
-
-def ask_again(session: Session, *, queue_is_empty: bool) -> list[UUID]:
-    """Ring again for what should be running and is not: nobody holds it and no message waits.
-
-    Queued evaluations are asked for only when the queue is empty: while messages wait, theirs may be one.
-    """
-    lost = lease_has_run_out()
-    if queue_is_empty:
-        waiting = Evaluation.created_at < func.clock_timestamp() - timedelta(seconds=5)
-        lost = or_(lost, and_(Evaluation.state == State.QUEUED, waiting))
-    found = list(session.scalars(select(Evaluation.id).where(lost).order_by(Evaluation.created_at)))
+def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
+    """Ring again for evaluations that nobody works on."""
+    found = leases.unattended(session, Evaluation, queue_is_empty=queue_is_empty)
     for evaluation_id in found:
         queue.defer(session, SCORE, evaluation_id)
     return found

@@ -49,7 +49,6 @@ class ThresholdReport(Work, Base):
     __tablename__ = "threshold_reports"
     __table_args__ = (Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),)
 
-    id: Mapped[UUID] = identifier()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     file: Mapped[str]

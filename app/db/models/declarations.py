@@ -53,6 +53,7 @@ def moment_of_insert() -> Mapped[datetime]:
 class Work:
     """What a worker does under a lease and finishes once: columns of evaluations, guesses and reports."""
 
+    id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
     leased_until: Mapped[datetime | None]

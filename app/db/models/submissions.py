@@ -129,7 +129,6 @@ class Evaluation(Work, Base):
         UniqueConstraint("rescore_id", "submission_id"),
     )
 
-    id: Mapped[UUID] = identifier()
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))
     """The set it belongs to; the rules are that set's."""

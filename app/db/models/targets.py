@@ -42,7 +42,6 @@ class Guess(Work, Base):
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
-    id: Mapped[UUID] = identifier()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), index=True)
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
