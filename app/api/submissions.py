@@ -4,17 +4,17 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request, Response, status
+from fastapi import APIRouter, Depends, Header, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app import storage
-from app.db.models import Submission
+from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
 from app.scoring.tracks import TRACKS
-from app.services import competitions, submissions
-from app.services.submissions import Entrance
+from app.services import competitions, finals, quota, submissions, uploads
+from app.services.uploads import Entrance
 from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
@@ -66,6 +66,24 @@ class Receipt(BaseModel):
         str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
     ]
     warnings: list[dict[str, Any]]
+    quota_left: Annotated[dict[str, int], Field(description="of each cap, right after this submission")]
+
+
+class FinalIn(BaseModel):
+    final: bool = True
+
+
+class CapOut(BaseModel):
+    name: str
+    used: int
+    limit: int
+    left: int
+    resets_at: Annotated[datetime | None, Field(description="null: it does not")]
+
+
+class QuotaOut(BaseModel):
+    phase: str
+    caps: list[CapOut]
 
 
 class SubmissionOut(Receipt):
@@ -73,6 +91,8 @@ class SubmissionOut(Receipt):
     team: str
     comment: str
     rows: int
+    final: Annotated[bool, Field(description="marked by the team to stand for it in the second phase")]
+    disqualified: bool
     step: int
     steps: int
     step_name: str
@@ -87,9 +107,15 @@ class SubmissionOut(Receipt):
     ]
 
 
-def entrance(slug: str, principal: SignedIn) -> Entrance:
+IdempotencyKey = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", description="a retry under the same key gets the same receipt"),
+]
+
+
+def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
     with transaction() as session:
-        return submissions.entrance(session, principal, slug)
+        return uploads.entrance(session, principal, slug, key=idempotency_key)
 
 
 async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
@@ -109,24 +135,29 @@ def create_submission(
     sent: Annotated[Parts, Depends(parts)],
 ) -> Receipt:
     """Accept an anonymized table with its secret; scoring runs in the background."""
-    upload = submissions.read_upload(
-        at,
-        files={name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files},
-        secret=sent.file("secret"),
-        comment=sent.texts.get("comment", ""),
-        data=settings.data,
-    )
+    files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}
+    secret, comment = sent.file("secret"), sent.texts.get("comment", "")
+    if at.repeats is not None:
+        with transaction() as session:
+            printed = uploads.fingerprint({**files, "secret": secret}, comment)
+            return receipt(submissions.repeated(session, at.repeats, printed))
+    upload = uploads.read_upload(at, files=files, secret=secret, comment=comment, data=settings.data)
     with transaction() as session:
         made = submissions.accept(
             session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
         )
+    return receipt(made)
+
+
+def receipt(made: submissions.Receipt) -> Receipt:
     return Receipt(
         id=made.submission.id,
-        status=made.evaluation.state,
+        status=State.QUEUED,
         received_at=made.submission.received_at,
-        sha256=digests(made.submission),
+        sha256=named(made.submission.sent),
         commitment=made.commitment,
         warnings=made.submission.remarks,
+        quota_left=made.submission.quota_left,
     )
 
 
@@ -150,15 +181,39 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn, setting
     """The public part of a submission, as it was sent."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
-    known = digests(found)
+    known = named(found.files)
     if file not in known:
         raise NotFound("a submission's public part is " + ", ".join(known), code="no_such_file")
     return Response(storage.get(settings.data, known[file]), media_type="text/csv")
 
 
-def digests(found: Submission) -> dict[str, str]:
-    """SHA-256 of each public file by its name."""
-    return {f"{name}.csv": digest for name, digest in found.files.items()}
+@router.post("/submissions/{submission_id}/cancel")
+def cancel_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+    """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
+    with transaction() as session:
+        found = submissions.cancel(session, principal, submission_id)
+        return shown(session, submissions.slug_of(session, found), found)
+
+
+@router.put("/submissions/{submission_id}/final")
+def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> SubmissionOut:
+    """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
+    with transaction() as session:
+        found = finals.mark(session, principal, submission_id, final=body.final)
+        return shown(session, submissions.slug_of(session, found), found)
+
+
+@router.get("/competitions/{slug}/quota")
+def get_quota(slug: str, principal: SignedIn) -> QuotaOut:
+    """Each cap on your team's uploads: what is used, the limit, and when it resets."""
+    with transaction() as session:
+        found = quota.report(session, principal, slug)
+    return QuotaOut.model_validate(found, from_attributes=True)
+
+
+def named(files: dict[str, Any]) -> dict[str, str]:
+    """SHA-256 of each public file by its file name."""
+    return {f"{name}.csv": digest for name, digest in files.items()}
 
 
 def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
@@ -167,13 +222,16 @@ def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
         id=found.id,
         status=evaluation.state,
         received_at=found.received_at,
-        sha256=digests(found),
+        sha256=named(found.sent),
         commitment=found.secret.commitment,
         warnings=found.remarks,
+        quota_left=found.quota_left,
         competition=slug,
         team=found.team.name,
         comment=found.comment,
         rows=found.rows,
+        final=found.final,
+        disqualified=found.disqualified_at is not None,
         step=evaluation.step,
         steps=evaluation.steps,
         step_name=evaluation.step_name,

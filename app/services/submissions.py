@@ -1,8 +1,7 @@
-"""Submissions: read an upload, accept it, show it to its team."""
+"""Submissions: take one in, show it to its team, cancel it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -12,89 +11,19 @@ from sqlalchemy.orm import Session, joinedload
 from app import sealing, storage
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
-from app.errors import Conflict, InvalidInput, NotFound
+from app.errors import Conflict, NotFound
 from app.scoring.csv_text import Remark
-from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
-from app.scoring.tracks import TRACKS
-from app.services import competitions, evaluations, teams
+from app.services import competitions, evaluations, leases, phases, quota, teams, uploads
 from app.services.accounts import Principal
-
-LONGEST_COMMENT = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Entrance:
-    """What an upload is read against: the competition as it stood when the team knocked."""
-
-    competition_id: UUID
-    file: str
-    original: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only."""
-
-    entrance: Entrance
-    files: dict[str, bytes]
-    rows: int
-    secret: bytes
-    comment: str
-    remarks: tuple[Remark, ...]
+from app.services.uploads import Upload
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
+    """What the team is told; the same again for a retry under the same key."""
+
     submission: Submission
-    evaluation: Evaluation
     commitment: str
-
-
-def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
-    """Whether this person may submit now; asked before the files are read."""
-    principal.require("submit")
-    row = competitions.find(session, slug)
-    teams.require_team(session, row.id, principal)
-    require_open(session, row)
-    if row.original_rows is None:
-        raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, digests(row))
-
-
-def digests(row: CompetitionRow) -> tuple[tuple[str, str], ...]:
-    """Name and SHA-256 of each file of the original."""
-    return tuple(sorted(row.original.items()))
-
-
-def require_open(session: Session, row: CompetitionRow) -> datetime:
-    """The time by the database's clock, which must lie in the anonymization phase."""
-    standing = competitions.standing(session, competitions.read_file(row.file))
-    if standing.phase is None or standing.phase.name != "anonymization":
-        raise Conflict("the anonymization phase is not open", code="phase_closed")
-    return standing.now
-
-
-def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str, data: Path) -> Upload:
-    """Parse a release and its secret against the original; InvalidUpload says what is wrong.
-
-    Needs no session.
-    """
-    if len(comment) > LONGEST_COMMENT or "\x00" in comment:
-        raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
-    competition = competitions.read_file(at.file)
-    track = TRACKS[competition.track]
-    original = competitions.original_tables(data, at.original, at.file)
-    release, remarks = track.parse_release(files, original, competition)
-    rows = track.individuals(release)
-    source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
-    if keeps_original_order(source):
-        remarks.append(
-            Remark(
-                "rows_in_original_order",
-                "most rows stand in the order of the original: guessing 'row j is row j' finds them",
-            )
-        )
-    return Upload(at, files, rows, secret_csv(source), comment, tuple(remarks))
 
 
 def accept(
@@ -105,12 +34,21 @@ def accept(
     The competition's shared lock keeps its phases and data from turning meanwhile, the team's own lock puts
     its uploads in a row; the clock is read under both.
     """
-    row = session.get_one(CompetitionRow, upload.entrance.competition_id, with_for_update={"read": True})
+    at = upload.entrance
+    row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
     team = teams.require_team(session, row.id, principal)
     session.refresh(team, with_for_update=True)
-    received_at = require_open(session, row)
-    if (row.file, digests(row)) != (upload.entrance.file, upload.entrance.original):
+    accepted = uploads.submitted_under(session, team, at.key)
+    if accepted is not None:
+        uploads.uncount(session, at)
+        return repeated(session, accepted, upload.fingerprint)
+    uploads.require_qualified(team)
+    now = phases.standing(session, row)
+    now.require_open(phases.ANONYMIZATION)
+    if (row.file, uploads.digests(row)) != (at.file, at.original):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+    before = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
+    quota.require_room(tuple(cap for cap in before if cap.name.startswith("valid")), now.now)
     identifier = uuid4()
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(
@@ -118,29 +56,40 @@ def accept(
         competition_id=row.id,
         team_id=team.id,
         user_id=principal.user_id,
-        received_at=received_at,
+        received_at=now.now,
         comment=upload.comment,
         files={name: storage.put(data, content) for name, content in upload.files.items()},
-        sent={name: storage.digest_of(content) for name, content in upload.files.items()},
-        quota_left={},
+        sent=upload.sent,
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
+        quota_left={},
+        idempotency_key=at.key,
+        fingerprint=upload.fingerprint,
     )
     session.add(submission)
     session.flush()
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
-    return Receipt(submission, evaluations.queue_up(session, submission), sealed.commitment)
+    evaluations.queue_up(session, identifier)
+    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
+    submission.quota_left = quota.left(after)
+    return Receipt(submission, sealed.commitment)
 
 
 def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:
     return {"key_id": sealed.key_id, "sealed": sealed.box, "commitment": sealed.commitment}
 
 
+def repeated(session: Session, accepted: UUID, fingerprint: str) -> Receipt:
+    """The receipt of what was accepted under the same key."""
+    submission = session.get_one(Submission, accepted)
+    uploads.require_same(submission.fingerprint, fingerprint)
+    return Receipt(submission, session.get_one(Secret, accepted).commitment)
+
+
 def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
     """Said to the same team only: nothing ever tells that another team sent the same."""
-    found = {name: storage.digest_of(content) for name, content in upload.files.items()}
-    sent = session.scalars(select(Submission.files).where(Submission.team_id == team.id))
-    earlier = sum(files == found for files in sent)
+    sent = session.scalars(select(Submission.sent).where(Submission.team_id == team.id))
+    earlier = sum(files == upload.sent for files in sent)
     if not earlier:
         return []
     return [Remark("sent_before", f"your team has sent this very table {earlier} times before")]
@@ -165,13 +114,35 @@ def visible(session: Session, principal: Principal, submission_id: UUID) -> Subm
     return found
 
 
+def own(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """One submission of the person's own team, to be changed."""
+    principal.require("submit")
+    found = visible(session, principal, submission_id)
+    team = teams.require_team(session, found.competition_id, principal)
+    if team.id != found.team_id:
+        raise NotFound("there is no such submission", code="no_such_submission")
+    return found
+
+
+def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
+    """Withdraw a submission that is not scored yet; the valid one is given back, the attempt is not."""
+    found = own(session, principal, submission_id)
+    evaluation = session.get_one(
+        Evaluation, found.evaluation.id, with_for_update=True, populate_existing=True
+    )
+    if evaluation.state not in leases.UNFINISHED:
+        raise Conflict(f"the submission is {evaluation.state} already", code="finished")
+    leases.finish(session, evaluation, State.CANCELLED)
+    return found
+
+
 def slug_of(session: Session, submission: Submission) -> str:
     return session.get_one(CompetitionRow, submission.competition_id).slug
 
 
 def may_see(session: Session, principal: Principal, submission: Submission) -> bool:
-    own = teams.team_of(session, submission.competition_id, principal)
-    if own is not None and own.id == submission.team_id:
+    mine = teams.team_of(session, submission.competition_id, principal)
+    if mine is not None and mine.id == submission.team_id:
         return True
     return competitions.is_organizer(session, submission.competition_id, principal)
 

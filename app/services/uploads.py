@@ -1,0 +1,149 @@
+"""An upload on its way in: who may send one now, and what it says; nothing is accepted here."""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app import storage
+from app.db.models import Attempt, Submission, Team
+from app.db.models import Competition as CompetitionRow
+from app.errors import Conflict, InvalidInput, NotAllowed
+from app.scoring.csv_text import Remark
+from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
+from app.scoring.tracks import TRACKS
+from app.services import competitions, phases, quota, teams
+from app.services.accounts import Principal
+
+LONGEST_COMMENT = 1_000
+IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What an upload is read against: the competition as it stood when the team knocked.
+
+    ``attempt_id``: how it was counted; None if ``repeats`` names what was accepted under its key before.
+    """
+
+    competition_id: UUID
+    file: str
+    original: tuple[tuple[str, str], ...]
+    key: str | None
+    attempt_id: UUID | None
+    repeats: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only.
+
+    ``files`` is what will be kept, ``sent`` the digests of what came in.
+    """
+
+    entrance: Entrance
+    files: dict[str, bytes]
+    sent: dict[str, str]
+    fingerprint: str
+    rows: int
+    secret: bytes
+    comment: str
+    remarks: tuple[Remark, ...]
+
+
+def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
+    """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
+    principal.require("submit")
+    row = competitions.find(session, slug)
+    team = teams.require_team(session, row.id, principal)
+    repeats = submitted_under(session, team, checked_key(key))
+    if repeats is not None:
+        return Entrance(row.id, row.file, digests(row), key, None, repeats)
+    require_qualified(team)
+    now = phases.standing(session, row)
+    now.require_open(phases.ANONYMIZATION)
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    attempt = quota.begin_attempt(
+        session, row, team, principal.user_id, phase=phases.ANONYMIZATION, now=now.now
+    )
+    return Entrance(row.id, row.file, digests(row), key, attempt.id)
+
+
+def checked_key(key: str | None) -> str | None:
+    if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
+        raise InvalidInput("an Idempotency-Key has 1 to 200 visible ASCII characters", code="idempotency_key")
+    return key
+
+
+def submitted_under(session: Session, team: Team, key: str | None) -> UUID | None:
+    if key is None:
+        return None
+    mine = select(Submission.id).where(Submission.team_id == team.id, Submission.idempotency_key == key)
+    return session.scalar(mine)
+
+
+def require_qualified(team: Team) -> None:
+    if team.disqualified_at is not None:
+        raise NotAllowed("your team has been disqualified", code="disqualified")
+
+
+def digests(row: CompetitionRow) -> tuple[tuple[str, str], ...]:
+    """Name and SHA-256 of each file of the original."""
+    return tuple(sorted(row.original.items()))
+
+
+def fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
+    """SHA-256 of all parts of a request: the same under one key means the same request."""
+    found = hashlib.sha256()
+    for name, content in sorted({**parts, "comment": comment.encode(errors="surrogatepass")}.items()):
+        found.update(f"{name} {len(content)}\n".encode() + hashlib.sha256(content).digest())
+    return found.hexdigest()
+
+
+def require_same(known: str | None, sent: str) -> None:
+    """Under a known key only the same request is the retry that the key is for."""
+    if known != sent:
+        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
+
+
+def uncount(session: Session, entrance: Entrance) -> None:
+    """Take the attempt back: it turned out to repeat one that is counted."""
+    session.execute(delete(Attempt).where(Attempt.id == entrance.attempt_id))
+
+
+def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str, data: Path) -> Upload:
+    """Parse a release and its secret against the original; InvalidUpload says what is wrong.
+
+    Needs no session. Where the competition shuffles, the order is drawn here and composed into the secret:
+    what is scored, attacked and published is the same table.
+    """
+    if len(comment) > LONGEST_COMMENT or "\x00" in comment:
+        raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
+    competition = competitions.read_file(at.file)
+    track = TRACKS[competition.track]
+    original = competitions.original_tables(data, at.original, at.file)
+    release, remarks = track.parse_release(files, original, competition)
+    rows = track.individuals(release)
+    source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
+    sent = {name: storage.digest_of(content) for name, content in files.items()}
+    printed = fingerprint({**files, "secret": secret}, comment)
+    if competition.publication.shuffle_targets:
+        order = np.random.default_rng(secrets.randbits(128))
+        release, source = track.shuffle(release, source, rng=order)
+        files = track.files_of(release)
+    elif keeps_original_order(source):
+        remarks.append(IN_ORDER)
+    return Upload(at, files, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
+
+
+IN_ORDER = Remark(
+    "rows_in_original_order",
+    "most rows stand in the order of the original: guessing 'row j is row j' finds them",
+)
