@@ -26,6 +26,12 @@ class Sealed:
     commitment: str
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    salt: bytes
+    secret: bytes
+
+
 def create_keys(public_file: Path, private_folder: Path) -> str:
     """A new pair: the public half in ``public_file``, the private one in the folder; returns the key's id."""
     private = PrivateKey.generate()
@@ -62,6 +68,11 @@ def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sea
 
 def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> bytes:
     """The secret that was sealed for this submission. Workers only: nobody else has the folder."""
+    return open_with_salt(private_folder, key_id=key_id, box=box, submission_id=submission_id).secret
+
+
+def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, submission_id: UUID) -> Opened:
+    """The secret with the salt that its commitment was made with."""
     key = read_private_key(private_folder, key_id)
     try:
         content = SealedBox(key).decrypt(box)
@@ -69,7 +80,7 @@ def open_sealed(private_folder: Path | None, *, key_id: str, box: bytes, submiss
         raise Unavailable("a sealed secret does not open", code="secret_unreadable") from None
     if content[:16] != submission_id.bytes:
         raise Unavailable("a sealed secret belongs to another submission", code="secret_unreadable")
-    return content[16 + SALT_BYTES :]
+    return Opened(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
 
 
 def commitment_of(salt: bytes, secret: bytes) -> str:

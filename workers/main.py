@@ -8,20 +8,19 @@ from celery.signals import worker_process_init
 
 from app.config import get_settings
 from app.queue import celery
-from workers import scoring, upkeep
+from workers import phases, scoring, upkeep
 
-__all__ = ["celery", "scoring", "upkeep"]
+__all__ = ["celery", "phases", "scoring", "upkeep"]
 
 PR_SET_PDEATHSIG = 1
 
-celery.conf.task_routes = {upkeep.SWEEP: {"queue": upkeep.QUEUE}}
+EVERY_S = get_settings().sweep_every_s
+
+celery.conf.task_routes = {name: {"queue": upkeep.QUEUE} for name in (upkeep.SWEEP, phases.TURN)}
 celery.conf.beat_schedule = {
-    "sweep": {
-        "task": upkeep.SWEEP,
-        "schedule": get_settings().sweep_every_s,
-        # A sweep that waited too long is replaced by the next one.
-        "options": {"expires": 2 * get_settings().sweep_every_s},
-    }
+    # One that waited too long is replaced by the next one.
+    name: {"task": name, "schedule": EVERY_S, "options": {"expires": 2 * EVERY_S}}
+    for name in (upkeep.SWEEP, phases.TURN)
 }
 
 

@@ -11,7 +11,8 @@ from app.db.models import Competition as CompetitionRow
 from app.errors import InvalidCompetition, NotFound
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.tracks import TRACKS
-from app.services import competitions, teams
+from app.services import competitions, phases, teams
+from app.services.phases import Standing
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
@@ -32,7 +33,11 @@ class CompetitionOut(BaseModel):
     title: dict[str, str]
     track: str
     timezone: str
-    state: Annotated[str, Field(description="upcoming, anonymization, reidentification or closed")]
+    state: Annotated[
+        phases.State,
+        Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
+    ]
+    paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
     phases: list[PhaseOut]
     original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
     original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
@@ -52,14 +57,15 @@ class InviteOut(BaseModel):
     uses: int
 
 
-def description(row: CompetitionRow, state: str) -> CompetitionOut:
+def description(row: CompetitionRow, now: Standing) -> CompetitionOut:
     competition = competitions.read_file(row.file)
     return CompetitionOut(
         slug=row.slug,
         title=dict(competition.title),
         track=competition.track,
         timezone=competition.timezone,
-        state=state,
+        state=now.state,
+        paused=now.paused,
         phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in competition.phases],
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
@@ -72,8 +78,7 @@ def list_competitions() -> list[CompetitionOut]:
     """All competitions of this service, oldest first."""
     with transaction() as session:
         rows = competitions.listed(session)
-        states = [competitions.standing(session, competitions.read_file(row.file)).state for row in rows]
-    return [description(row, state) for row, state in zip(rows, states, strict=True)]
+        return [description(row, phases.standing(session, row)) for row in rows]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -81,8 +86,7 @@ def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
         row = competitions.create(session, principal, toml_text(file))
-        state = competitions.standing(session, competitions.read_file(row.file)).state
-    return description(row, state)
+        return description(row, phases.standing(session, row))
 
 
 @router.get("/{slug}")
@@ -90,8 +94,7 @@ def get_competition(slug: str) -> CompetitionOut:
     """One competition with its phases."""
     with transaction() as session:
         row = competitions.find(session, slug)
-        state = competitions.standing(session, competitions.read_file(row.file)).state
-    return description(row, state)
+        return description(row, phases.standing(session, row))
 
 
 @router.get("/{slug}/competition.toml", response_class=Response)
@@ -112,8 +115,7 @@ def replace_competition_file(
     revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
-        state = competitions.standing(session, competitions.read_file(row.file)).state
-    return description(row, state)
+        return description(row, phases.standing(session, row))
 
 
 @router.get("/{slug}/original/{file}", response_class=Response)
@@ -141,9 +143,9 @@ def put_original(
     revision = competitions.revision_of_original(row, name, content, data=settings.data)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
-        state = competitions.standing(session, competitions.read_file(row.file)).state
+        now = phases.standing(session, row)
     remarks = [{"code": remark.code, "message": remark.message} for remark in revision.remarks]
-    return OriginalOut(**description(row, state).model_dump(), remarks=remarks)
+    return OriginalOut(**description(row, now).model_dump(), remarks=remarks)
 
 
 @router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)

@@ -24,7 +24,7 @@ from app.scoring.competition import (
     Publication,
     Ranking,
 )
-from app.scoring.toml_text import loaded
+from app.scoring.toml_text import loaded, with_tables
 from app.scoring.tracks import TRACKS
 
 FORMAT = 1
@@ -293,10 +293,6 @@ def read_publication(table: Table, zone: ZoneInfo) -> Publication:
         "shuffle_targets": table.take("shuffle_targets", flag, False),
     }
     table.finish()
-    if given["shuffle_targets"]:
-        raise InvalidCompetition(
-            "publication.shuffle_targets is not available yet", code="shuffle_unsupported"
-        )
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 
 
@@ -333,3 +329,12 @@ def read_phase(table: Table, zone: ZoneInfo) -> Phase:
     if not start < end:
         raise wrong(table.path, "a window that starts before it ends")
     return Phase(name, start, end)
+
+
+def with_phases(text: str, phases: Iterable[Phase]) -> str:
+    """The competition file with its ``[[phases]]`` replaced by these."""
+    tables = [
+        f'[[phases]]\nname = "{phase.name}"\nstart = {phase.start.isoformat()}\nend = {phase.end.isoformat()}'
+        for phase in phases
+    ]
+    return with_tables(text, "phases", "\n\n".join(tables))

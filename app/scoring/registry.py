@@ -90,8 +90,9 @@ class Track:
 
     ``files``: the names of a release's files; ``original_files``: those of the original. Individuals are the
     rows of the first. ``check_part``: refuses a first file that could belong to no original. The first of
-    ``distances`` is the default. ``untouched``: the original released as it
-    is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
+    ``distances`` is the default. ``files_of``: the release as files; ``canonical_files``: as files that say
+    nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
+    it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
     some columns; ``group_columns``: which there are, and the usual ones. ``signatures``: what each kind of
     method changes, see ``fingerprint``.
     """
@@ -103,6 +104,7 @@ class Track:
     parse_original: Callable[[Files, Competition], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Competition], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
+    canonical_files: Callable[[Tables], dict[str, bytes]]
     individuals: Callable[[Tables], int]
     prepare: Callable[[Tables, Competition], Any]
     target_of: Callable[[Any, Tables], Any]

@@ -1,12 +1,11 @@
 """Competitions: their file, their original data, the phase they are in."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -15,7 +14,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Organizer, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition import Competition, Phase
+from app.scoring.competition import Competition
 from app.scoring.competition_file import SLUG, parse_competition
 from app.scoring.csv_text import Remark
 from app.scoring.registry import Tables
@@ -23,21 +22,6 @@ from app.scoring.scales import scales
 from app.scoring.toml_text import with_scales
 from app.scoring.tracks import TRACKS
 from app.services.accounts import Principal
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The phase a competition is in by the database's clock, and what comes next."""
-
-    now: datetime
-    phase: Phase | None
-    following: Phase | None
-
-    @property
-    def state(self) -> str:
-        if self.phase:
-            return self.phase.name
-        return "upcoming" if self.following else "closed"
 
 
 @lru_cache(maxsize=64)
@@ -56,14 +40,6 @@ def find(session: Session, slug: str) -> CompetitionRow:
     if row is None:
         raise NotFound(f"there is no competition {slug[:63]!r}", code="no_such_competition")
     return row
-
-
-def standing(session: Session, competition: Competition) -> Standing:
-    """Windows are half-open: the end belongs to what comes next."""
-    now = session.scalars(select(func.clock_timestamp())).one()
-    current = next((phase for phase in competition.phases if phase.start <= now < phase.end), None)
-    following = next((phase for phase in competition.phases if now < phase.start), None)
-    return Standing(now, current, following)
 
 
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:

@@ -15,7 +15,7 @@ from starlette.staticfiles import StaticFiles
 from app.errors import DomainError, NotAllowed, NotFound, NotSignedIn
 from app.http.dependencies import COOKIE, AppSettings, MaybeSignedIn, require_same_origin
 from app.http.problems import status_of
-from app.services import accounts, boards, competitions, submissions, teams
+from app.services import accounts, boards, competitions, phases, submissions, teams
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web import words
@@ -50,7 +50,7 @@ def front(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         rows = competitions.listed(session)
         files = [competitions.read_file(row.file) for row in rows]
-        states = [competitions.standing(session, file).state for file in files]
+        states = [phases.standing(session, row).state for row in rows]
     return page(request, principal, "front.html", listed=list(zip(files, states, strict=True)))
 
 
@@ -63,7 +63,7 @@ def board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
             competition = competitions.read_file(row.file)
             content = {
                 "competition": competition,
-                "state": competitions.standing(session, competition).state,
+                "state": phases.standing(session, row).state,
                 "board": board_if_open(session, principal, slug),
             }
             team = teams.team_of(session, row.id, principal) if principal else None

@@ -356,13 +356,3 @@ def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
     day = "2027-01-{}T00:00:00Z".format
     dated = [(name, day(start), day(end)) for name, start, end in windows]
     assert code(phases(*dated)) == "wrong_value"
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ("[publication]\nshuffle_targets = true", "shuffle_unsupported"),
-    ],
-)
-def test_what_is_not_built_yet_is_said_and_not_ignored(more: str, expected: str) -> None:
-    assert code(LEAST + more) == expected

@@ -42,6 +42,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/competitions/{slug}/submissions": (401, 202, 202, 403, 403, 403),
     "GET /api/v1/competitions/{slug}/submissions": (401, 200, 200, 403, 403, 403),
     "GET /api/v1/submissions/{submission_id}": (401, 404, 200, 200, 404, 200),
+    "POST /api/v1/submissions/{submission_id}/cancel": (401, 404, 409, 403, 404, 403),
+    "PUT /api/v1/submissions/{submission_id}/final": (401, 404, 200, 403, 404, 403),
+    "GET /api/v1/competitions/{slug}/quota": (401, 200, 200, 403, 403, 403),
     "GET /api/v1/submissions/{submission_id}/data/{file}": (401, 404, 200, 200, 404, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization.csv": (200, 200, 200, 200, 200, 200),
@@ -170,6 +173,7 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     },
     "POST /api/v1/competitions/{slug}/invites": lambda _: {"json": {}},
     "POST /api/v1/competitions/{slug}/submissions": an_upload,
+    "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
 }
 """What a request that is allowed must carry to succeed; a refusal must come before it matters."""

@@ -116,7 +116,7 @@ def test_no_log_line_contains_a_secret_a_password_or_a_token(
     client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
     captured = capfd.readouterr()
     logged = captured.out + captured.err + caplog.text
-    assert "evaluation_finished" in logged
+    assert "work_finished" in logged
     assert "scoring_postponed" in logged
     assert not seen(logged.encode(), canaries)
 

@@ -1,6 +1,7 @@
 """The pages as a browser gets them: who sees what, in which language, and how sign-in guards itself."""
 
 import re
+from typing import get_args
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,7 +13,7 @@ from app.config import Settings, get_settings
 from app.db.models import Token
 from app.http.dependencies import COOKIE
 from app.scoring.csv_text import table_csv
-from app.services import accounts
+from app.services import accounts, phases
 from app.transaction import transaction
 from app.web import words
 from app.web.pages import templates
@@ -84,7 +85,7 @@ def test_every_word_exists_in_every_language_and_is_used() -> None:
         for name in templates.env.list_templates()
         if templates.env.loader
     )
-    named_by_state = {"anonymization", "reidentification", "upcoming", "closed"}
+    named_by_state = set(get_args(phases.State))
     unused = {
         key
         for key in words.WORDS

@@ -106,6 +106,7 @@ MICRODATA = Track(
     parse_original=_parse_original,
     parse_release=_parse_release,
     files_of=lambda table: {"anonymized": table_csv(table)},
+    canonical_files=lambda table: {"anonymized": table_csv(table)},
     individuals=len,
     prepare=lambda table, competition: prepare(table, columns_of(competition)),
     target_of=target_of,

@@ -27,6 +27,7 @@ from app.scoring.transaction_release import (
 )
 from app.scoring.transaction_tables import (
     TransactionTables,
+    canonical_files,
     check_customers,
     files_of,
     parse_original,
@@ -115,6 +116,7 @@ TRANSACTIONS = Track(
     parse_original=lambda files, _: parse_original(files),
     parse_release=lambda files, original, _: parse_release(files, original),
     files_of=files_of,
+    canonical_files=canonical_files,
     individuals=lambda tables: len(tables.customers),
     prepare=lambda tables, _: prepare(tables),
     target_of=target_of,

@@ -1,0 +1,174 @@
+"""How phases turn by themselves: freeze the finals, publish the targets, close, reveal.
+
+Each step takes the competition's lock, reads the clock under it, looks whether it is due and not yet done,
+and does it in one transaction: two clocks at once, or one that is restarted in the middle, do it once. What
+takes long (writing a target's files, opening a secret) happens between the steps, per target, written once.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Evaluation, Guess, Secret, Submission, Target
+from app.services import audit, finals, phases
+from app.services.leases import UNFINISHED, clock
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """A target whose files the service has still to write, and what from."""
+
+    target_id: UUID
+    competition_file: str
+    original: tuple[tuple[str, str], ...]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Unrevealed:
+    """A target whose secret is to be published."""
+
+    target_id: UUID
+    submission_id: UUID
+    key_id: str
+    sealed: bytes
+    commitment: str
+
+
+def unfinished(session: Session) -> Sequence[UUID]:
+    """Competitions that a clock may have to turn."""
+    open_ended = select(CompetitionRow.id).where(
+        or_(
+            CompetitionRow.published_at.is_(None),
+            CompetitionRow.closed_at.is_(None),
+            CompetitionRow.revealed_at.is_(None),
+        )
+    )
+    return session.scalars(open_ended.order_by(CompetitionRow.created_at)).all()
+
+
+def locked(session: Session, competition_id: UUID) -> CompetitionRow:
+    return session.get_one(CompetitionRow, competition_id, with_for_update=True)
+
+
+def freeze(session: Session, competition_id: UUID) -> bool:
+    """Take the finals, once the first deadline has passed and all that came in time has been scored."""
+    row = locked(session, competition_id)
+    due = row.frozen_at is None and phases.has_ended(session, row, phases.ANONYMIZATION)
+    if not due or is_being_scored(session, row):
+        return False
+    taken = finals.chosen(session, row)
+    # Neither the order nor the number tells who it is or when it came.
+    secrets.SystemRandom().shuffle(taken)
+    width = max(2, len(str(len(taken))))
+    for number, submission in enumerate(taken, 1):
+        session.add(
+            Target(
+                competition_id=row.id,
+                submission_id=submission.id,
+                name=f"T{number:0{width}}",
+                rows=submission.rows,
+            )
+        )
+    row.frozen_at = clock(session)
+    noted(session, row, "finals.freeze", targets=len(taken))
+    return True
+
+
+def is_being_scored(session: Session, row: CompetitionRow) -> bool:
+    waiting = (
+        select(Evaluation.id)
+        .join(Evaluation.submission)
+        .where(Submission.competition_id == row.id, Evaluation.current, Evaluation.state.in_(UNFINISHED))
+    )
+    return bool(session.scalar(select(waiting.exists())))
+
+
+def unwritten(session: Session, competition_id: UUID) -> list[Unwritten]:
+    row = session.get_one(CompetitionRow, competition_id)
+    found = session.execute(
+        select(Target.id, Submission.files)
+        .join(Target.submission)
+        .where(Target.competition_id == competition_id, Target.files.is_(None))
+        .order_by(Target.name)
+    )
+    original = tuple(sorted(row.original.items()))
+    return [Unwritten(target_id, row.file, original, files) for target_id, files in found]
+
+
+def written(session: Session, target_id: UUID, files: dict[str, str]) -> None:
+    """Note a target's files, unless another clock has."""
+    session.execute(update(Target).where(Target.id == target_id, Target.files.is_(None)).values(files=files))
+
+
+def publish(session: Session, competition_id: UUID) -> bool:
+    """Make the targets available, once all their files are written."""
+    row = locked(session, competition_id)
+    missing = exists().where(Target.competition_id == row.id, Target.files.is_(None))
+    if row.frozen_at is None or row.published_at is not None or session.scalar(select(missing)):
+        return False
+    row.published_at = clock(session)
+    noted(session, row, "targets.publish")
+    return True
+
+
+def close(session: Session, competition_id: UUID) -> bool:
+    """End the contest, once the second deadline has passed and every guess has been judged."""
+    row = locked(session, competition_id)
+    due = row.closed_at is None and row.published_at is not None
+    if not due or not phases.has_ended(session, row, phases.REIDENTIFICATION):
+        return False
+    judging = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
+    if session.scalar(select(judging)):
+        return False
+    row.closed_at = clock(session)
+    noted(session, row, "competition.close")
+    return True
+
+
+def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
+    """The targets of a closed competition whose secrets are still sealed; of another, none."""
+    found = session.execute(
+        select(Target.id, Secret)
+        .join(Secret, Secret.submission_id == Target.submission_id)
+        .join(CompetitionRow, CompetitionRow.id == Target.competition_id)
+        .where(CompetitionRow.id == competition_id, CompetitionRow.closed_at.is_not(None))
+        .where(Target.secret.is_(None))
+        .order_by(Target.name)
+    )
+    return [
+        Unrevealed(target_id, secret.submission_id, secret.key_id, secret.sealed, secret.commitment)
+        for target_id, secret in found
+    ]
+
+
+def opened(session: Session, target_id: UUID, *, salt: bytes, secret: str) -> None:
+    """Note a target's opened secret, which is shown from the reveal on."""
+    session.execute(
+        update(Target).where(Target.id == target_id, Target.secret.is_(None)).values(salt=salt, secret=secret)
+    )
+
+
+def reveal(session: Session, competition_id: UUID) -> bool:
+    """Publish the secrets of a closed competition's targets, once all are open."""
+    row = locked(session, competition_id)
+    sealed = exists().where(Target.competition_id == row.id, Target.secret.is_(None))
+    if row.closed_at is None or row.revealed_at is not None or session.scalar(select(sealed)):
+        return False
+    row.revealed_at = clock(session)
+    shown = session.scalar(select(func.count()).where(Target.competition_id == row.id))
+    noted(session, row, "secrets.reveal", secrets=shown)
+    return True
+
+
+def noted(session: Session, row: CompetitionRow, action: str, **after: object) -> None:
+    audit.record(session, None, action, competition_id=row.id, subject=row.slug, after=after or None)
+    log.info(action, competition=row.slug, **after)
