@@ -16,6 +16,7 @@ Direction = Literal["original_row", "anonymized_row"]
 
 ROW_NUMBER = re.compile(r"[0-9]{1,9}")
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
+GUESS = "guess"
 
 
 def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:
@@ -25,8 +26,7 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
     (a line per row of X, 0 = deleted). InvalidUpload names rows but never repeats a value of the file:
     messages travel further than secrets may.
     """
-    if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
-        raise refused(None, "wrong_length", "the file has many more lines than the tables have rows")
+    check_size(content, originals, SECRET)
     direction, lines = secret_lines(content)
     expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
     if len(lines) != expected:
@@ -37,16 +37,33 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
     return inverted(numbers, anonymized)
 
 
+def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntArray:
+    """The guess vector (n',) of a guess file: 0-based rows of X, -1 where it abstains (0 in the file).
+
+    A row of X may be guessed more than once. InvalidUpload names row and code.
+    """
+    check_size(content, originals, GUESS)
+    header, lines = header_and_lines(content, GUESS)
+    if header != "original_row":
+        message = "the first line of a guess must be original_row"
+        raise refused(None, "guess_header", message, file=GUESS)
+    if len(lines) != anonymized:
+        message = f"{len(lines)} lines after original_row; {anonymized} are needed, 0 for a row not guessed"
+        raise refused(None, "wrong_length", message, file=GUESS)
+    return within(lines, "original_row", lowest=0, highest=originals, file=GUESS) - 1
+
+
+def check_size(content: bytes, originals: int, file: str) -> None:
+    """A file of line ends is refused before it is taken apart."""
+    if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
+        message = "the file has many more lines than the tables have rows"
+        raise refused(None, "wrong_length", message, file=file)
+
+
 def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
     """The direction that the header names, and the lines below it."""
-    if b"\x00" in content:
-        raise refused(None, "control_character", "the file contains a NUL byte")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise refused(None, "encoding", "the file is not UTF-8 text") from None
-    header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
-    match header.strip().strip('"'):
+    header, lines = header_and_lines(content, SECRET)
+    match header:
         case "original_row":
             return "original_row", lines
         case "anonymized_row":
@@ -58,20 +75,39 @@ def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
     )
 
 
+def header_and_lines(content: bytes, file: str) -> tuple[str, list[str]]:
+    """The one header line without its quotes, and the lines below it."""
+    if b"\x00" in content:
+        raise refused(None, "control_character", "the file contains a NUL byte", file=file)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise refused(None, "encoding", "the file is not UTF-8 text", file=file) from None
+    header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
+    return header.strip().strip('"'), lines
+
+
 def row_numbers(lines: list[str], direction: Direction, *, lowest: int, highest: int) -> IntArray:
     """The lines as integers in [lowest, highest], no number (0 aside) twice."""
+    numbers = within(lines, direction, lowest=lowest, highest=highest, file=SECRET)
+    repeated = repetitions(numbers)
+    if repeated:
+        raise refused_rows(repeated, direction, "duplicate_row", "repeats a row number used above")
+    return numbers
+
+
+def within(lines: list[str], column: str, *, lowest: int, highest: int, file: str) -> IntArray:
+    """The lines as integers in [lowest, highest]."""
     lines = [line.strip(" \t") for line in lines]  # int() reads fewer kinds of space than strip() takes away
     not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
     if not_numbers:
-        raise refused_rows(not_numbers, direction, "not_a_row_number", "is not a row number")
+        raise refused_rows(not_numbers, column, "not_a_row_number", "is not a row number", file=file)
     numbers = np.array([int(line) for line in lines], dtype=np.int64)
     outside = (numbers < lowest) | (numbers > highest)
     if outside.any():
         message = f"is outside {lowest} to {highest}"
-        raise refused_rows(list(np.flatnonzero(outside) + 1), direction, "out_of_range", message)
-    repeated = repetitions(numbers)
-    if repeated:
-        raise refused_rows(repeated, direction, "duplicate_row", "repeats a row number used above")
+        rows = (np.flatnonzero(outside) + 1).tolist()
+        raise refused_rows(rows, column, "out_of_range", message, file=file)
     return numbers
 
 
@@ -129,13 +165,14 @@ def keeps_original_order(source: IntArray) -> bool:
     return bool(in_place / len(source) > 0.5 or ascending / (len(source) - 1) > 0.75)
 
 
-def refused(row: int | None, code: str, message: str) -> InvalidUpload:
-    return InvalidUpload([Problem(SECRET, row, None, code, message)])
+def refused(row: int | None, code: str, message: str, *, file: str = SECRET) -> InvalidUpload:
+    return InvalidUpload([Problem(file, row, None, code, message)])
 
 
-def refused_rows(rows: list[int], direction: Direction, code: str, message: str) -> InvalidUpload:
+def refused_rows(
+    rows: list[int], column: str, code: str, message: str, *, file: str = SECRET
+) -> InvalidUpload:
     listed = [
-        Problem(SECRET, int(row), direction, code, f"line {row} of the secret {message}")
-        for row in rows[:LISTED]
+        Problem(file, int(row), column, code, f"line {row} of the {file} {message}") for row in rows[:LISTED]
     ]
     return InvalidUpload(listed, total=len(rows))
