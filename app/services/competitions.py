@@ -1,17 +1,18 @@
 """Competitions: their file, their original data, the phase they are in."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from uuid import UUID
 
-from sqlalchemy import exists, select
+from sqlalchemy import Exists, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import storage
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Organizer, Submission
+from app.db.models import Organizer, Rescore, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Competition
@@ -155,9 +156,27 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
     before, after = read_file(row.file), read_file(new.file)
     if (before.slug, before.track) != (after.slug, after.track):
         raise Conflict("slug and track of a competition are fixed", code="fixed")
+    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
+        if turned_at is not None and window(before, name) != window(after, name):
+            raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+    if session.scalar(select(open_rescore(row.id))):
+        raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
     same = row.original == new.original and scored_by(before, row.scales) == scored_by(after, new.scales)
     if not same and has_submissions(session, row.id):
-        raise Conflict("there are submissions: data, columns, measures and threshold are fixed", code="fixed")
+        raise Conflict(
+            "there are submissions: data and columns are fixed, the rules change only by a re-score set",
+            code="fixed",
+        )
+
+
+def window(competition: Competition, name: str) -> tuple[datetime, datetime] | None:
+    return next(((phase.start, phase.end) for phase in competition.phases if phase.name == name), None)
+
+
+def open_rescore(competition_id: UUID) -> Exists:
+    """Whether a re-score set is neither applied nor cancelled."""
+    ended = Rescore.applied_at.is_not(None) | Rescore.cancelled_at.is_not(None)
+    return exists().where(Rescore.competition_id == competition_id, ~ended)
 
 
 def published_file(row: CompetitionRow) -> str:

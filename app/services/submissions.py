@@ -13,7 +13,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.scoring.csv_text import Remark
-from app.services import competitions, evaluations, leases, phases, quota, teams, uploads
+from app.services import competitions, evaluations, leases, phases, quota, rescores, teams, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Upload
 
@@ -40,7 +40,7 @@ def accept(
     session.refresh(team, with_for_update=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
-        uploads.uncount(session, at)
+        uploads.uncount(session, at.attempt_id)
         return repeated(session, accepted, upload.fingerprint)
     uploads.require_qualified(team)
     now = phases.standing(session, row)
@@ -70,6 +70,7 @@ def accept(
     session.flush()
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     evaluations.queue_up(session, identifier)
+    rescores.include(session, row.id, identifier)
     after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
     submission.quota_left = quota.left(after)
     return Receipt(submission, sealed.commitment)

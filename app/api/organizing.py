@@ -1,0 +1,114 @@
+"""What organizers do to phases, quotas, teams and submissions while the contest runs."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, status
+from pydantic import AwareDatetime, BaseModel, Field
+
+from app.api.competitions import CompetitionOut, description
+from app.api.submissions import SubmissionOut, shown
+from app.http.dependencies import SignedIn
+from app.services import phases, rulings, submissions
+from app.transaction import transaction
+
+router = APIRouter(tags=["organizing"])
+
+
+class ExtensionIn(BaseModel):
+    end: Annotated[AwareDatetime, Field(description="the new end, with its offset")]
+    move_following: Annotated[bool, Field(description="later phases move by as much")] = False
+
+
+class GrantIn(BaseModel):
+    team_id: UUID
+    cap: Annotated[str, Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target")]
+    amount: Annotated[int, Field(ge=1, le=rulings.MOST_GRANTED)]
+
+
+class GrantOut(GrantIn):
+    id: UUID
+    at: datetime
+
+
+class TeamJudged(BaseModel):
+    id: UUID
+    name: str
+    disqualified_at: datetime | None
+
+
+@router.post("/competitions/{slug}/phases/{name}/extend")
+def extend_phase(slug: str, name: str, principal: SignedIn, body: ExtensionIn) -> CompetitionOut:
+    """Move the end of a phase that has not turned yet, to a time that lies ahead."""
+    with transaction() as session:
+        row = phases.extend(session, principal, slug, name, body.end, move_following=body.move_following)
+        return description(row, phases.standing(session, row))
+
+
+@router.post("/competitions/{slug}/phases/{name}/pause")
+def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
+    """Stop the competition's clock; nothing is taken in until it is resumed."""
+    with transaction() as session:
+        row = phases.pause(session, principal, slug, name)
+        return description(row, phases.standing(session, row))
+
+
+@router.post("/competitions/{slug}/phases/{name}/resume")
+def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
+    """Let the clock go on; all deadlines move by the length of the pause."""
+    with transaction() as session:
+        row = phases.resume(session, principal, slug, name)
+        return description(row, phases.standing(session, row))
+
+
+@router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
+def grant_quota(slug: str, principal: SignedIn, body: GrantIn) -> GrantOut:
+    """Give a team more of a cap; more of a daily one is for today."""
+    with transaction() as session:
+        made = rulings.grant(session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount)
+        return GrantOut(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
+
+
+@router.post("/competitions/{slug}/teams/{team_id}/disqualify")
+def disqualify_team(slug: str, team_id: UUID, principal: SignedIn) -> TeamJudged:
+    """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
+    return team_judged(slug, team_id, principal, disqualified=True)
+
+
+@router.post("/competitions/{slug}/teams/{team_id}/reinstate")
+def reinstate_team(slug: str, team_id: UUID, principal: SignedIn) -> TeamJudged:
+    """Put a disqualified team back, with all it had."""
+    return team_judged(slug, team_id, principal, disqualified=False)
+
+
+@router.post("/submissions/{submission_id}/disqualify")
+def disqualify_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+    """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
+    return submission_judged(submission_id, principal, disqualified=True)
+
+
+@router.post("/submissions/{submission_id}/reinstate")
+def reinstate_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+    """Put a disqualified submission and its target back."""
+    return submission_judged(submission_id, principal, disqualified=False)
+
+
+@router.post("/submissions/{submission_id}/rescore", status_code=status.HTTP_202_ACCEPTED)
+def score_again(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+    """Have a submission that ended in ERROR scored once more."""
+    with transaction() as session:
+        found = rulings.score_again(session, principal, submission_id)
+        return shown(session, submissions.slug_of(session, found), found)
+
+
+def team_judged(slug: str, team_id: UUID, principal: SignedIn, *, disqualified: bool) -> TeamJudged:
+    with transaction() as session:
+        team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified)
+        return TeamJudged(id=team.id, name=team.name, disqualified_at=team.disqualified_at)
+
+
+def submission_judged(submission_id: UUID, principal: SignedIn, *, disqualified: bool) -> SubmissionOut:
+    with transaction() as session:
+        found = rulings.judge_submission(session, principal, submission_id, disqualified=disqualified)
+        return shown(session, submissions.slug_of(session, found), found)

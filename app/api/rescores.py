@@ -1,0 +1,125 @@
+"""Re-score sets: begin one with other rules, see what it would change, apply or cancel it."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, status
+from pydantic import BaseModel, Field
+
+from app.api.competitions import Toml, toml_text
+from app.db.models import Evaluation
+from app.http.dependencies import AppSettings, SignedIn
+from app.services import competitions, rescores
+from app.services.rescores import Change, Preview, Stage
+from app.transaction import transaction
+
+router = APIRouter(tags=["re-scoring"])
+
+
+class Outcome(BaseModel):
+    status: str
+    utility: float | None
+    security: Annotated[float | None, Field(description="by the built-in attackers alone")]
+    overall: float | None
+    violations: list[str]
+    failure: str | None
+
+
+class ChangeOut(BaseModel):
+    submission_id: UUID
+    team: str
+    before: Outcome
+    after: Outcome
+
+
+class RescoreSummary(BaseModel):
+    id: UUID
+    state: Stage
+    created_at: datetime
+    applied_at: datetime | None
+    cancelled_at: datetime | None
+    finished: int
+    total: int
+
+
+class RescoreOut(RescoreSummary):
+    rows: Annotated[list[ChangeOut], Field(description="every submission by the old and the new rules")]
+
+
+@router.post("/competitions/{slug}/rescores", status_code=status.HTTP_202_ACCEPTED)
+def begin_rescore(slug: str, principal: SignedIn, settings: AppSettings, file: Toml) -> RescoreSummary:
+    """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+    revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
+    with transaction() as session:
+        made = rescores.begin(session, principal, slug, revision)
+        return summary(rescores.preview_of(session, made))
+
+
+@router.get("/competitions/{slug}/rescores")
+def list_rescores(slug: str, principal: SignedIn) -> list[RescoreSummary]:
+    """The competition's sets, newest first."""
+    with transaction() as session:
+        return [summary(each) for each in rescores.listed(session, principal, slug)]
+
+
+@router.get("/rescores/{rescore_id}")
+def get_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreOut:
+    """How far a set is, and what it would change."""
+    with transaction() as session:
+        return out(rescores.preview(session, principal, rescore_id))
+
+
+@router.post("/rescores/{rescore_id}/apply")
+def apply_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
+    """Put the new rules and all their results in force at once."""
+    with transaction() as session:
+        ended = rescores.apply(session, principal, rescore_id)
+        return summary(rescores.preview_of(session, ended))
+
+
+@router.post("/rescores/{rescore_id}/cancel")
+def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
+    """Drop a set; everything stays as it is."""
+    with transaction() as session:
+        ended = rescores.cancel(session, principal, rescore_id)
+        return summary(rescores.preview_of(session, ended))
+
+
+def summary(found: Preview) -> RescoreSummary:
+    return RescoreSummary(
+        id=found.rescore.id,
+        state=found.stage,
+        created_at=found.rescore.created_at,
+        applied_at=found.rescore.applied_at,
+        cancelled_at=found.rescore.cancelled_at,
+        finished=found.finished,
+        total=found.total,
+    )
+
+
+def out(found: Preview) -> RescoreOut:
+    return RescoreOut(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
+
+
+def change_out(change: Change) -> ChangeOut:
+    return ChangeOut(
+        submission_id=change.submission.id,
+        team=change.submission.team.name,
+        before=outcome(change.before),
+        after=outcome(change.after),
+    )
+
+
+def outcome(evaluation: Evaluation) -> Outcome:
+    verdict = evaluation.verdict or {}
+    return Outcome(
+        status=evaluation.state,
+        utility=verdict.get("utility"),
+        security=verdict.get("security"),
+        overall=verdict.get("overall"),
+        violations=[each["code"] for each in verdict.get("violations", [])],
+        failure=evaluation.failure,
+    )

@@ -1,0 +1,228 @@
+"""Re-score sets: all submissions scored by other rules, compared, then applied or cancelled as a whole.
+
+Until it is applied, a set changes nothing that anybody but the organizers sees.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session, joinedload
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Evaluation, Rescore, State, Submission
+from app.errors import Conflict, NotFound
+from app.scoring.competition_file import with_phases
+from app.services import audit, competitions, evaluations, leases, phases
+from app.services.accounts import Principal
+from app.services.competitions import Revision
+
+Stage = Literal["scoring", "ready", "applied", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One submission by the rules in force and by the new ones."""
+
+    submission: Submission
+    before: Evaluation
+    after: Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A set, how far it is, and what it would change; of an applied one, nothing is left to compare."""
+
+    rescore: Rescore
+    stage: Stage
+    finished: int
+    total: int
+    changes: tuple[Change, ...]
+
+
+def begin(session: Session, principal: Principal, slug: str, new: Revision) -> Rescore:
+    """Queue every submission for the rules of ``new``; one set may be open at a time."""
+    row = phases.organizers_row(session, principal, slug)
+    if (row.file, row.original) != new.replaces:
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    before, after = competitions.read_file(row.file), competitions.read_file(new.file)
+    same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
+    if not same_kind or row.original != new.original:
+        raise Conflict("slug, track, columns and data are fixed: a set changes the rules", code="fixed")
+    if open_set(session, row.id) is not None:
+        raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
+    made = Rescore(
+        competition_id=row.id,
+        user_id=principal.user_id,
+        file=new.file,
+        scales=new.scales,
+        replaces=hashlib.sha256(row.file.encode()).hexdigest(),
+    )
+    session.add(made)
+    session.flush()
+    for submission_id in scorable(session, row.id):
+        evaluations.queue_up(session, submission_id, rescore=made)
+    audit.record(session, principal, "rescore.begin", competition_id=row.id, subject=str(made.id))
+    return made
+
+
+def scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
+    found = (
+        select(Submission.id)
+        .join(Evaluation, Evaluation.submission_id == Submission.id)
+        .where(Submission.competition_id == competition_id)
+        .where(Evaluation.current, Evaluation.state != State.CANCELLED)
+        .order_by(Submission.received_at)
+    )
+    return session.scalars(found).all()
+
+
+def open_set(session: Session, competition_id: UUID) -> Rescore | None:
+    return session.scalar(
+        select(Rescore).where(
+            Rescore.competition_id == competition_id,
+            Rescore.applied_at.is_(None),
+            Rescore.cancelled_at.is_(None),
+        )
+    )
+
+
+def include(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+    """Have what was accepted while a set is open scored by its rules too, so that nothing is missing."""
+    rescore = open_set(session, competition_id)
+    known = rescore and session.scalar(
+        select(Evaluation.id).where(
+            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
+        )
+    )
+    if rescore is not None and known is None:
+        evaluations.queue_up(session, submission_id, rescore=rescore)
+
+
+def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
+    """A competition's sets, newest first."""
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    found = session.scalars(
+        select(Rescore).where(Rescore.competition_id == row.id).order_by(Rescore.created_at.desc())
+    )
+    return [preview_of(session, rescore) for rescore in found]
+
+
+def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview:
+    return preview_of(session, organizers_set(session, principal, rescore_id))
+
+
+def organizers_set(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    rescore = session.get(Rescore, rescore_id, populate_existing=True)
+    if rescore is None or not competitions.is_organizer(session, rescore.competition_id, principal):
+        raise NotFound("there is no such re-score set", code="no_such_rescore")
+    principal.require("organize")
+    return rescore
+
+
+def preview_of(session: Session, rescore: Rescore) -> Preview:
+    changes = changes_of(session, rescore) if rescore.applied_at is None else ()
+    states = [change.after.state for change in changes]
+    finished = sum(state not in leases.UNFINISHED for state in states)
+    return Preview(rescore, stage_of(rescore, finished, len(states)), finished, len(states), changes)
+
+
+def changes_of(session: Session, rescore: Rescore) -> tuple[Change, ...]:
+    mine = (
+        select(Evaluation)
+        .join(Evaluation.submission)
+        .where(Evaluation.rescore_id == rescore.id)
+        .options(
+            joinedload(Evaluation.submission, innerjoin=True).options(
+                joinedload(Submission.team, innerjoin=True), joinedload(Submission.evaluation, innerjoin=True)
+            )
+        )
+        .order_by(Submission.received_at, Submission.id)
+    )
+    found = [Change(each.submission, each.submission.evaluation, each) for each in session.scalars(mine)]
+    return tuple(change for change in found if change.before.state != State.CANCELLED)
+
+
+def stage_of(rescore: Rescore, finished: int, total: int) -> Stage:
+    if rescore.applied_at is not None:
+        return "applied"
+    if rescore.cancelled_at is not None:
+        return "cancelled"
+    return "ready" if finished == total else "scoring"
+
+
+def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    """Put the new rules and their evaluations in force, all at once."""
+    row, rescore = locked(session, principal, rescore_id)
+    found = preview_of(session, rescore)
+    require_stage(found.stage, "ready")
+    broken = [change for change in found.changes if is_lost(change)]
+    if broken:
+        raise Conflict(
+            f"{len(broken)} submissions could not be scored by the new rules: cancel the set",
+            code="rescore_failed",
+        )
+    replaced = [change.before.id for change in found.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
+    taking_over = [change.after.id for change in found.changes]
+    session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
+    # A deadline moved meanwhile stays moved.
+    row.file = with_phases(rescore.file, competitions.read_file(row.file).phases)
+    row.scales = rescore.scales
+    rescore.applied_at = leases.clock(session)
+    noted(session, principal, rescore, "rescore.apply", {"submissions": len(replaced)})
+    return rescore
+
+
+def is_lost(change: Change) -> bool:
+    return change.after.state == State.ERROR and change.before.state in (State.SCORED, State.REJECTED)
+
+
+def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
+    """Drop a set; what of it is not scored yet is not scored any more."""
+    _, rescore = locked(session, principal, rescore_id)
+    unfinished = session.scalars(
+        select(Evaluation)
+        .where(Evaluation.rescore_id == rescore.id, Evaluation.state.in_(leases.UNFINISHED))
+        .with_for_update()
+    )
+    for evaluation in unfinished:
+        leases.finish(session, evaluation, State.CANCELLED)
+    rescore.cancelled_at = leases.clock(session)
+    noted(session, principal, rescore, "rescore.cancel", None)
+    return rescore
+
+
+def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[CompetitionRow, Rescore]:
+    """An open set and its competition's row under the lock."""
+    rescore = organizers_set(session, principal, rescore_id)
+    row = session.get_one(
+        CompetitionRow, rescore.competition_id, with_for_update=True, populate_existing=True
+    )
+    session.refresh(rescore)
+    for ended in (rescore.applied_at, rescore.cancelled_at):
+        if ended is not None:
+            raise Conflict("the set is applied or cancelled already", code="rescore_ended")
+    return row, rescore
+
+
+def require_stage(stage: Stage, wanted: Stage) -> None:
+    if stage != wanted:
+        raise Conflict(f"the set is {stage}, not {wanted}", code=f"rescore_{stage}")
+
+
+def noted(
+    session: Session, principal: Principal, rescore: Rescore, action: str, after: dict[str, Any] | None
+) -> None:
+    audit.record(
+        session,
+        principal,
+        action,
+        competition_id=rescore.competition_id,
+        subject=str(rescore.id),
+        after=after,
+    )
