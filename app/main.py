@@ -5,7 +5,16 @@ from fastapi.responses import JSONResponse
 from sqlalchemy import text
 
 from app import queue
-from app.api import accounts, boards, competitions, submissions
+from app.api import (
+    accounts,
+    boards,
+    competitions,
+    guesses,
+    organizing,
+    rescores,
+    submissions,
+    targets,
+)
 from app.config import get_settings
 from app.http import problems
 from app.http.middleware import Envelope
@@ -26,8 +35,8 @@ def create_app() -> FastAPI:
     )
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
     problems.register(app)
-    for router in (accounts.router, competitions.router, submissions.router, boards.router):
-        app.include_router(router, prefix=API)
+    for resource in (accounts, competitions, organizing, submissions, targets, guesses, boards, rescores):
+        app.include_router(resource.router, prefix=API)
     app.include_router(pages.router, include_in_schema=False)
     app.mount("/static", pages.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])

@@ -8,9 +8,9 @@ from celery.signals import worker_process_init
 
 from app.config import get_settings
 from app.queue import celery
-from workers import phases, scoring, upkeep
+from workers import phases, scoring, trials, upkeep
 
-__all__ = ["celery", "phases", "scoring", "upkeep"]
+__all__ = ["celery", "phases", "scoring", "trials", "upkeep"]
 
 PR_SET_PDEATHSIG = 1
 

@@ -1,10 +1,10 @@
-"""What keeps promises when processes die: evaluations nobody works on are asked for again."""
+"""What keeps promises when processes die: what nobody works on is asked for again."""
 
 import structlog
 
 from app import queue
 from app.queue import celery
-from app.services import evaluations
+from app.services import evaluations, guesses
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
@@ -16,9 +16,10 @@ QUEUE = "upkeep"
 
 @celery.task(name=SWEEP)
 def sweep() -> None:
-    """Ring again for lost evaluations. Safe to run twice at once."""
+    """Ring again for lost evaluations and guesses. Safe to run twice at once."""
     queue_is_empty = queue.depth() == 0
     with transaction() as session:
-        found = evaluations.ask_again(session, queue_is_empty=queue_is_empty)
-    if found:
-        log.info("asked_again", evaluations=[str(identifier) for identifier in found])
+        scoring = evaluations.ask_again(session, queue_is_empty=queue_is_empty)
+        judging = guesses.ask_again(session, queue_is_empty=queue_is_empty)
+    if scoring or judging:
+        log.info("asked_again", evaluations=list(map(str, scoring)), guesses=list(map(str, judging)))

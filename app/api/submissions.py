@@ -4,14 +4,14 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Request, Response, status
+from fastapi import APIRouter, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app import storage
 from app.db.models import State, Submission
 from app.errors import NotFound
-from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
+from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
 from app.scoring.tracks import TRACKS
 from app.services import competitions, finals, quota, submissions, uploads
 from app.services.uploads import Entrance
@@ -105,12 +105,6 @@ class SubmissionOut(Receipt):
     result: Annotated[
         dict[str, Any] | None, Field(description="as `anoncup score --json` prints it, with every measure")
     ]
-
-
-IdempotencyKey = Annotated[
-    str | None,
-    Header(alias="Idempotency-Key", description="a retry under the same key gets the same receipt"),
-]
 
 
 def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.datastructures import UploadFile
@@ -20,6 +20,10 @@ SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 bearer = HTTPBearer(auto_error=False, description="A personal API token")
 AppSettings = Annotated[Settings, Depends(get_settings)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(alias="Idempotency-Key", description="a retry under the same key gets the same receipt"),
+]
 
 
 def signed_in_or_not(

@@ -125,9 +125,12 @@ def guesses_on(session: Session, row: CompetitionRow, team_id: UUID, target: Tar
     """The cap on a team's guesses on one target."""
     mine = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
     used = one(session, mine.where(Guess.state != State.ERROR))
+    return Cap(GUESSES_PER_TARGET, used, guess_limit(session, row, team_id), None)
+
+
+def guess_limit(session: Session, row: CompetitionRow, team_id: UUID) -> int:
     more = granted_more(session, team_id, GUESSES_PER_TARGET, FOR_EVER)
-    limit = competitions.read_file(row.file).limits.guesses_per_target + more
-    return Cap(GUESSES_PER_TARGET, used, limit, None)
+    return competitions.read_file(row.file).limits.guesses_per_target + more
 
 
 def one(session: Session, query: Any) -> int:

@@ -113,9 +113,9 @@ def require_same(known: str | None, sent: str) -> None:
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
-def uncount(session: Session, entrance: Entrance) -> None:
-    """Take the attempt back: it turned out to repeat one that is counted."""
-    session.execute(delete(Attempt).where(Attempt.id == entrance.attempt_id))
+def uncount(session: Session, attempt_id: UUID | None) -> None:
+    """Take an attempt back: it turned out to repeat one that is counted."""
+    session.execute(delete(Attempt).where(Attempt.id == attempt_id))
 
 
 def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str, data: Path) -> Upload:

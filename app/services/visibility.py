@@ -1,15 +1,24 @@
-"""Who may see what of a competition: every output asks here."""
+"""Who may see what of a competition, and when: every output, count and stream asks here.
+
+Guesses and their scores hide together: what a hidden score would change (a victim's security, a rank, a
+count) is computed only from guesses received before the horizon of the one who looks.
+"""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import NotAllowed
+from app.errors import NotAllowed, NotFound
 from app.scoring.competition import Competition
-from app.services import competitions, teams
+from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
+from app.services.leases import clock
+
+ALWAYS = datetime.max.replace(tzinfo=UTC)
+"""Later than anything: all of it is visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +29,22 @@ class Audience:
     organizer: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one audience may see now.
+
+    ``submissions_before``: only those received earlier (a frozen board). ``guesses_before``: the horizon of
+    guesses; None: of no guess. ``finals_only``: the board compares the frozen finals. ``owners_known``: whose
+    target is whose.
+    """
+
+    audience: Audience
+    submissions_before: datetime
+    guesses_before: datetime | None
+    finals_only: bool
+    owners_known: bool
+
+
 def audience(session: Session, row: CompetitionRow, principal: Principal | None) -> Audience:
     if principal is None:
         return Audience()
@@ -28,14 +53,70 @@ def audience(session: Session, row: CompetitionRow, principal: Principal | None)
     return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 
+def view(session: Session, row: CompetitionRow, principal: Principal | None) -> View:
+    """What this person may see of the competition's boards now."""
+    competition, viewer, now = (
+        competitions.read_file(row.file),
+        audience(session, row, principal),
+        clock(session),
+    )
+    cut = frozen_since(row, competition, viewer, now)
+    horizon = guess_horizon(row, competition, viewer, now)
+    return View(
+        audience=viewer,
+        submissions_before=cut,
+        guesses_before=None if horizon is None else min(horizon, cut),
+        finals_only=row.published_at is not None and row.published_at < cut,
+        owners_known=owners_are_known(row, viewer),
+    )
+
+
 def require_board(competition: Competition, audience: Audience) -> None:
-    """The competition file says whether visitors and teams see the board."""
+    """The competition file says whether visitors and teams see the boards."""
     open_to = competition.publication.board
     if audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id):
         return
     raise NotAllowed("this board is not open to you", code="board_not_open")
 
 
-def board_is_frozen(competition: Competition, audience: Audience) -> bool:
-    """From ``frozen_from`` on, everybody but the organizers sees the board as it stood then."""
-    return competition.publication.frozen_from is not None and not audience.organizer
+def frozen_since(
+    row: CompetitionRow, competition: Competition, audience: Audience, now: datetime
+) -> datetime:
+    """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
+    frozen_from = competition.publication.frozen_from
+    applies = frozen_from is not None and frozen_from <= now and row.closed_at is None
+    return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
+
+
+def guess_horizon(
+    row: CompetitionRow, competition: Competition, audience: Audience, now: datetime
+) -> datetime | None:
+    """Guesses received before it are scored in public; None: of no guess is anything said."""
+    feedback = competition.publication.feedback
+    if audience.organizer or row.closed_at is not None or feedback == "immediate":
+        return ALWAYS
+    return quota.day_of(now, competition.timezone).since if feedback == "daily" else None
+
+
+def owners_are_known(row: CompetitionRow, audience: Audience) -> bool:
+    """Targets stand under opaque names until the reveal."""
+    return audience.organizer or row.revealed_at is not None
+
+
+def require_targets(session: Session, row: CompetitionRow, audience: Audience) -> None:
+    """Targets are for the teams, all at the same moment; organizers may look as soon as they are written."""
+    if not (audience.organizer or audience.team_id):
+        raise NotAllowed("targets are for the teams of this competition", code="not_in_a_team")
+    if row.published_at is None or not (audience.organizer or second_phase_has_begun(session, row)):
+        raise NotFound("the targets are not published yet", code="no_targets_yet")
+
+
+def second_phase_has_begun(session: Session, row: CompetitionRow) -> bool:
+    phase = phases.phase_of(competitions.read_file(row.file), phases.REIDENTIFICATION)
+    return phase is not None and phase.start <= (row.paused_at or clock(session))
+
+
+def require_reveal(row: CompetitionRow) -> None:
+    """Secrets are published when the competition has closed, and never before."""
+    if row.revealed_at is None:
+        raise NotFound("the secrets are not revealed yet", code="not_revealed_yet")

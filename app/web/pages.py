@@ -15,8 +15,10 @@ from starlette.staticfiles import StaticFiles
 from app.errors import DomainError, NotAllowed, NotFound, NotSignedIn
 from app.http.dependencies import COOKIE, AppSettings, MaybeSignedIn, require_same_origin
 from app.http.problems import status_of
-from app.services import accounts, boards, competitions, phases, submissions, teams
+from app.services import accounts, competitions, phases, submissions, teams
 from app.services.accounts import Principal
+from app.services.boards import anonymization
+from app.services.boards.anonymization import Board
 from app.transaction import transaction
 from app.web import words
 
@@ -73,9 +75,9 @@ def board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
     return page(request, principal, "board.html", **content, own=own, team=team)
 
 
-def board_if_open(session: Session, principal: Principal | None, slug: str) -> boards.Board | None:
+def board_if_open(session: Session, principal: Principal | None, slug: str) -> Board | None:
     try:
-        return boards.anonymization(session, principal, slug)
+        return anonymization.board(session, principal, slug)
     except NotAllowed:
         return None
 

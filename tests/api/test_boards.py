@@ -15,7 +15,8 @@ from app.db import engine
 from app.db.models import Submission, User
 from app.roles import Role
 from app.scoring.csv_text import table_csv
-from app.services import accounts, boards, competitions
+from app.services import accounts, competitions
+from app.services.boards import anonymization
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
@@ -182,7 +183,7 @@ def test_the_clock_of_the_database_connection_does_not_show_in_the_board(played:
     before = board_csv(played).content
     with transaction() as session:
         session.execute(text("SET LOCAL TIME ZONE 'Asia/Tokyo'"))
-        assert boards.as_csv(boards.anonymization(session, None, played.slug)).encode() == before
+        assert anonymization.as_csv(anonymization.board(session, None, played.slug)).encode() == before
 
 
 OPEN_TO = {

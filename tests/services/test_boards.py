@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.scoring.csv_text import table_csv
-from app.services import boards
+from app.services.boards import spreadsheet
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
 
@@ -39,7 +39,7 @@ def test_no_team_name_starts_a_formula_in_the_csv(arena: Arena, start: str) -> N
     (line,) = read_csv(arena.get(PATH + ".csv").text)
     assert line["team"] == f"'{name}"
     assert arena.board()["rows"][0]["team"] == name
-    assert all(cell[:1] not in boards.FORMULA_START for cell in line.values())
+    assert all(cell[:1] not in spreadsheet.FORMULA_START for cell in line.values())
 
 
 def test_a_team_stands_with_its_best_and_the_number_of_its_entries(arena: Arena) -> None:

@@ -1,0 +1,115 @@
+"""Guesses: hand one in, list one's own."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request, status
+from pydantic import BaseModel, Field
+
+from app.db.models import Guess, State
+from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
+from app.services import guesses, uploads
+from app.services.guesses import Entrance
+from app.transaction import transaction
+
+router = APIRouter(tags=["guesses"])
+
+GUESS_SCHEMA = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["guess"],
+                    "properties": {
+                        "guess": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "CSV headed original_row, a line per row; 0 = abstain",
+                        }
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class GuessReceipt(BaseModel):
+    id: UUID
+    target_id: UUID
+    status: str
+    received_at: datetime
+    answered: Annotated[int, Field(description="rows on which it does not abstain")]
+    guesses_left: Annotated[int, Field(description="for this target, right after this guess")]
+
+
+class GuessOut(GuessReceipt):
+    target: str
+    rows: int
+    correct: Annotated[int | None, Field(description="null while the competition hides scores")]
+    rate: float | None
+    failure: str | None
+
+
+def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
+    with transaction() as session:
+        return guesses.entrance(session, principal, target_id, key=idempotency_key)
+
+
+async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
+    """The file, read only after it is clear that this person may guess now."""
+    return await multipart(request, principal, names={"guess"}, file_mb=at.file_mb)
+
+
+@router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)
+def create_guess(
+    principal: SignedIn,
+    settings: AppSettings,
+    at: Annotated[Entrance, Depends(entrance)],
+    sent: Annotated[Parts, Depends(parts)],
+) -> GuessReceipt:
+    """Say which row of the original each row of a target came from; a partial guess is fine."""
+    content = sent.file("guess")
+    with transaction() as session:
+        if at.repeats is not None:
+            printed = uploads.fingerprint({"guess": content})
+            return receipt(guesses.repeated(session, at.repeats, printed, at.target_id))
+    guess = guesses.read(content, at)
+    with transaction() as session:
+        return receipt(guesses.accept(session, principal, at, guess, content, data=settings.data))
+
+
+@router.get("/competitions/{slug}/guesses")
+def list_guesses(slug: str, principal: SignedIn) -> list[GuessOut]:
+    """Your team's guesses, newest first; with their scores where the competition shows them."""
+    with transaction() as session:
+        found, horizon = guesses.of_team(session, principal, slug)
+        return [guess_out(each, horizon) for each in found]
+
+
+def receipt(made: Guess) -> GuessReceipt:
+    return GuessReceipt(
+        id=made.id,
+        target_id=made.target_id,
+        status=State.QUEUED,
+        received_at=made.received_at,
+        answered=made.answered,
+        guesses_left=made.guesses_left,
+    )
+
+
+def guess_out(made: Guess, horizon: datetime | None) -> GuessOut:
+    visible = horizon is not None and made.received_at < horizon
+    correct = made.correct if visible else None
+    return GuessOut(
+        **receipt(made).model_dump(exclude={"status"}),
+        status=made.state,
+        target=made.target.name,
+        rows=made.target.rows,
+        correct=correct,
+        rate=None if correct is None else correct / made.target.rows,
+        failure=made.failure,
+    )

@@ -1,0 +1,160 @@
+"""Targets: list them, download them, check them against the manifest, see their secrets at the end."""
+
+import hashlib
+import zipfile
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+
+from app import storage
+from app.config import Settings
+from app.db.models import Target
+from app.errors import NotFound
+from app.http.dependencies import AppSettings, SignedIn
+from app.services import targets
+from app.transaction import transaction
+
+router = APIRouter(tags=["targets"])
+
+IN_MEMORY = 16 << 20
+PIECE = 1 << 16
+
+
+class TargetOut(BaseModel):
+    id: UUID
+    name: Annotated[str, Field(description="opaque: it says nothing of the team")]
+    rows: Annotated[int, Field(description="individuals: lines of a guess")]
+    files: Annotated[dict[str, str], Field(description="SHA-256 of each file")]
+    commitment: Annotated[str, Field(description="SHA-256 of the salt, then the secret file")]
+    own: bool
+    withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
+    team: Annotated[str | None, Field(description="null until the reveal, but on one's own")]
+    guesses_left: int | None
+
+
+class ManifestEntry(BaseModel):
+    name: str
+    rows: int
+    files: dict[str, str]
+    commitment: str
+
+
+class Manifest(BaseModel):
+    sha256: Annotated[str, Field(description="of `SHA256SUMS`, as targets.zip contains it")]
+    targets: list[ManifestEntry]
+
+
+class Revealed(ManifestEntry):
+    team: str
+    submission_id: UUID
+    salt: Annotated[str, Field(description="hexadecimal; SHA-256(salt + secret file) is the commitment")]
+    secret_sha256: str
+
+
+@router.get("/competitions/{slug}/targets")
+def list_targets(slug: str, principal: SignedIn) -> list[TargetOut]:
+    """What may be attacked, from the start of the second phase on."""
+    with transaction() as session:
+        return [target_out(each) for each in targets.listed(session, principal, slug)]
+
+
+@router.get("/competitions/{slug}/targets.zip", response_class=StreamingResponse)
+def download_targets(slug: str, principal: SignedIn, settings: AppSettings) -> StreamingResponse:
+    """All targets that your team may attack, a folder each, with `SHA256SUMS` and `commitments.csv`."""
+    with transaction() as session:
+        found = [each.target for each in targets.of_others(session, principal, slug)]
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-targets.zip"'}
+    return StreamingResponse(archive(found, settings), media_type="application/zip", headers=headers)
+
+
+@router.get("/targets/{target_id}/data/{file}", response_class=Response)
+def download_target(target_id: UUID, file: str, principal: SignedIn, settings: AppSettings) -> Response:
+    """One file of a target, as the service wrote it."""
+    with transaction() as session:
+        known = named(targets.visible(session, principal, target_id))
+    if file not in known:
+        raise NotFound("a target consists of " + ", ".join(known), code="no_such_file")
+    return Response(storage.get(settings.data, known[file]), media_type="text/csv")
+
+
+@router.get("/competitions/{slug}/manifest")
+def get_manifest(slug: str) -> Manifest:
+    """Digests of all targets and commitments of their secrets, public from their publication on."""
+    with transaction() as session:
+        _, found = targets.in_manifest(session, slug)
+    listed = [ManifestEntry(**entry(each)) for each in found]
+    return Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
+
+
+@router.get("/competitions/{slug}/reveal")
+def get_reveal(slug: str) -> list[Revealed]:
+    """Whose target was whose, with the salt of every commitment, once the competition has closed."""
+    with transaction() as session:
+        found = targets.revealed(session, slug)
+    return [
+        Revealed(
+            **entry(each),
+            team=each.submission.team.name,
+            submission_id=each.submission_id,
+            salt=(each.salt or b"").hex(),
+            secret_sha256=each.secret or "",
+        )
+        for each in found
+    ]
+
+
+@router.get("/targets/{target_id}/secret", response_class=Response)
+def get_secret(target_id: UUID, settings: AppSettings) -> Response:
+    """The revealed secret of a target, headed `original_row`."""
+    with transaction() as session:
+        digest = targets.revealed_secret(session, target_id)
+    return Response(storage.get(settings.data, digest), media_type="text/csv")
+
+
+def target_out(each: targets.Shown) -> TargetOut:
+    return TargetOut(
+        id=each.target.id,
+        **entry(each.target),
+        own=each.own,
+        withdrawn=each.withdrawn,
+        team=each.team,
+        guesses_left=each.guesses_left,
+    )
+
+
+def entry(target: Target) -> dict[str, Any]:
+    return {
+        "name": target.name,
+        "rows": target.rows,
+        "files": named(target),
+        "commitment": target.submission.secret.commitment,
+    }
+
+
+def named(target: Target) -> dict[str, str]:
+    """SHA-256 of each file by its file name."""
+    return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
+
+
+def archive(found: list[Target], settings: Settings) -> Iterator[bytes]:
+    """The zip in pieces; large ones wait on the disk, not in memory."""
+    with SpooledTemporaryFile(max_size=IN_MEMORY) as spooled:
+        with zipfile.ZipFile(spooled, "w", zipfile.ZIP_DEFLATED) as packed:
+            add(packed, "SHA256SUMS", targets.sums(found).encode())
+            add(packed, "commitments.csv", targets.commitments(found).encode())
+            for target in found:
+                for name, digest in named(target).items():
+                    add(packed, f"{target.name}/{name}", storage.get(settings.data, digest))
+        spooled.seek(0)
+        while piece := spooled.read(PIECE):
+            yield piece
+
+
+def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """With a fixed date: the same targets are the same bytes."""
+    packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)

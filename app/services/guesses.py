@@ -1,0 +1,218 @@
+"""Guesses: taken in like submissions, judged by a worker, shown when the competition shows scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session, joinedload
+
+from app import queue, storage
+from app.db.models import Attempt, Guess, Secret, State, Target, Team
+from app.db.models import Competition as CompetitionRow
+from app.errors import Conflict, NotAllowed
+from app.scoring.arrays import IntArray
+from app.scoring.permutation import guess_csv, guess_from_file
+from app.scoring.rates import ABSTAIN
+from app.services import competitions, leases, phases, quota, targets, teams, uploads, visibility
+from app.services.accounts import Principal
+
+JUDGE = "judge"
+"""The name of the task that judges one guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """The target that a guess is read against; ``attempt_id``: how it was counted."""
+
+    target_id: UUID
+    competition_id: UUID
+    rows: int
+    originals: int
+    file_mb: int
+    key: str | None
+    attempt_id: UUID | None
+    repeats: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a worker needs to judge one guess, and the attempt that is its right to record."""
+
+    guess_id: UUID
+    attempt: int
+    submission_id: UUID
+    rows: int
+    originals: int
+    file: str
+    key_id: str
+    sealed: bytes
+
+
+def entrance(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> Entrance:
+    """Whether this person may guess now; asked, and counted as an attempt, before the file is read."""
+    principal.require("submit")
+    target = targets.visible(session, principal, target_id)
+    row = session.get_one(CompetitionRow, target.competition_id)
+    team = teams.require_team(session, row.id, principal)
+    repeats = guessed_under(session, team, uploads.checked_key(key))
+    attempt = None
+    if repeats is None:
+        uploads.require_qualified(team)
+        require_attackable(target, team)
+        attempt = counted(session, row, team, principal)
+    return Entrance(
+        target_id=target.id,
+        competition_id=row.id,
+        rows=target.rows,
+        originals=row.original_rows or 0,
+        file_mb=competitions.read_file(row.file).limits.file_mb,
+        key=key,
+        attempt_id=attempt.id if attempt else None,
+        repeats=repeats,
+    )
+
+
+def counted(session: Session, row: CompetitionRow, team: Team, principal: Principal) -> Attempt:
+    now = phases.standing(session, row)
+    now.require_open(phases.REIDENTIFICATION)
+    return quota.begin_attempt(
+        session, row, team, principal.user_id, phase=phases.REIDENTIFICATION, now=now.now
+    )
+
+
+def guessed_under(session: Session, team: Team, key: str | None) -> UUID | None:
+    if key is None:
+        return None
+    return session.scalar(select(Guess.id).where(Guess.team_id == team.id, Guess.idempotency_key == key))
+
+
+def require_attackable(target: Target, team: Team) -> None:
+    if target.submission.team_id == team.id:
+        raise NotAllowed("this target is your own", code="own_target")
+    if targets.is_withdrawn(target):
+        raise Conflict("this target has been withdrawn", code="target_withdrawn")
+
+
+def accept(
+    session: Session, principal: Principal, at: Entrance, guess: IntArray, content: bytes, *, data: Path
+) -> Guess:
+    """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning."""
+    row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
+    team = teams.require_team(session, row.id, principal)
+    session.refresh(team, with_for_update=True)
+    accepted, printed = guessed_under(session, team, at.key), uploads.fingerprint({"guess": content})
+    if accepted is not None:
+        uploads.uncount(session, at.attempt_id)
+        return repeated(session, accepted, printed, at.target_id)
+    uploads.require_qualified(team)
+    now = phases.standing(session, row)
+    now.require_open(phases.REIDENTIFICATION)
+    target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
+    require_attackable(target, team)
+    cap = quota.guesses_on(session, row, team.id, target)
+    quota.require_room((cap,), now.now)
+    made = Guess(
+        competition_id=row.id,
+        target_id=target.id,
+        team_id=team.id,
+        user_id=principal.user_id,
+        received_at=now.now,
+        file=storage.put(data, guess_csv(guess)),
+        answered=int(np.count_nonzero(guess != ABSTAIN)),
+        guesses_left=cap.left - 1,
+        idempotency_key=at.key,
+        fingerprint=printed,
+    )
+    session.add(made)
+    session.flush()
+    queue.defer(session, JUDGE, made.id)
+    return made
+
+
+def read(content: bytes, at: Entrance) -> IntArray:
+    """The guess of an uploaded file; InvalidUpload says what is wrong. Needs no session."""
+    return guess_from_file(content, originals=at.originals, anonymized=at.rows)
+
+
+def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID) -> Guess:
+    """What was accepted under the same key, if it was the same."""
+    made = session.get_one(Guess, accepted)
+    uploads.require_same(made.fingerprint, fingerprint if made.target_id == target_id else "")
+    return made
+
+
+def of_team(session: Session, principal: Principal, slug: str) -> tuple[Sequence[Guess], datetime | None]:
+    """The team's own guesses, newest first, and the horizon before which their scores are shown."""
+    principal.require("read")
+    row = competitions.find(session, slug)
+    team = teams.require_team(session, row.id, principal)
+    view = visibility.audience(session, row, principal)
+    horizon = visibility.guess_horizon(row, competitions.read_file(row.file), view, leases.clock(session))
+    own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
+    return session.scalars(own.order_by(Guess.received_at.desc(), Guess.id)).all(), horizon
+
+
+def claim(session: Session, guess_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the guess for this worker, or None if it is not ours to judge (``leases.claim``)."""
+    guess = leases.claim(session, Guess, guess_id, lease=lease, attempts=attempts)
+    if guess is None:
+        return None
+    target = session.get_one(Target, guess.target_id)
+    row = session.get_one(CompetitionRow, guess.competition_id)
+    secret = session.get_one(Secret, target.submission_id)
+    return Claim(
+        guess_id=guess.id,
+        attempt=guess.attempt,
+        submission_id=target.submission_id,
+        rows=target.rows,
+        originals=row.original_rows or 0,
+        file=guess.file,
+        key_id=secret.key_id,
+        sealed=secret.sealed,
+    )
+
+
+def record(session: Session, claimed: Claim, *, correct: int) -> bool:
+    """Store how many rows were right, once: False if another worker has taken the guess since."""
+    guess = leases.held(session, Guess, claimed.guess_id, claimed.attempt)
+    if guess is None:
+        return False
+    leases.finish(session, guess, State.SCORED)
+    guess.correct, guess.failure = correct, None
+    return True
+
+
+def counting(session: Session, row: CompetitionRow, before: datetime | None) -> Sequence[Guess]:
+    """The judged guesses that count, received before the horizon: neither side disqualified, none on one's
+    own, in the order of receipt."""
+    if before is None:
+        return []
+    attacker = Team.__table__.alias("attacker")
+    query = (
+        select(Guess)
+        .join(Target, Target.id == Guess.target_id)
+        .join(attacker, attacker.c.id == Guess.team_id)
+        .where(Guess.competition_id == row.id, Guess.state == State.SCORED, Guess.received_at < before)
+        .where(attacker.c.disqualified_at.is_(None), Target.id.in_(targets_that_count(row.id)))
+        .options(joinedload(Guess.team, innerjoin=True))
+        .order_by(Guess.received_at, Guess.id)
+    )
+    return session.scalars(query).all()
+
+
+def targets_that_count(competition_id: UUID) -> Select[Any]:
+    joined = targets.joined().options().with_only_columns(Target.id)
+    return joined.where(Target.competition_id == competition_id, targets.counts())
+
+
+def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
+    """Ring again for guesses that nobody judges."""
+    found = leases.unattended(session, Guess, queue_is_empty=queue_is_empty)
+    for guess_id in found:
+        queue.defer(session, JUDGE, guess_id)
+    return found
