@@ -100,7 +100,7 @@ def guesses_used(session: Session, row: CompetitionRow, viewer: Audience) -> dic
         .where(Guess.competition_id == row.id, Guess.team_id == viewer.team_id, Guess.state != State.ERROR)
         .group_by(Guess.target_id)
     )
-    return dict(session.execute(mine).tuples().all())
+    return dict(iter(session.execute(mine)))
 
 
 def guess_limit(session: Session, row: CompetitionRow, viewer: Audience) -> int:

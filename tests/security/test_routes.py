@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +10,9 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from sqlalchemy import select
 
-from app.db.models import User
+from app.db.models import Competition, Member, Organizer, Rescore, Submission, Team, User
 from app.http.dependencies import COOKIE
 from app.main import create_app
 from app.roles import Role
@@ -18,7 +20,8 @@ from app.scoring.csv_text import table_csv
 from app.services import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, Arena, competition_file, noisy_release, numbers
+from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
+from tests.contest import Contest
 
 AUDIENCES = ("visitor", "other team", "own team", "organizer", "other organizer", "administrator")
 """``own team`` sent the submission that is asked for; ``organizer`` holds its competition."""
@@ -46,6 +49,33 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "PUT /api/v1/submissions/{submission_id}/final": (401, 404, 200, 403, 404, 403),
     "GET /api/v1/competitions/{slug}/quota": (401, 200, 200, 403, 403, 403),
     "GET /api/v1/submissions/{submission_id}/data/{file}": (401, 404, 200, 200, 404, 200),
+    "POST /api/v1/submissions/{submission_id}/rescore": (401, 404, 403, 409, 404, 409),
+    "POST /api/v1/submissions/{submission_id}/disqualify": (401, 404, 403, 200, 404, 409),
+    "POST /api/v1/submissions/{submission_id}/reinstate": (401, 404, 403, 200, 404, 409),
+    "POST /api/v1/competitions/{slug}/teams/{team_id}/disqualify": (401, 403, 403, 200, 403, 409),
+    "POST /api/v1/competitions/{slug}/teams/{team_id}/reinstate": (401, 403, 403, 200, 403, 409),
+    "POST /api/v1/competitions/{slug}/grants": (401, 403, 403, 201, 403, 201),
+    "POST /api/v1/competitions/{slug}/phases/{name}/extend": (401, 403, 403, 200, 403, 200),
+    "POST /api/v1/competitions/{slug}/phases/{name}/pause": (401, 403, 403, 200, 403, 409),
+    "POST /api/v1/competitions/{slug}/phases/{name}/resume": (401, 403, 403, 200, 403, 409),
+    "POST /api/v1/competitions/{slug}/rescores": (401, 403, 403, 202, 403, 409),
+    "GET /api/v1/competitions/{slug}/rescores": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/rescores/{rescore_id}": (401, 404, 404, 200, 404, 200),
+    "POST /api/v1/rescores/{rescore_id}/apply": (401, 404, 404, 409, 404, 409),
+    "POST /api/v1/rescores/{rescore_id}/cancel": (401, 404, 404, 200, 404, 409),
+    # of a second competition, where own team's release is a target of other team's
+    "GET /api/v1/competitions/{slug}/targets": (401, 200, 200, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/targets.zip": (401, 200, 200, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/manifest": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/reveal": (404, 404, 404, 404, 404, 404),
+    "GET /api/v1/targets/{target_id}/data/{file}": (401, 200, 200, 200, 404, 200),
+    "GET /api/v1/targets/{target_id}/secret": (404, 404, 404, 404, 404, 404),
+    "POST /api/v1/targets/{target_id}/guesses": (401, 202, 403, 403, 404, 403),
+    "GET /api/v1/competitions/{slug}/guesses": (401, 200, 200, 403, 403, 403),
+    "GET /api/v1/competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/boards/reidentification.csv": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/boards/matrix.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization.csv": (200, 200, 200, 200, 200, 200),
     "GET /": (200, 200, 200, 200, 200, 200),
@@ -80,6 +110,8 @@ class Stage:
     users: dict[str, UUID]
     submission_id: str
     secret: bytes
+    second: Contest
+    target_id: str
 
     @classmethod
     def opened(cls, client: TestClient, *, team: str = "red", seed: int = 11) -> "Stage":
@@ -98,7 +130,10 @@ class Stage:
             users["administrator"] = made.id
         receipt = arena.submit(team, seed=seed)
         assert receipt.status_code == 202, receipt.text
-        stage = cls(arena, users, receipt.json()["id"], noisy_release(seed, arena.table)[1])
+        second = a_second_competition(client, users, team)
+        (target,) = second.arena.get(f"{second.path}/targets").json()
+        secret = noisy_release(seed, arena.table)[1]
+        stage = cls(arena, users, receipt.json()["id"], secret, second, target["id"])
         score_all(stage)
         return stage
 
@@ -114,7 +149,11 @@ class Stage:
         """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
         method, path = route.split(" ")
         places = {
-            "slug": self.arena.slug,
+            "slug": self.second.arena.slug if path.endswith(OF_THE_SECOND) else self.arena.slug,
+            "name": "anonymization",
+            "target_id": self.target_id,
+            "team_id": team_of(self.submission_id),
+            "rescore_id": latest_rescore(),
             "file": "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": self.submission_id,
             "path": "site.css",
@@ -131,6 +170,36 @@ class Stage:
         )
         self.arena.client.cookies.clear()
         return answer
+
+
+OF_THE_SECOND = ("/targets", "/targets.zip", "/manifest", "/reveal", "/guesses")
+
+
+def a_second_competition(client: TestClient, users: dict[str, UUID], team: str) -> Contest:
+    """One in its second phase, with the same people: ``own team``'s one release is its target."""
+    second = Contest.opened(client, slug="second")
+    second.submit(team)
+    second.arena.team("blue")
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == "second")).one()
+        session.add(Organizer(competition_id=row.id, user_id=users["organizer"]))
+        for audience, name in (("own team", team), ("other team", "blue")):
+            of_it = session.scalars(select(Team).where(Team.competition_id == row.id, Team.name == name))
+            member = {"competition_id": row.id, "team_id": of_it.one().id}
+            session.add(Member(user_id=users[audience], **member))
+    second.attack()
+    return second
+
+
+def team_of(submission_id: str) -> UUID:
+    with transaction() as session:
+        return session.get_one(Submission, UUID(submission_id)).team_id
+
+
+def latest_rescore() -> UUID:
+    with transaction() as session:
+        found = session.scalar(select(Rescore.id).order_by(Rescore.created_at.desc()).limit(1))
+        return found or UUID(int=0)
 
 
 def score_all(stage: Stage) -> None:
@@ -173,6 +242,18 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     },
     "POST /api/v1/competitions/{slug}/invites": lambda _: {"json": {}},
     "POST /api/v1/competitions/{slug}/submissions": an_upload,
+    "POST /api/v1/competitions/{slug}/grants": lambda stage: {
+        "json": {"team_id": str(team_of(stage.submission_id)), "cap": "valid_total", "amount": 1}
+    },
+    "POST /api/v1/competitions/{slug}/phases/{name}/extend": lambda _: {
+        "json": {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
+    },
+    "POST /api/v1/competitions/{slug}/rescores": lambda stage: {
+        "content": competition_file(stage.arena.slug, threshold=0.1)
+    },
+    "POST /api/v1/targets/{target_id}/guesses": lambda _: {
+        "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
+    },
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
 }
@@ -216,5 +297,5 @@ def test_a_refused_request_changes_nothing(client: TestClient) -> None:
         stage.ask(route, audience)
     assert len(refused) >= 20
     assert stage.arena.get(f"/competitions/{stage.arena.slug}").json() == before
-    assert len(stage.arena.get("/competitions").json()) == 2
+    assert len(stage.arena.get("/competitions").json()) == 3
     assert [row["entries"] for row in stage.arena.board()["rows"]] == [1]

@@ -58,7 +58,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
     in_order = Team.competition_id == row.id, Team.disqualified_at.is_(None)
     teams = list(session.scalars(select(Team).where(*in_order).order_by(Team.created_at, Team.id)))
     targets = session.execute(select(Target.id, Target.rows).where(Target.competition_id == row.id))
-    rows = ranked(teams, attacks, dict(targets.tuples()), view.audience.team_id)
+    rows = ranked(teams, attacks, dict(iter(targets)), view.audience.team_id)
     return Board(row.slug, dict(competition.title), view.guesses_before is None, tuple(rows))
 
 

@@ -1,0 +1,171 @@
+"""A contest of both phases to test in: its clock is moved through the competition's own file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select
+
+from app.config import get_settings
+from app.db.models import Competition, Guess, State
+from app.scoring.arrays import IntArray
+from app.scoring.competition import Phase
+from app.scoring.competition_file import parse_competition, with_phases
+from app.scoring.permutation import guess_csv, source_from_secret
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import ROWS, Arena, competition_file, noisy_release
+from workers import phases, trials
+
+SECOND = """
+[[phases]]
+name = "reidentification"
+start = {start}
+end = {end}
+"""
+
+
+def two_phase_file(slug: str = "small", *, more: str = "") -> str:
+    """Open for a day, then a day of pause, then a day of attacks."""
+    now = datetime.now(UTC)
+    start, end = ((now + timedelta(days=days)).isoformat() for days in (2, 3))
+    return competition_file(slug, more=more) + SECOND.format(start=start, end=end)
+
+
+@dataclass
+class Contest:
+    """An arena with a second phase; ``secrets`` are the source indices by submission."""
+
+    arena: Arena
+    secrets: dict[str, IntArray] = field(default_factory=dict)
+    seeds: int = 0
+
+    @classmethod
+    def opened(cls, client: TestClient, *, slug: str = "small", more: str = "") -> "Contest":
+        return cls(Arena.opened(client, slug=slug, file=two_phase_file(slug, more=more)))
+
+    @property
+    def path(self) -> str:
+        return f"/competitions/{self.arena.slug}"
+
+    def submit(self, team: str, *, scored: bool = True) -> str:
+        """The identifier of a new valid submission."""
+        self.seeds += 1
+        table, secret = noisy_release(self.seeds, self.arena.table)
+        answer = self.arena.submit(team, anonymized=table, secret=secret)
+        assert answer.status_code == 202, answer.text
+        identifier = str(answer.json()["id"])
+        self.secrets[identifier] = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
+        if scored:
+            score_everything()
+        return identifier
+
+    def move(self, **hours: Sequence[float]) -> None:
+        """Give the phases windows, in hours from now."""
+        now = datetime.now(UTC)
+        with transaction() as session:
+            row = session.scalars(select(Competition).where(Competition.slug == self.arena.slug)).one()
+            windows = [
+                Phase(phase.name, *(now + timedelta(hours=at) for at in hours.get(phase.name, ())))
+                if phase.name in hours
+                else phase
+                for phase in parse_competition(row.file).phases
+            ]
+            row.file = with_phases(row.file, windows)
+
+    def between(self) -> None:
+        self.move(anonymization=(-3, -2), reidentification=(1, 2))
+        turn()
+
+    def attack(self) -> None:
+        """Into the second phase, by way of the clock."""
+        self.move(anonymization=(-3, -2), reidentification=(-1, 1))
+        turn()
+
+    def close(self) -> None:
+        self.move(reidentification=(-1, -0.5))
+        judge_everything()
+        turn()
+
+    def targets(self, team: str) -> list[dict[str, Any]]:
+        answer = self.arena.get(f"{self.path}/targets", token=self.arena.team(team))
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, Any]] = answer.json()
+        return found
+
+    def target_of(self, submission: str) -> dict[str, Any]:
+        """The target that a submission became, as organizers see it."""
+        owner = self.arena.get(f"/submissions/{submission}").json()["commitment"]
+        listed: list[dict[str, Any]] = self.arena.get(f"{self.path}/targets").json()
+        return next(target for target in listed if target["commitment"] == owner)
+
+    def guess(self, team: str, target: str, content: bytes, *, key: str | None = None) -> Response:
+        headers = {"Authorization": f"Bearer {self.arena.team(team)}"}
+        headers |= {"Idempotency-Key": key} if key else {}
+        answer: Response = self.arena.client.post(
+            f"/api/v1/targets/{target}/guesses", headers=headers, files={"guess": ("g.csv", content)}
+        )
+        return answer
+
+    def right_on(self, submission: str, rows: int) -> bytes:
+        """A guess that is right on the first ``rows`` rows and abstains on the others."""
+        guess = np.full(ROWS, -1)
+        guess[:rows] = self.secrets[submission][:rows]
+        return guess_csv(guess)
+
+    def guessed(self, team: str, submission: str, rows: int) -> str:
+        """The identifier of a judged guess that identifies ``rows`` rows."""
+        target = self.target_of(submission)["id"]
+        answer = self.guess(team, target, self.right_on(submission, rows))
+        assert answer.status_code == 202, answer.text
+        judge_everything()
+        return str(answer.json()["id"])
+
+    def board(self, which: str = "anonymization", *, team: str | None = None, organizer: bool = False) -> Any:
+        """A board as a visitor, a team or the organizer gets it."""
+        path = f"/api/v1{self.path}/boards/{which}"
+        token = self.arena.organizer if organizer else self.arena.team(team) if team else None
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        answer = self.arena.client.get(path, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def boards(self) -> dict[str, Any]:
+        """All three as a visitor gets them."""
+        return {which: self.board(which) for which in ("anonymization", "reidentification", "matrix")}
+
+    def organize(self, path: str, **body: Any) -> Response:
+        return self.arena.post(path, json=body or None)
+
+    def state(self) -> str:
+        return str(self.arena.client.get(f"/api/v1{self.path}").json()["state"])
+
+
+def turn() -> None:
+    """What the clock's task does, called as a plain function."""
+    phases.turn_all()
+
+
+def judge_everything() -> None:
+    with transaction() as session:
+        waiting = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
+    for identifier in waiting:
+        trials.judge(str(identifier))
+
+
+def competition_row(slug: str = "small") -> Competition:
+    with transaction() as session:
+        return session.scalars(select(Competition).where(Competition.slug == slug)).one()
+
+
+def competition_id(slug: str = "small") -> UUID:
+    return competition_row(slug).id
+
+
+def data() -> Any:
+    return get_settings().data
