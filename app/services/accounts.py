@@ -3,18 +3,19 @@
 import hashlib
 import secrets
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Token, User
-from app.errors import Conflict, InvalidInput, NotAllowed, NotSignedIn
+from app.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from app.roles import Role
 
 SCOPES = ("read", "submit", "organize")
@@ -67,13 +68,9 @@ def deceives(character: str) -> bool:
 
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
     name = clean_name(name)
-    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-        raise InvalidInput(
-            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", code="password_length"
-        )
     if session.scalar(select(User.id).where(User.name_key == name_key(name))):
         raise Conflict("this name is taken", code="name_taken")
-    user = User(name=name, name_key=name_key(name), password_hash=hasher.hash(as_bytes(password)), role=role)
+    user = User(name=name, name_key=name_key(name), password_hash=hashed(password), role=role)
     session.add(user)
     try:
         session.flush()
@@ -82,21 +79,54 @@ def create_user(session: Session, *, name: str, password: str, role: Role = Role
     return user
 
 
+def hashed(password: str) -> str:
+    """What is kept of a new password."""
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise InvalidInput(
+            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", code="password_length"
+        )
+    return hasher.hash(as_bytes(password))
+
+
 def as_bytes(password: str) -> bytes:
     """JSON can hold half a character, which plain UTF-8 cannot."""
     return password.encode("utf-8", "surrogatepass")
 
 
+def matches(user: User | None, password: str) -> bool:
+    """Whether the password is the user's; as slow for nobody as for somebody."""
+    try:
+        return hasher.verify(
+            user.password_hash if user else NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1])
+        )
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+def find_user(session: Session, name: str) -> User | None:
+    """The user of that name in any spelling."""
+    return session.scalar(select(User).where(User.name_key == searched_key(name)))
+
+
+def searched_key(name: str) -> str:
+    """The key of a name as somebody typed it, made to fit into a query.
+
+    Postgres has no text with a NUL or half a character; no user has such a name either.
+    """
+    return name_key(name.strip()).replace("\x00", "\ufffd").encode(errors="replace").decode()
+
+
+def held(session: Session, user_id: UUID) -> User:
+    """The user, whose password and memberships nobody else changes until the transaction ends."""
+    return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
+
+
 def check_password(session: Session, *, name: str, password: str) -> User:
     """The user, or the same refusal whether the name or the password is wrong."""
-    # Postgres has no text with a NUL or half a character; no user has such a name either.
-    key = name_key(name.strip()).replace("\x00", "\ufffd").encode(errors="replace").decode()
-    user = session.scalar(select(User).where(User.name_key == key))
-    try:
-        hasher.verify(user.password_hash if user else NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1]))
-    except (VerificationError, InvalidHashError):
-        user = None
-    if user is None:
+    # Held against a change of the password: a token by the old one must not appear after it.
+    key = searched_key(name)
+    user = session.scalar(select(User).where(User.name_key == key).with_for_update(read=True))
+    if not matches(user, password) or user is None:
         raise NotSignedIn("name or password is wrong", code="wrong_password")
     return user
 
@@ -124,7 +154,7 @@ def issue_token(
             name=clean_name(name),
             digest=digest(clear),
             scopes=[scope for scope in SCOPES if scope in scopes],
-            expires_at=datetime.now(UTC) + life,
+            expires_at=func.clock_timestamp() + life,
         )
     )
     return clear
@@ -139,7 +169,9 @@ def authenticate(session: Session, token: str) -> Principal:
     found = session.scalar(
         select(Token)
         .where(
-            Token.digest == digest(token), Token.revoked_at.is_(None), Token.expires_at > datetime.now(UTC)
+            Token.digest == digest(token),
+            Token.revoked_at.is_(None),
+            Token.expires_at > func.clock_timestamp(),
         )
         .options(joinedload(Token.user, innerjoin=True))
     )
@@ -148,6 +180,39 @@ def authenticate(session: Session, token: str) -> Principal:
     return Principal(found.user.id, found.user.name, found.user.role, frozenset(found.scopes), found.id)
 
 
+def listed(
+    session: Session, principal: Principal, *, after: tuple[datetime, UUID] | None, limit: int
+) -> Sequence[Token]:
+    """The tokens and sessions of the one who asks, newest first, those older than ``after``."""
+    principal.require("read")
+    query = select(Token).where(Token.user_id == principal.user_id)
+    if after is not None:
+        query = query.where(tuple_(Token.created_at, Token.id) < after)
+    return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc()).limit(limit)).all()
+
+
 def revoke(session: Session, principal: Principal) -> None:
     """End the token (or session) that made this request."""
-    session.get_one(Token, principal.token_id).revoked_at = datetime.now(UTC)
+    end_tokens(session, Token.id == principal.token_id)
+
+
+def revoke_own(session: Session, principal: Principal, token_id: UUID) -> None:
+    """End one's own token; ending it again changes nothing."""
+    principal.require("submit")
+    token = session.get(Token, token_id)
+    if token is None or token.user_id != principal.user_id:
+        raise NotFound("you have no such token", code="no_such_token")
+    end_tokens(session, Token.id == token_id)
+
+
+def revoke_all(session: Session, user_id: UUID, *, but: UUID | None) -> None:
+    """End every token and session of a person, except that one."""
+    others = Token.user_id == user_id
+    end_tokens(session, others if but is None else and_(others, Token.id != but))
+
+
+def end_tokens(session: Session, which: ColumnElement[bool]) -> None:
+    """Revoke those; whatever was revoked before keeps its time."""
+    session.execute(
+        update(Token).where(which, Token.revoked_at.is_(None)).values(revoked_at=func.clock_timestamp())
+    )
