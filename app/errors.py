@@ -39,6 +39,12 @@ class InvalidInput(DomainError):
     code = "invalid"
 
 
+class WrongCredential(InvalidInput):
+    """A code or an old password that is not right; such tries are counted."""
+
+    code = "wrong_credential"
+
+
 class TooLarge(DomainError):
     code = "too_large"
 

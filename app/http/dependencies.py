@@ -65,6 +65,12 @@ def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)])
     return principal
 
 
+def client_address(request: Request) -> str | None:
+    """Where the request comes from: what the web server says, which trusts the proxies it is told to."""
+    return request.client.host if request.client else None
+
+
+Address = Annotated[str | None, Depends(client_address)]
 SignedIn = Annotated[Principal, Depends(signed_in)]
 MaybeSignedIn = Annotated[Principal | None, Depends(signed_in_or_not)]
 

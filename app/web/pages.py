@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from app.errors import DomainError, NotAllowed, NotFound, NotSignedIn
-from app.http.dependencies import COOKIE, AppSettings, MaybeSignedIn, require_same_origin
+from app import throttle
+from app.errors import DomainError, NotAllowed, NotFound, NotSignedIn, TooMany
+from app.http.dependencies import COOKIE, Address, AppSettings, MaybeSignedIn, require_same_origin
 from app.http.problems import status_of
 from app.services import accounts, competitions, phases, submissions, teams
 from app.services.accounts import Principal
@@ -120,19 +121,25 @@ def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/") -> H
 def sign_in(
     request: Request,
     settings: AppSettings,
+    address: Address,
+    *,
     name: Annotated[str, Form()],
     password: Annotated[str, Form()],
     to: Annotated[str, Form()] = "/",
 ) -> Response:
     require_same_origin(request)
     try:
-        with transaction() as session:
+        with throttle.tries(address, account=accounts.searched_key(name)), transaction() as session:
             user = accounts.check_password(session, name=name, password=password)
             token = accounts.issue_token(session, user, name="browser", life=accounts.SESSION_LIFE)
     except NotSignedIn:
         return page(request, None, "sign_in.html", to=own_path(to), failed=True, status=401)
-    answer = RedirectResponse(own_path(to), status_code=303)
-    answer.set_cookie(
+    except TooMany as problem:
+        answer = page(request, None, "sign_in.html", to=own_path(to), failed=True, status=429)
+        answer.headers["Retry-After"] = str(problem.retry_after)
+        return answer
+    entered = RedirectResponse(own_path(to), status_code=303)
+    entered.set_cookie(
         COOKIE,
         token,
         max_age=int(accounts.SESSION_LIFE.total_seconds()),
@@ -140,7 +147,7 @@ def sign_in(
         samesite="lax",
         secure=settings.secure_cookies,
     )
-    return answer
+    return entered
 
 
 @router.post("/sign-out")

@@ -127,6 +127,10 @@ WORDS: dict[str, dict[str, str]] = {
     "step": {"en": "Step", "ja": "進行"},
     "team": {"en": "Team", "ja": "チーム"},
     "threshold": {"en": "Threshold", "ja": "しきい値"},
+    "too_many_tries": {
+        "en": "Too many failed tries. Wait 15 minutes, then try again.",
+        "ja": "失敗が多すぎます。15 分待ってから、もう一度お試しください。",
+    },
     "utility": {"en": "Utility loss", "ja": "有用性損失"},
     "value": {"en": "Value", "ja": "値"},
     "waiting": {

@@ -1,0 +1,166 @@
+"""How often passwords and codes may be guessed: wrong tries are counted in Redis, right ones are not.
+
+Two counters: one per account, whatever the address, and one per address, whatever the account. The first
+alone would let anybody lock anybody out for ever, by ten wrong tries every quarter of an hour. So an address
+from which the right password came lately has a counter of its own for that account, which strangers cannot
+fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
+"""
+
+import hashlib
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+
+import redis
+import structlog
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.storage import RedisStorage
+from limits.strategies import FixedWindowRateLimiter
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from app.config import get_settings
+from app.errors import NotSignedIn, TooMany, WrongCredential
+
+log = structlog.get_logger(__name__)
+
+WRONG = (NotSignedIn, WrongCredential)
+PER_ACCOUNT = RateLimitItemPerMinute(10, 15, "throttle")
+PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
+KNOWN_FOR_S = 90 * 24 * 3600
+PATIENCE_S = 0.5
+"""How long a sign-in waits for a Redis that does not answer."""
+
+UNREACHABLE = (redis.RedisError, OSError, ValueError)
+"""What a Redis that is away raises, or a URL that names none."""
+
+Counter = tuple[RateLimitItem, str]
+
+
+@contextmanager
+def tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
+    """Bound what happens inside as one try of ``address`` at ``account``, and count it if it was wrong.
+
+    A try is taken before and given back after, so that a thousand at the same time are not a thousand.
+    """
+    taken = take(address, account)
+    try:
+        yield
+    except WRONG:
+        raise
+    except BaseException:
+        give_back(taken)
+        raise
+    give_back(taken)
+    if taken:
+        welcome(address, account)
+
+
+def take(address: str | None, account: str | None) -> tuple[Counter, ...]:
+    """Take a try from every counter; what was taken, or TooMany. Without Redis nobody is kept waiting."""
+    taken: list[Counter] = []
+    try:
+        for counter in counters(address, account):
+            taken.append(counter)
+            if not limiter().hit(*counter):
+                raise full(counter)
+    except UNREACHABLE as problem:
+        unreachable(problem)
+        return ()
+    except TooMany:
+        give_back(tuple(taken))
+        raise
+    return tuple(taken)
+
+
+def full(counter: Counter) -> TooMany:
+    seconds = limiter().get_window_stats(*counter).reset_time - time.time()
+    return TooMany(
+        "too many wrong tries; wait a while", retry_after=max(1, math.ceil(seconds)), code="too_many_tries"
+    )
+
+
+def counters(address: str | None, account: str | None) -> Iterator[Counter]:
+    """Where a try counts."""
+    place = None if address is None else network_of(address)
+    if place is not None:
+        yield PER_ADDRESS, name_of("address", place)
+    if account is not None:
+        known = place is not None and storage().get(name_of("known", account, place)) > 0
+        yield PER_ACCOUNT, name_of("account", account, *([place] if known and place else []))
+
+
+def give_back(taken: tuple[Counter, ...]) -> None:
+    """The tries were not wrong, or not made."""
+    try:
+        for counter in taken:
+            limiter().hit(*counter, cost=-1)
+    except UNREACHABLE as problem:
+        unreachable(problem)
+
+
+def welcome(address: str | None, account: str | None) -> None:
+    """The owner of the account is at this address: strangers' tries do not count against them here."""
+    if address is None or account is None:
+        return
+    try:
+        storage().incr(name_of("known", account, network_of(address)), KNOWN_FOR_S)
+    except UNREACHABLE as problem:
+        unreachable(problem)
+
+
+def network_of(address: str) -> str:
+    """What one person has: an IPv4 address, or the /64 in which an IPv6 address is chosen freely."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address  # not of an internet socket
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped is None:
+            return str(ip_network((int(parsed), 64), strict=False))
+        parsed = parsed.ipv4_mapped
+    return str(parsed)
+
+
+def name_of(kind: str, *parts: str) -> str:
+    """A key of fixed length; neither names nor addresses stand in Redis."""
+    text = "\x00".join((kind, *parts))
+    return f"{kind}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+
+
+def limiter() -> FixedWindowRateLimiter:
+    return FixedWindowRateLimiter(storage())
+
+
+def storage() -> RedisStorage:
+    return storage_at(get_settings().redis_url)
+
+
+@lru_cache(maxsize=1)
+def storage_at(url: str) -> RedisStorage:
+    """A connection that rather gives up than waits; tried once more if a restart of Redis cut it."""
+    pool = redis.ConnectionPool.from_url(
+        redis_py_url(url),
+        socket_connect_timeout=PATIENCE_S,
+        socket_timeout=PATIENCE_S,
+        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+    )
+    return RedisStorage("redis://", connection_pool=pool, key_prefix="anoncup")
+
+
+def redis_py_url(url: str) -> str:
+    """Celery's spelling of a socket's URL in the client library's."""
+    return url.replace("redis+socket://", "unix://", 1).replace("virtual_host=", "db=", 1)
+
+
+def unreachable(problem: Exception) -> None:
+    log.warning("throttle_unreachable", kind=type(problem).__name__)
+
+
+def close() -> None:
+    """Drop the connections."""
+    if get_settings().redis_url:
+        storage().storage.connection_pool.disconnect()
