@@ -14,6 +14,8 @@ from app.api import (
     rescores,
     submissions,
     targets,
+    teams,
+    users,
 )
 from app.config import get_settings
 from app.http import problems
@@ -22,6 +24,18 @@ from app.transaction import transaction
 from app.web import pages
 
 API = "/api/v1"
+RESOURCES = (
+    accounts,
+    users,
+    competitions,
+    organizing,
+    teams,
+    submissions,
+    targets,
+    guesses,
+    boards,
+    rescores,
+)
 
 
 def create_app() -> FastAPI:
@@ -35,7 +49,7 @@ def create_app() -> FastAPI:
     )
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
     problems.register(app)
-    for resource in (accounts, competitions, organizing, submissions, targets, guesses, boards, rescores):
+    for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
     app.include_router(pages.router, include_in_schema=False)
     app.mount("/static", pages.static_files)

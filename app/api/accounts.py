@@ -1,93 +1,234 @@
-"""Signing up and tokens."""
+"""One's own account: signing up, the password, tokens."""
 
+from datetime import datetime, timedelta
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, Field, SecretStr
 
-from app.http.dependencies import SignedIn
-from app.services import accounts, teams
+from app import throttle
+from app.http.dependencies import Address, SignedIn
+from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
+from app.services import accounts, members, organizers, passwords, teams
 from app.transaction import transaction
 
 router = APIRouter(tags=["accounts"])
 
+LONGEST_TOKEN_LIFE_DAYS = 365
+
+Name = Annotated[str, Field(max_length=1000, description="any spelling that differs in case or width only")]
+Code = Annotated[str, Field(max_length=200)]
+Password = Annotated[SecretStr, Field(max_length=1000, description="8 to 256 characters")]
+
 
 class SignUp(BaseModel):
-    invite: Annotated[str, Field(max_length=200)]
-    team: str
-    name: str
-    password: SecretStr
+    """An invite, and who one wants to be."""
+
+    invite: Annotated[Code, Field(description="a code of an organizer (a new team) or of a team (joins it)")]
+    team: Annotated[
+        str | None,
+        Field(description="the new team's name; of an invite that joins a team: its name or nothing"),
+    ] = None
+    name: Annotated[str, Field(description="1 to 100 characters without control characters")]
+    password: Password
 
 
-class SignedUp(BaseModel):
-    user_id: UUID
+class Joined(BaseModel):
+    """The team that a person is in now."""
+
     team_id: UUID
     team: str
     competition: str
+
+
+class SignedUp(Joined):
+    """The new account's team and first token."""
+
+    user_id: UUID
     token: Annotated[str, Field(description="Shown this once; only its hash is kept")]
+
+
+class Join(BaseModel):
+    """An invite for somebody who has an account."""
+
+    invite: Code
+    team: Annotated[str | None, Field(description="as in signing up")] = None
 
 
 class SignIn(BaseModel):
-    name: str
-    password: SecretStr
-    token_name: str = "api"  # noqa: S105  # a label
-    scopes: list[str] | None = None
+    """Name and password, and what the token shall be."""
+
+    name: Name
+    password: Annotated[SecretStr, Field(max_length=1000)]
+    token_name: Annotated[str, Field(description="what you will know it by")] = "api"  # noqa: S105  # a label
+    scopes: Annotated[
+        list[str] | None, Field(description="of read, submit, organize; without it, all that your role has")
+    ] = None
+    expires_in_days: Annotated[int, Field(ge=1, le=LONGEST_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFE.days
 
 
 class IssuedToken(BaseModel):
+    """A new token."""
+
     token: Annotated[str, Field(description="Shown this once; only its hash is kept")]
 
 
+class TokenOut(BaseModel):
+    """A token or a browser's session; what it is in clear nobody can tell any more."""
+
+    id: UUID
+    name: Annotated[str, Field(description="`browser`: a session of the web pages")]
+    scopes: list[str]
+    created_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    current: Annotated[bool, Field(description="whether it made this request")]
+
+
+class TeamOfMine(BaseModel):
+    """A competition and one's team in it."""
+
+    competition: str
+    team_id: UUID
+    team: str
+
+
 class Me(BaseModel):
+    """A person, what this token may do, and where they take part."""
+
     user_id: UUID
     name: str
-    role: str
+    role: Annotated[str, Field(description="participant, organizer or administrator")]
     scopes: list[str]
+    teams: list[TeamOfMine]
+    organizes: Annotated[list[str], Field(description="slugs of the competitions one is an organizer of")]
+
+
+class NewPassword(BaseModel):
+    """The password there is, and the one there shall be."""
+
+    old: Annotated[SecretStr, Field(max_length=1000)]
+    new: Password
+
+
+class PasswordByCode(BaseModel):
+    """The code of a password link."""
+
+    code: Code
+    password: Password
 
 
 @router.post("/signup", status_code=status.HTTP_201_CREATED)
-def sign_up(body: SignUp) -> SignedUp:
-    """A new account with a new team, by an organizer's invite."""
-    with transaction() as session:
-        made = teams.sign_up(
+def sign_up(body: SignUp, address: Address) -> SignedUp:
+    """A new account by an invite: with a new team, or in the team that the invite is of."""
+    with throttle.tries(address), transaction() as session:
+        made, token = members.sign_up(
             session,
             code=body.invite,
             team=body.team,
             name=body.name,
             password=body.password.get_secret_value(),
         )
-    return SignedUp(
-        user_id=made.user.id,
-        team_id=made.team.id,
-        team=made.team.name,
-        competition=made.competition.slug,
-        token=made.token,
-    )
+    throttle.welcome(address, made.user.name_key)
+    return SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
+
+
+@router.post("/join", status_code=status.HTTP_201_CREATED)
+def join(body: Join, principal: SignedIn, address: Address) -> Joined:
+    """Take part in one more competition by an invite: found a team, or join one."""
+    with throttle.tries(address), transaction() as session:
+        return joined(members.join(session, principal, code=body.invite, team=body.team))
+
+
+def joined(made: members.Joined) -> Joined:
+    return Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
+
+
+@router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
+def set_password(body: PasswordByCode, address: Address) -> None:
+    """Set a new password with the code of a password link, once. All tokens and sessions end."""
+    with throttle.tries(address), transaction() as session:
+        user = passwords.set_by_link(session, code=body.code, password=body.password.get_secret_value())
+    throttle.welcome(address, user.name_key)
+
+
+@router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
+def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
+    """Set a new password by the old one. All tokens and sessions end but the one that asks."""
+    account = accounts.name_key(principal.name)
+    with throttle.tries(address, account=account), transaction() as session:
+        old, new = body.old.get_secret_value(), body.new.get_secret_value()
+        passwords.change(session, principal, old=old, new=new)
 
 
 @router.post("/tokens", status_code=status.HTTP_201_CREATED)
-def create_token(body: SignIn) -> IssuedToken:
+def create_token(body: SignIn, address: Address) -> IssuedToken:
     """A personal API token for name and password."""
-    with transaction() as session:
+    account = accounts.searched_key(body.name)
+    with throttle.tries(address, account=account), transaction() as session:
         user = accounts.check_password(session, name=body.name, password=body.password.get_secret_value())
-        scopes = None if body.scopes is None else tuple(body.scopes)
-        return IssuedToken(token=accounts.issue_token(session, user, name=body.token_name, scopes=scopes))
+        return IssuedToken(
+            token=accounts.issue_token(
+                session,
+                user,
+                name=body.token_name,
+                scopes=None if body.scopes is None else tuple(body.scopes),
+                life=timedelta(days=body.expires_in_days),
+            )
+        )
+
+
+@router.get("/tokens")
+def list_tokens(
+    request: Request, response: Response, principal: SignedIn, limit: Limit = 50, cursor: Cursor = None
+) -> list[TokenOut]:
+    """Your tokens and browser sessions, newest first, ended ones too."""
+    after = place_of(cursor, datetime.fromisoformat, UUID)
+    with transaction() as session:
+        rows = accounts.listed(session, principal, after=after, limit=limit + 1)
+    page = rows[:limit]
+    following = cursor_of(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
+    link_to_next(request, response, following)
+    return [
+        TokenOut(
+            id=row.id,
+            name=row.name,
+            scopes=row.scopes,
+            created_at=row.created_at,
+            expires_at=row.expires_at,
+            revoked_at=row.revoked_at,
+            current=row.id == principal.token_id,
+        )
+        for row in page
+    ]
 
 
 @router.delete("/tokens/current", status_code=status.HTTP_204_NO_CONTENT)
-def revoke_token(principal: SignedIn) -> None:
+def revoke_current_token(principal: SignedIn) -> None:
     """End the token that makes this request."""
     with transaction() as session:
         accounts.revoke(session, principal)
 
 
+@router.delete("/tokens/{token_id}", status_code=status.HTTP_204_NO_CONTENT)
+def revoke_token(token_id: UUID, principal: SignedIn) -> None:
+    """End one of your tokens or browser sessions."""
+    with transaction() as session:
+        accounts.revoke_own(session, principal, token_id)
+
+
 @router.get("/me")
 def me(principal: SignedIn) -> Me:
-    """Who the token belongs to."""
+    """Who the token belongs to, and where they take part."""
+    with transaction() as session:
+        own = teams.joined(session, principal.user_id)
+        organizes = organizers.organized(session, principal.user_id)
     return Me(
         user_id=principal.user_id,
         name=principal.name,
         role=principal.role,
         scopes=sorted(principal.scopes),
+        teams=[TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
+        organizes=list(organizes),
     )

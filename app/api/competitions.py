@@ -11,7 +11,7 @@ from app.db.models import Competition as CompetitionRow
 from app.errors import InvalidCompetition, NotFound
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.tracks import TRACKS
-from app.services import competitions, phases, teams
+from app.services import competitions, invites, phases
 from app.services.phases import Standing
 from app.transaction import transaction
 
@@ -152,7 +152,7 @@ def put_original(
 def create_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
     """A code with which teams sign up."""
     with transaction() as session:
-        return InviteOut(code=teams.invite(session, principal, slug, uses=body.uses), uses=body.uses)
+        return InviteOut(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)
 
 
 def name_of(row: CompetitionRow, file: str) -> str:

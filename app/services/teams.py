@@ -1,64 +1,35 @@
-"""Invites, teams and their members."""
+"""The teams of a competition."""
 
-import secrets
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Invite, Member, Team, User
-from app.errors import Conflict, InvalidInput, NotAllowed
+from app.db.models import Competition, Member, Submission, Team, User
+from app.errors import Conflict, NotAllowed
 from app.services import accounts, competitions
 from app.services.accounts import Principal
 
-INVITE_LIFE = timedelta(days=60)
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A user as others of the competition know them."""
+
+    user_id: UUID
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
-class SignedUp:
-    user: User
+class Entrant:
+    """A team as its organizers see it."""
+
     team: Team
-    competition: Competition
-    token: str
-
-
-def invite(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
-    """A code with which ``uses`` teams can sign up; shown once, only its digest is kept."""
-    competition = competitions.find(session, slug)
-    competitions.require_organizer(session, competition.id, principal)
-    code = secrets.token_urlsafe(12)
-    session.add(
-        Invite(
-            competition_id=competition.id,
-            digest=accounts.digest(code),
-            uses_left=uses,
-            expires_at=datetime.now(UTC) + INVITE_LIFE,
-        )
-    )
-    return code
-
-
-def sign_up(session: Session, *, code: str, team: str, name: str, password: str) -> SignedUp:
-    """A new account with a new team in the competition that the invite belongs to, and a token for it."""
-    used = use_invite(session, code)
-    user = accounts.create_user(session, name=name, password=password)
-    created = create_team(session, used.competition_id, team)
-    session.add(Member(competition_id=used.competition_id, user_id=user.id, team_id=created.id))
-    token = accounts.issue_token(session, user, name="sign-up")
-    return SignedUp(user, created, session.get_one(Competition, used.competition_id), token)
-
-
-def use_invite(session: Session, code: str) -> Invite:
-    found = session.scalar(
-        select(Invite).where(Invite.digest == accounts.digest(code.strip())).with_for_update()
-    )
-    if found is None or not found.uses_left or found.expires_at <= datetime.now(UTC):
-        raise InvalidInput("the invite is unknown, used up or expired", code="invalid_invite")
-    found.uses_left -= 1
-    return found
+    members: tuple[Person, ...]
+    submissions: int
 
 
 def create_team(session: Session, competition_id: UUID, name: str) -> Team:
@@ -85,3 +56,41 @@ def require_team(session: Session, competition_id: UUID, principal: Principal) -
     if team is None:
         raise NotAllowed("you are in no team of this competition", code="not_in_a_team")
     return team
+
+
+def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
+    """The teams a person is in, each with its competition's slug."""
+    rows = session.execute(
+        select(Competition.slug, Team)
+        .join(Team, Team.competition_id == Competition.id)
+        .join(Member, Member.team_id == Team.id)
+        .where(Member.user_id == user_id)
+        .order_by(Competition.created_at, Competition.id)
+    )
+    return [(slug, team) for slug, team in rows]
+
+
+def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
+    """All teams of a competition, oldest first; for its organizers."""
+    competition = competitions.find(session, slug)
+    competitions.require_organizer(session, competition.id, principal)
+    counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
+    found = session.execute(
+        select(Team, counted).where(Team.competition_id == competition.id).order_by(Team.created_at, Team.id)
+    )
+    people = people_by_team(session, competition.id)
+    return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]
+
+
+def people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:
+    """The members of every team of a competition, by name."""
+    rows = session.execute(
+        select(Member.team_id, User.id, User.name)
+        .join(User, User.id == Member.user_id)
+        .where(Member.competition_id == competition_id)
+        .order_by(User.name_key)
+    )
+    people: defaultdict[UUID, list[Person]] = defaultdict(list)
+    for team_id, user_id, name in rows:
+        people[team_id].append(Person(user_id, name))
+    return people

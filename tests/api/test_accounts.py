@@ -24,6 +24,8 @@ def test_a_sign_up_makes_a_person_a_team_and_a_token(arena: Arena) -> None:
         "name": "Rei",
         "role": "participant",
         "scopes": ["read", "submit"],
+        "teams": [{"competition": arena.slug, "team_id": made["team_id"], "team": "red"}],
+        "organizes": [],
     }
 
 

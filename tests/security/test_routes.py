@@ -31,9 +31,16 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
     "HEAD /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
     "POST /api/v1/signup": (201, 201, 201, 201, 201, 201),
+    "POST /api/v1/join": (401, 201, 201, 201, 201, 409),
+    "POST /api/v1/password": (204, 204, 204, 204, 204, 204),
     "POST /api/v1/tokens": (201, 201, 201, 201, 201, 201),
+    "GET /api/v1/tokens": (401, 200, 200, 200, 200, 200),
     "DELETE /api/v1/tokens/current": (401, 204, 204, 204, 204, 204),
+    "DELETE /api/v1/tokens/{token_id}": (401, 404, 204, 404, 404, 404),
     "GET /api/v1/me": (401, 200, 200, 200, 200, 200),
+    "PUT /api/v1/me/password": (401, 204, 204, 204, 204, 204),
+    "POST /api/v1/users": (401, 403, 403, 403, 403, 201),
+    "POST /api/v1/users/password-links": (401, 403, 403, 201, 404, 201),
     "GET /api/v1/competitions": (200, 200, 200, 200, 200, 200),
     "POST /api/v1/competitions": (401, 403, 403, 201, 201, 201),
     "GET /api/v1/competitions/{slug}": (200, 200, 200, 200, 200, 200),
@@ -42,6 +49,13 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/original/{file}": (200, 200, 200, 200, 200, 200),
     "PUT /api/v1/competitions/{slug}/original/{file}": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/invites": (401, 403, 403, 201, 403, 201),
+    "GET /api/v1/competitions/{slug}/teams": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/team": (401, 200, 200, 403, 403, 403),
+    "POST /api/v1/competitions/{slug}/team/invites": (401, 201, 201, 403, 403, 403),
+    "DELETE /api/v1/competitions/{slug}/team/members/{user_id}": (401, 404, 204, 403, 403, 403),
+    "GET /api/v1/competitions/{slug}/organizers": (401, 403, 403, 200, 403, 200),
+    "POST /api/v1/competitions/{slug}/organizers": (401, 403, 403, 201, 403, 201),
+    "DELETE /api/v1/competitions/{slug}/organizers/{user_id}": (401, 403, 403, 204, 403, 204),
     "POST /api/v1/competitions/{slug}/submissions": (401, 202, 202, 403, 403, 403),
     "GET /api/v1/competitions/{slug}/submissions": (401, 200, 200, 403, 403, 403),
     "GET /api/v1/submissions/{submission_id}": (401, 404, 200, 200, 404, 200),
@@ -157,6 +171,7 @@ class Stage:
             "file": "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": self.submission_id,
             "path": "site.css",
+            **(PLACES[route](self) if route in PLACES else {}),
         }
         headers = {"Sec-Fetch-Site": "same-origin"}
         token = self.token(audience)
@@ -169,7 +184,15 @@ class Stage:
             method, path.format(**places), headers=headers, follow_redirects=False, **content
         )
         self.arena.client.cookies.clear()
+        if route == "PUT /api/v1/me/password":
+            self.renew_tokens()
         return answer
+
+    def renew_tokens(self) -> None:
+        """A new password has ended all others of the one who set it."""
+        self.arena.organizer = str(self.token("organizer"))
+        for team in self.arena.tokens:
+            self.arena.tokens[team] = str(self.token("other team" if team == "blue" else "own team"))
 
 
 OF_THE_SECOND = ("/targets", "/targets.zip", "/manifest", "/reveal", "/guesses")
@@ -220,9 +243,57 @@ def a_sign_up(stage: Stage) -> dict[str, Any]:
     return {"json": body}
 
 
-def a_person(stage: Stage) -> str:
+def a_person(stage: Stage, role: Role = Role.PARTICIPANT) -> str:
     with transaction() as session:
-        return accounts.create_user(session, name=f"person {next(numbers)}", password=PASSWORD).name
+        return accounts.create_user(
+            session, name=f"person {next(numbers)}", password=PASSWORD, role=role
+        ).name
+
+
+def a_join(stage: Stage) -> dict[str, Any]:
+    """Into a competition that none of the audiences has to do with yet."""
+    number = next(numbers)
+    body = {"name": a_person(stage, Role.ORGANIZER), "password": PASSWORD}
+    token = stage.arena.client.post(f"{API}/tokens", json=body).json()["token"]
+    stage.arena.post("/competitions", token=token, content=competition_file(f"join-{number}"))
+    invite = stage.arena.post(f"/competitions/join-{number}/invites", token=token, json={}).json()["code"]
+    return {"json": {"invite": invite, "team": f"team {number}"}}
+
+
+def a_password_link(stage: Stage) -> dict[str, Any]:
+    answer = stage.arena.post(
+        "/users/password-links", token=stage.token("administrator"), json={"name": a_person(stage)}
+    )
+    return {"json": {"code": answer.json()["code"], "password": PASSWORD}}
+
+
+def a_user(stage: Stage) -> dict[str, Any]:
+    return {"json": {"name": f"person {next(numbers)}", "password": PASSWORD, "role": "organizer"}}
+
+
+def a_participant(stage: Stage) -> dict[str, Any]:
+    body = a_sign_up(stage)["json"]
+    stage.arena.client.post(f"{API}/signup", json=body)
+    return {"json": {"name": body["name"]}}
+
+
+def a_token_of_own_team(stage: Stage) -> dict[str, str]:
+    token = stage.token("own team")
+    found = stage.arena.get("/tokens", token=token).json()
+    return {"token_id": next(one["id"] for one in found if one["current"])}
+
+
+def a_colleague_in_own_team(stage: Stage) -> dict[str, str]:
+    path = f"/competitions/{stage.arena.slug}/team/invites"
+    code = stage.arena.post(path, token=stage.token("own team"), json={}).json()["code"]
+    body = {"invite": code, "name": f"person {next(numbers)}", "password": PASSWORD}
+    return {"user_id": stage.arena.client.post(f"{API}/signup", json=body).json()["user_id"]}
+
+
+def another_organizer(stage: Stage) -> dict[str, str]:
+    body = {"name": a_person(stage, Role.ORGANIZER)}
+    answer = stage.arena.post(f"/competitions/{stage.arena.slug}/organizers", json=body)
+    return {"user_id": answer.json()["user_id"]}
 
 
 def an_upload(stage: Stage) -> dict[str, Any]:
@@ -232,6 +303,15 @@ def an_upload(stage: Stage) -> dict[str, Any]:
 
 CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     "POST /api/v1/signup": a_sign_up,
+    "POST /api/v1/join": a_join,
+    "POST /api/v1/password": a_password_link,
+    "PUT /api/v1/me/password": lambda _: {"json": {"old": PASSWORD, "new": PASSWORD}},
+    "POST /api/v1/users": a_user,
+    "POST /api/v1/users/password-links": a_participant,
+    "POST /api/v1/competitions/{slug}/team/invites": lambda _: {"json": {}},
+    "POST /api/v1/competitions/{slug}/organizers": lambda stage: {
+        "json": {"name": a_person(stage, Role.ORGANIZER)}
+    },
     "POST /api/v1/tokens": lambda stage: {"json": {"name": a_person(stage), "password": PASSWORD}},
     "POST /api/v1/competitions": lambda _: {"content": competition_file(f"made-{next(numbers)}")},
     "PUT /api/v1/competitions/{slug}/competition.toml": lambda stage: {
@@ -258,6 +338,13 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
 }
 """What a request that is allowed must carry to succeed; a refusal must come before it matters."""
+
+PLACES: dict[str, Callable[[Stage], dict[str, str]]] = {
+    "DELETE /api/v1/tokens/{token_id}": a_token_of_own_team,
+    "DELETE /api/v1/competitions/{slug}/team/members/{user_id}": a_colleague_in_own_team,
+    "DELETE /api/v1/competitions/{slug}/organizers/{user_id}": another_organizer,
+}
+"""What a path names that has to be made for each request, for the request may end it."""
 
 
 def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
@@ -297,5 +384,6 @@ def test_a_refused_request_changes_nothing(client: TestClient) -> None:
         stage.ask(route, audience)
     assert len(refused) >= 20
     assert stage.arena.get(f"/competitions/{stage.arena.slug}").json() == before
-    assert len(stage.arena.get("/competitions").json()) == 3
+    slugs = {one["slug"] for one in stage.arena.get("/competitions").json()}
+    assert not [slug for slug in slugs if slug.startswith("made-")]
     assert [row["entries"] for row in stage.arena.board()["rows"]] == [1]

@@ -1,0 +1,67 @@
+"""Other people's accounts: made by administrators, opened again by those in charge."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, status
+from pydantic import BaseModel, Field
+
+from app.api.accounts import Name, Password
+from app.http.dependencies import SignedIn
+from app.roles import Role
+from app.services import organizers, passwords
+from app.transaction import transaction
+
+router = APIRouter(prefix="/users", tags=["users"])
+
+
+class UserIn(BaseModel):
+    """A new account."""
+
+    name: Annotated[str, Field(description="1 to 100 characters without control characters")]
+    password: Password
+    role: Role
+
+
+class UserOut(BaseModel):
+    """An account, without its password."""
+
+    user_id: UUID
+    name: str
+    role: Role
+
+
+class ByName(BaseModel):
+    """A person, by name."""
+
+    name: Name
+
+
+class PasswordLinkOut(BaseModel):
+    """What its owner sends to `POST /password`; hand it over where only they read it."""
+
+    code: Annotated[str, Field(description="Shown this once; only its hash is kept")]
+    expires_at: datetime
+
+
+@router.post("", status_code=status.HTTP_201_CREATED)
+def create_user(body: UserIn, principal: SignedIn) -> UserOut:
+    """A new account of any role. For administrators; teams sign up by invites."""
+    with transaction() as session:
+        user = organizers.create_user(
+            session, principal, name=body.name, password=body.password.get_secret_value(), role=body.role
+        )
+    return UserOut(user_id=user.id, name=user.name, role=user.role)
+
+
+@router.post("/password-links", status_code=status.HTTP_201_CREATED)
+def create_password_link(body: ByName, principal: SignedIn) -> PasswordLinkOut:
+    """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
+
+    Administrators issue one for anybody, organizers for participants of their own competitions who are in
+    no other organizer's.
+    """
+    with transaction() as session:
+        link = passwords.issue_link(session, principal, body.name)
+    return PasswordLinkOut(code=link.code, expires_at=link.expires_at)

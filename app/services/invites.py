@@ -1,0 +1,68 @@
+"""Codes with which people found a team or join one."""
+
+import secrets
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from app.db.models import Invite
+from app.errors import WrongCredential
+from app.services import accounts, audit, competitions, teams
+from app.services.accounts import Principal
+
+LIFE = timedelta(days=60)
+
+
+def for_teams(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
+    """A code with which ``uses`` teams are founded; by an organizer."""
+    competition = competitions.find(session, slug)
+    competitions.require_organizer(session, competition.id, principal)
+    audit.record(session, principal, "invite.create", competition_id=competition.id, after={"teams": uses})
+    return create(session, competition.id, uses=uses)
+
+
+def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
+    """A code with which ``uses`` people join the team of the one who asks."""
+    principal.require("submit")
+    competition = competitions.find(session, slug)
+    team = teams.require_team(session, competition.id, principal)
+    return create(session, competition.id, team_id=team.id, uses=uses)
+
+
+def create(session: Session, competition_id: UUID, *, team_id: UUID | None = None, uses: int) -> str:
+    """A new code in clear: it is shown once, only its digest is kept."""
+    code = secrets.token_urlsafe(12)
+    session.add(
+        Invite(
+            competition_id=competition_id,
+            team_id=team_id,
+            digest=accounts.digest(code),
+            uses_left=uses,
+            expires_at=func.clock_timestamp() + LIFE,
+        )
+    )
+    return code
+
+
+def use(session: Session, code: str) -> Invite:
+    """Take one use of the invite; the same refusal whether it is unknown, used up or expired."""
+    found = session.scalar(
+        select(Invite)
+        .where(
+            Invite.digest == accounts.digest(code.strip()),
+            Invite.uses_left > 0,
+            Invite.expires_at > func.clock_timestamp(),
+        )
+        .with_for_update()
+    )
+    if found is None:
+        raise WrongCredential("the invite is unknown, used up or expired", code="invalid_invite")
+    found.uses_left -= 1
+    return found
+
+
+def void(session: Session, team_id: UUID) -> None:
+    """End all invites of a team."""
+    session.execute(update(Invite).where(Invite.team_id == team_id).values(uses_left=0))

@@ -1,0 +1,111 @@
+"""How people come into teams, and out of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition, Invite, Member, Organizer, Team, User
+from app.errors import Conflict, InvalidInput, NotFound
+from app.roles import Role
+from app.services import accounts, audit, competitions, invites, passwords, teams
+from app.services.accounts import Principal
+from app.services.teams import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A person in a team."""
+
+    user: User
+    team: Team
+    competition: Competition
+
+
+def sign_up(session: Session, *, code: str, team: str | None, name: str, password: str) -> tuple[Joined, str]:
+    """A new account in the team that the invite leads into, and a token for it in clear."""
+    invite = invites.use(session, code)
+    user = accounts.create_user(session, name=name, password=password)
+    joined = come_in(session, invite, user, team)
+    return joined, accounts.issue_token(session, user, name="sign-up")
+
+
+def join(session: Session, principal: Principal, *, code: str, team: str | None) -> Joined:
+    """The one who asks, in the team that the invite leads into."""
+    principal.require("submit")
+    invite = invites.use(session, code)
+    joined = come_in(session, invite, accounts.held(session, principal.user_id), team)
+    noted = {"team": joined.team.name}
+    audit.record(session, principal, "team.join", competition_id=invite.competition_id, after=noted)
+    return joined
+
+
+def come_in(session: Session, invite: Invite, user: User, team: str | None) -> Joined:
+    """Put a person, whose row is held, into the invite's team or a new one."""
+    require_neutral(session, invite.competition_id, user)
+    # A link that an organizer of another competition gave out must not open this one.
+    passwords.end_links(session, user.id)
+    entered = team_of_invite(session, invite, team)
+    session.add(Member(competition_id=invite.competition_id, user_id=user.id, team_id=entered.id))
+    return Joined(user, entered, session.get_one(Competition, invite.competition_id))
+
+
+def require_neutral(session: Session, competition_id: UUID, user: User) -> None:
+    """Refuse who is in a team already, and who organizes: they see every team's results."""
+    if session.get(Member, (competition_id, user.id)) is not None:
+        raise Conflict("you are in a team of this competition already", code="in_a_team")
+    organizes = session.get(Organizer, (competition_id, user.id)) is not None
+    if organizes or user.role == Role.ADMINISTRATOR:
+        raise Conflict("an organizer of a competition is in no team of it", code="organizes_it")
+
+
+def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
+    """The invite's own team, which ``name`` may repeat; else a new one of that name."""
+    if invite.team_id is None:
+        if name is None:
+            raise InvalidInput("this invite founds a team: give it a name", code="team_needed")
+        return teams.create_team(session, invite.competition_id, name)
+    team = session.get_one(Team, invite.team_id)
+    if name is not None and accounts.name_key(name.strip()) != team.name_key:
+        raise InvalidInput("this invite leads into another team", code="another_team")
+    return team
+
+
+def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
+    """The team of the one who asks, and who is in it."""
+    principal.require("read")
+    competition = competitions.find(session, slug)
+    team = teams.require_team(session, competition.id, principal)
+    return team, teams.people_by_team(session, competition.id)[team.id]
+
+
+def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
+    """Leave a team, or take another member out of one's own.
+
+    Whoever is taken out may know codes of the team: all its invites end.
+    """
+    principal.require("submit")
+    competition = competitions.find(session, slug)
+    team = teams.require_team(session, competition.id, principal)
+    # Held, so that of two members who leave at the same time the second sees that it is the last.
+    rows = session.scalars(
+        select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
+    ).all()
+    found = next((row for row in rows if row.user_id == user_id), None)
+    if found is None or all(row.user_id != principal.user_id for row in rows):
+        raise NotFound("your team has no such member", code="no_such_member")
+    if len(rows) == 1:
+        raise Conflict("the last member cannot leave a team", code="last_member")
+    if user_id != principal.user_id:
+        invites.void(session, team.id)
+    session.delete(found)
+    audit.record(
+        session,
+        principal,
+        "team.remove",
+        competition_id=competition.id,
+        subject=session.get_one(User, user_id).name,
+        before={"team": team.name},
+    )
