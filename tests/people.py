@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select
 
-from app.db.models import Base, Invite
+from app.db.models import AuditEntry, Base, Invite
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
@@ -58,3 +58,37 @@ def me(client: TestClient, token: str) -> Response:
 def person(name: str, role: Role = Role.PARTICIPANT) -> None:
     with transaction() as session:
         accounts.create_user(session, name=name, password=PASSWORD, role=role)
+
+
+def member(arena: Arena, code: str, **fields: Any) -> dict[str, Any]:
+    """Somebody who signed up with a team's invite."""
+    answer = sign_up(arena.client, code, **({"team": None} | fields))
+    assert answer.status_code == 201, answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def team_invite(arena: Arena, team: str, *, uses: int = 1) -> str:
+    """A code of the team's first member."""
+    path = f"/competitions/{arena.slug}/team/invites"
+    answer = arena.post(path, token=arena.team(team), json={"uses": uses})
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["code"])
+
+
+def signed_in(client: TestClient, name: str, role: Role = Role.PARTICIPANT) -> str:
+    """The token of a new person."""
+    person(name, role)
+    return str(token_for(client, name=name, password=PASSWORD).json()["token"])
+
+
+def told(answer: Response) -> tuple[int, str]:
+    """The status and the code of a refusal."""
+    return answer.status_code, answer.json()["code"]
+
+
+def acts() -> list[tuple[str, str, str]]:
+    """What the audit log holds: who, what, to whom."""
+    with transaction() as session:
+        rows = session.scalars(select(AuditEntry).order_by(AuditEntry.number))
+        return [(row.actor, row.action, row.subject) for row in rows]

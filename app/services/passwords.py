@@ -14,6 +14,7 @@ from app.errors import NotAllowed, NotFound, WrongCredential
 from app.roles import Role
 from app.services import accounts, audit
 from app.services.accounts import Principal
+from app.services.leases import clock
 
 LINK_LIFE = timedelta(hours=48)
 
@@ -54,7 +55,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> Link:
     link = PasswordLink(
         user_id=user.id,
         digest=accounts.digest(code),
-        expires_at=session.scalars(select(func.clock_timestamp() + LINK_LIFE)).one(),
+        expires_at=clock(session) + LINK_LIFE,
     )
     session.add(link)
     for place in (*places,) or (None,):

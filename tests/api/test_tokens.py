@@ -1,9 +1,11 @@
 """Signing in, and what the tokens it gives can do."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from sqlalchemy import select, update
 
 from app.config import Settings
@@ -12,7 +14,7 @@ from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
-from tests.people import me, person, token_for
+from tests.people import counted, me, person, token_for, told
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(client: TestClient) -> None:
@@ -101,3 +103,105 @@ def test_a_token_is_kept_as_a_digest_only(client: TestClient, settings: Settings
         user = session.scalars(select(User)).one()
     assert kept.digest == accounts.digest(token)
     assert user.password_hash.startswith("$argon2id$")
+
+
+def test_a_token_lives_as_long_as_was_asked_for_and_half_a_year_by_itself(client: TestClient) -> None:
+    person("Rei")
+    for asked, days in (({}, 180), ({"expires_in_days": 1}, 1), ({"expires_in_days": 365}, 365)):
+        token = token_for(client, name="Rei", password=PASSWORD, **asked).json()["token"]
+        with transaction() as session:
+            kept = session.scalars(select(Token).where(Token.digest == accounts.digest(token))).one()
+        assert abs(kept.expires_at - kept.created_at - timedelta(days=days)) < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize("days", [0, -1, 366, 1.5, "long", None, 10**30])
+def test_a_token_lives_one_day_to_a_year(client: TestClient, days: object) -> None:
+    person("Rei")
+    assert token_for(client, name="Rei", password=PASSWORD, expires_in_days=days).status_code == 422
+    assert counted(Token) == 0
+
+
+def listed(client: TestClient, token: str, query: str = "") -> Response:
+    answer: Response = client.get(f"{API}/tokens{query}", headers={"Authorization": f"Bearer {token}"})
+    return answer
+
+
+def test_people_see_their_own_tokens_newest_first_and_none_in_clear(client: TestClient) -> None:
+    for name in ("Rei", "Other"):
+        person(name)
+    token_for(client, name="Other", password=PASSWORD)
+    tokens = [
+        token_for(client, name="Rei", password=PASSWORD, token_name=f"t{number}", scopes=["read"]).json()
+        for number in range(3)
+    ]
+    current = tokens[1]["token"]
+    answer = listed(client, current)
+    assert answer.status_code == 200
+    assert [one["name"] for one in answer.json()] == ["t2", "t1", "t0"]
+    assert [one["current"] for one in answer.json()] == [False, True, False]
+    assert set(answer.json()[0]) == {
+        "id",
+        "name",
+        "scopes",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "current",
+    }
+    assert not [one["token"] for one in tokens if one["token"] in answer.text]
+
+
+def test_the_list_of_tokens_comes_in_pages(client: TestClient) -> None:
+    person("Rei")
+    tokens = [
+        token_for(client, name="Rei", password=PASSWORD, token_name=f"t{number}").json()["token"]
+        for number in range(5)
+    ]
+    token = tokens[0]
+    found, page = [], listed(client, token, "?limit=2")
+    for _ in range(3):
+        found += [one["name"] for one in page.json()]
+        if "next" in page.links:
+            page = listed(client, token, "?" + page.links["next"]["url"].split("?")[1])
+    assert found == ["t4", "t3", "t2", "t1", "t0"]
+    assert "next" not in page.links
+    for cursor in ("nonsense", "a%00b", "WyJ4IiwieSJd", "e30"):
+        assert told(listed(client, token, f"?cursor={cursor}")) == (422, "invalid_cursor")
+
+
+def test_people_end_their_own_tokens_one_by_one_and_nobody_elses(client: TestClient) -> None:
+    for name in ("Rei", "Other"):
+        person(name)
+    first, second, other = (
+        token_for(client, name=name, password=PASSWORD).json()["token"] for name in ("Rei", "Rei", "Other")
+    )
+    identifier = next(one["id"] for one in listed(client, first).json() if one["current"])
+
+    def end(token: str, which: str = identifier) -> Response:
+        answer: Response = client.delete(
+            f"{API}/tokens/{which}", headers={"Authorization": f"Bearer {token}"}
+        )
+        return answer
+
+    assert told(end(other)) == (404, "no_such_token")
+    assert told(end(second, str(uuid4()))) == (404, "no_such_token")
+    assert end(second, "a%00b").status_code == 422
+    assert me(client, first).status_code == 200
+    assert end(second).status_code == 204
+    assert [me(client, token).status_code for token in (first, second)] == [401, 200]
+    when = next(one["revoked_at"] for one in listed(client, second).json() if one["id"] == identifier)
+    assert end(second).status_code == 204
+    again = next(one["revoked_at"] for one in listed(client, second).json() if one["id"] == identifier)
+    assert when == again
+
+
+def test_tokens_are_listed_and_ended_within_their_scopes(client: TestClient) -> None:
+    person("Rei")
+    reader, sender = (
+        token_for(client, name="Rei", password=PASSWORD, scopes=[scope]).json()["token"]
+        for scope in ("read", "submit")
+    )
+    assert told(listed(client, sender)) == (403, "scope_missing")
+    for one in listed(client, reader).json():
+        answer = client.delete(f"{API}/tokens/{one['id']}", headers={"Authorization": f"Bearer {reader}"})
+        assert told(answer) == (403, "scope_missing")
