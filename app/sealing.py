@@ -14,7 +14,7 @@ from nacl.encoding import HexEncoder
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 
-from app.errors import Unavailable
+from app.errors import InvalidInput, Unavailable
 
 SALT_BYTES = 32
 
@@ -56,6 +56,14 @@ def write_new(path: Path, content: bytes, *, mode: int) -> None:
 
 def key_id_of(key: PublicKey) -> str:
     return hashlib.sha256(bytes(key)).hexdigest()[:16]
+
+
+def id_of_private(text: bytes) -> str:
+    """The id of the pair whose private half, as it is kept in its file, is ``text``."""
+    try:
+        return key_id_of(PrivateKey(text, HexEncoder).public_key)
+    except (ValueError, TypeError):
+        raise InvalidInput("this is no private key", code="key_unreadable") from None
 
 
 def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sealed:

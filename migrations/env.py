@@ -1,22 +1,27 @@
-"""Alembic's environment: the URL comes from the settings, or from whoever runs a migration in a test."""
+"""Alembic's environment: on the connection that migrations.run gives, else on the settings' database."""
 
 from alembic import context
-from sqlalchemy import create_engine
+from sqlalchemy import Connection, create_engine
 
 from app.config import get_settings
 from app.db.models import Base
 
 
+def run_on(connection: Connection) -> None:
+    context.configure(connection=connection, target_metadata=Base.metadata, compare_type=True)
+    with context.begin_transaction():
+        context.run_migrations()
+
+
 def run() -> None:
-    url = context.config.get_main_option("sqlalchemy.url") or get_settings().database_url
-    engine = create_engine(url)
+    given = context.config.attributes.get("connection")
+    if given is not None:
+        run_on(given)
+        return
+    engine = create_engine(get_settings().database_url)
     try:
         with engine.connect() as connection:
-            context.configure(connection=connection, target_metadata=Base.metadata, compare_type=True)
-            with context.begin_transaction():
-                # Two starting processes migrate one after the other.
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7366228)")
-                context.run_migrations()
+            run_on(connection)
     finally:
         engine.dispose()
 

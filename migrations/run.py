@@ -1,18 +1,53 @@
-"""Bring a database to the newest schema."""
+"""Bring a database to the newest schema, or to an older one that a backup has."""
 
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.exc import OperationalError
+
+from app.errors import Unavailable
+
+LOCK = 7366228
+"""Held for a transaction by whoever changes the schema: two starting processes take turns."""
 
 
-def configuration(database_url: str) -> Config:
+def configuration() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
-    # A percent sign in a password would be read as an interpolation.
-    config.set_main_option("sqlalchemy.url", database_url.replace("%", "%%"))
     return config
 
 
-def migrate(database_url: str) -> None:
-    command.upgrade(configuration(database_url), "head")
+def known_revisions() -> set[str]:
+    return {script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()}
+
+
+def migrate(database_url: str, revision: str = "head") -> None:
+    engine = create_engine(database_url, connect_args={"connect_timeout": 5})
+    try:
+        with engine.begin() as connection:
+            migrate_on(connection, revision)
+    except OperationalError as problem:
+        raise unreachable(problem) from problem
+    finally:
+        engine.dispose()
+
+
+def migrate_on(connection: Connection, revision: str) -> None:
+    """Within the connection's transaction, so that it can be taken back."""
+    hold(connection)
+    config = configuration()
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def hold(connection: Connection) -> None:
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+
+
+def unreachable(problem: OperationalError) -> Unavailable:
+    """In one line; the driver's own text has one per address it tried."""
+    reason = " ".join(str(problem.orig).split())
+    return Unavailable(f"the database cannot be reached: {reason}", code="database_unavailable")

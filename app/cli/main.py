@@ -5,7 +5,7 @@ import traceback
 
 import typer
 
-from app.cli import advising, local, operate, playing
+from app.cli import advising, keeping, local, operate, playing
 from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
@@ -28,6 +28,8 @@ app.command()(operate.serve)
 app.command()(operate.worker)
 app.command()(operate.scheduler)
 app.command()(operate.migrate)
+app.command()(keeping.backup)
+app.command()(keeping.restore)
 app.add_typer(operate.admin, name="admin")
 app.add_typer(operate.keys, name="keys")
 

@@ -14,7 +14,9 @@ from app.roles import Role
 admin = typer.Typer(no_args_is_help=True, help="Accounts, from the machine that runs the service.")
 keys = typer.Typer(no_args_is_help=True, help="The pair of keys that secrets are sealed with.")
 
-Data = Annotated[Path, typer.Option(help="folder of the database, the files and the keys")]
+Data = Annotated[
+    Path, typer.Option(envvar="ANONCUP_DATA", help="folder of the database, the files and the keys")
+]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option()]
 DEFAULT_DATA = Path(".anoncup")
@@ -63,6 +65,7 @@ def migrate(data: Data = DEFAULT_DATA) -> None:
     from app.cli import running
     from migrations.run import migrate as migrate_database
 
+    running.check_known(data, default=DEFAULT_DATA)
     with running.reached_services(data) as services:
         migrate_database(services.database_url)
 
@@ -77,6 +80,7 @@ def create_user(
     """Create an account; the first administrator is made this way."""
     from app.cli import running
 
+    running.check_known(data, default=DEFAULT_DATA)
     password = (
         sys.stdin.readline().rstrip("\n")
         if password_stdin

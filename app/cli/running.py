@@ -58,6 +58,12 @@ def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
             accounts.create_user(session, name=name, password=password, role=role)
 
 
+def check_known(data: Path, *, default: Path | None = None) -> None:
+    """Refuse a folder that is not there: a slip in its name must not make an empty database."""
+    if given_services() is None and data != default and not data.exists():
+        raise InvalidInput(f"there is no folder {data}; anoncup serve makes it at its first start")
+
+
 @contextmanager
 def reached_services(data: Path) -> Iterator[Services]:
     """The environment's servers, those that already run on ``data``, or embedded ones for a moment."""

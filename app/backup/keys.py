@@ -1,0 +1,87 @@
+"""Copies of the keys that secrets are sealed with: the one part of a service that no other backup has."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import sealing
+from app.backup import archive
+from app.backup.archive import Archive, Writer
+from app.errors import Conflict, InvalidInput, Unavailable
+
+KIND = "keys"
+PUBLIC = "sealing.pub"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a service has its keys. ``public`` may be elsewhere, and then is not copied."""
+
+    public: Path | None
+    private: Path
+
+
+def backup(places: Places, into: Path) -> list[str]:
+    """Write all private keys, and the public one if it is here, to ``into``; returns their ids."""
+    with archive.written(into) as writer:
+        ids = add(writer, places)
+        writer.finish(KIND, {"key_ids": ids})
+    return ids
+
+
+def restore(path: Path, places: Places) -> list[str]:
+    """Put back the keys that are missing; all of them are looked at before the first is written."""
+    with archive.opened(path, kind=KIND) as found:
+        return put_back(found, places, [])
+
+
+def add(writer: Writer, places: Places) -> list[str]:
+    files = sorted(places.private.glob("*.key"))
+    if not files:
+        raise Unavailable(f"there are no private keys in {places.private}", code="opening_key_missing")
+    for file in files:
+        sealing.read_private_key(places.private, file.stem)
+        writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
+    if places.public is not None and places.public.exists():
+        writer.add(f"keys/{PUBLIC}", io.BytesIO(places.public.read_bytes()))
+    return [file.stem for file in files]
+
+
+def put_back(found: Archive, places: Places, made: list[Path]) -> list[str]:
+    """Write the archive's keys where they are missing; ``made`` gets each new file."""
+    contents = {name: content.read() for name, content in found.members("keys")}
+    public = contents.pop(PUBLIC, None)
+    private = dict(checked(contents, places))
+    if private:
+        places.private.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path, content in private.items():
+        if not path.exists():
+            made.append(path)
+            sealing.write_new(path, content, mode=0o400)
+    if public is not None and places.public is not None and not places.public.exists():
+        places.public.parent.mkdir(parents=True, exist_ok=True)
+        made.append(places.public)
+        sealing.write_new(places.public, public.strip(), mode=0o444)
+    return [path.stem for path in private]
+
+
+def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, bytes]]:
+    """Path and text of each private key; refused if one is not what its name says."""
+    for name, content in contents.items():
+        path, text = places.private / name, content.strip()
+        if name != f"{sealing.id_of_private(text)}.key":
+            raise InvalidInput(f"{name} is not the private key of that name; nothing was written")
+        if path.exists() and path.read_bytes().strip() != text:
+            raise Conflict(f"{path} is there already and differs; nothing was written")
+        yield path, text
+
+
+def rotate(places: Places) -> str:
+    """A new pair for the secrets from now on; the older private keys stay, for theirs."""
+    if places.public is None or not places.public.exists() or not any(places.private.glob("*.key")):
+        raise InvalidInput(
+            f"there is no pair of keys to replace ({places.public}, {places.private}); "
+            "give --public and --private-dir, or make the first pair with anoncup keys create"
+        )
+    return sealing.create_keys(places.public, places.private)

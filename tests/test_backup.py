@@ -1,0 +1,398 @@
+"""Backups: what was written is read back on another machine, whole, or not at all."""
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, func, select, text
+
+from app import storage
+from app.backup import keys, service
+from app.backup.keys import Places
+from app.config import Settings, get_settings
+from app.db import engine
+from app.db.models import AuditEntry, Base, Evaluation, Submission
+from app.embedded import embedded_services
+from app.errors import Conflict, DomainError, InvalidInput, Unavailable
+from app.main import create_app
+from app.services import audit
+from app.transaction import transaction
+from migrations.run import migrate
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, noisy_release
+from workers import child, scoring
+
+BOARD = "/api/v1/competitions/small/boards/anonymization"
+HEX = re.compile(r"\b[0-9a-f]{64}\b")
+
+
+@pytest.fixture
+def target(settings: Settings) -> Iterator[str]:
+    """The URL of another, new database on the same server."""
+    admin = create_engine(settings.database_url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.exec_driver_sql("DROP DATABASE IF EXISTS another WITH (FORCE)")
+        connection.exec_driver_sql("CREATE DATABASE another")
+    yield settings.database_url.replace("@/anoncup?", "@/another?")
+    with admin.connect() as connection:
+        connection.exec_driver_sql("DROP DATABASE another WITH (FORCE)")
+    admin.dispose()
+
+
+@pytest.fixture
+def made(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
+    """A backup of a contest with a scored and a queued submission."""
+    arena.submit("red", seed=1)
+    score_everything()
+    arena.submit("blue", seed=2)
+    service.backup(settings.database_url, settings.data, tmp_path / "made.tar")
+    return tmp_path / "made.tar"
+
+
+def restore(path: Path, url: str, data: Path) -> None:
+    with service.opened(path) as (found, contents):
+        places = Places(data / "keys" / "sealing.pub", data / "keys" / "private")
+        service.restore(found, contents, url=url, data=data, places=places)
+
+
+def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
+    """``anoncup`` without any environment, as on a new machine."""
+    return subprocess.run(
+        [Path(sys.executable).parent / "anoncup", *words],
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator[TestClient]:
+    """This process's web application and tasks, on another database and folder."""
+    with monkeypatch.context() as environment:
+        for name, value in {
+            "DATABASE_URL": url,
+            "ANONCUP_DATA": str(data),
+            "ANONCUP_SEALING_KEY_FILE": str(data / "keys" / "sealing.pub"),
+            "ANONCUP_OPENING_KEYS_DIR": str(data / "keys" / "private"),
+        }.items():
+            environment.setenv(name, value)
+        forget()
+        with TestClient(create_app()) as client:
+            yield client
+    forget()
+
+
+def forget() -> None:
+    child.keeper.discard()
+    engine.get_engine().dispose()
+    for kept in (get_settings, engine.get_engine, engine.session_factory):
+        kept.cache_clear()
+
+
+def everything(url: str) -> dict[str, list[Any]]:
+    """All rows of all tables of a database, in an order of their own."""
+    made = create_engine(url)
+    with made.connect() as connection:
+        found = {
+            table.name: sorted(map(repr, connection.execute(select(table))))
+            for table in Base.metadata.sorted_tables
+        }
+    made.dispose()
+    return found
+
+
+def blobs(data: Path) -> set[str]:
+    return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
+
+
+def test_a_contest_goes_on_where_it_was_on_another_machine(
+    arena: Arena, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The drill: a backup under load, restored by the command alone."""
+    for number, team in enumerate(("red", "ブルー", "green")):
+        arena.submit(team, seed=number)
+    score_everything()
+    queued = arena.submit("red", seed=10).json()["id"]
+    with transaction() as session:
+        audit.record(session, None, "test", competition_id=None, subject="a number is given")
+    board, done = arena.client.get(BOARD).content, threading.Event()
+    uploads = threading.Thread(target=keep_uploading, args=(arena, done))
+    uploads.start()
+    places = Places(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
+    service.backup(settings.database_url, settings.data, tmp_path / "b.tar.gz")
+    keys.backup(places, tmp_path / "keys.tar")
+    done.set()
+    uploads.join()
+
+    data = tmp_path / "new"
+    answer = command("restore", tmp_path / "b.tar.gz", "--data", data)
+    assert answer.returncode == 0, answer.stderr
+    assert "anoncup keys restore" in answer.stdout
+    assert command("keys", "restore", tmp_path / "keys.tar", "--data", data).returncode == 0
+
+    with embedded_services(data) as services, living_on(monkeypatch, services.database_url, data) as client:
+        assert json.loads(client.get(BOARD).content)["rows"] == json.loads(board)["rows"]
+        assert client.get(BOARD).content == board
+        for evaluation in unfinished():
+            scoring.score(evaluation)
+        assert state_of(queued) == "SCORED"
+        assert not unfinished()
+        with transaction() as session:
+            last = session.scalars(select(func.max(AuditEntry.number))).one()
+            audit.record(session, None, "test", competition_id=None, subject="the next number")
+        with transaction() as session:
+            assert session.scalars(select(func.max(AuditEntry.number))).one() == last + 1
+
+
+def keep_uploading(arena: Arena, done: threading.Event) -> None:
+    for seed in range(100, 140):
+        arena.submit("green", seed=seed)
+        if done.is_set():
+            return
+
+
+def unfinished() -> list[str]:
+    with transaction() as session:
+        return [
+            str(found) for found in session.scalars(select(Evaluation.id).where(Evaluation.state == "QUEUED"))
+        ]
+
+
+def state_of(submission_id: str) -> str:
+    with transaction() as session:
+        query = select(Evaluation.state).where(Evaluation.submission_id == submission_id, Evaluation.current)
+        return session.scalars(query).one()
+
+
+def test_every_row_and_every_file_comes_back_as_it_was(
+    made: Path, settings: Settings, target: str, tmp_path: Path
+) -> None:
+    restore(made, target, tmp_path / "new")
+    assert everything(target) == everything(settings.database_url)
+    with transaction() as session:
+        named = {digest for files in session.scalars(select(Submission.files)) for digest in files.values()}
+    assert named <= blobs(tmp_path / "new") <= blobs(settings.data)
+    for digest in blobs(tmp_path / "new"):
+        assert storage.digest_of(storage.get(tmp_path / "new", digest)) == digest
+
+
+def test_a_backup_has_every_stored_file_that_any_cell_of_the_database_names(
+    made: Path, settings: Settings
+) -> None:
+    named = set(HEX.findall(json.dumps(everything(settings.database_url))))
+    with service.opened(made) as (found, _):
+        assert {name for name, _ in found.members("blobs")} == named & blobs(settings.data)
+
+
+def test_the_columns_that_name_files_are_columns(session_settings: Settings) -> None:
+    known = {(table.name, column.name) for table in Base.metadata.sorted_tables for column in table.columns}
+    assert {pair for pair in service.REFERENCES if not pair[1].endswith("_sha256")} <= known
+
+
+def test_a_backup_is_for_its_owner_only_and_leaves_nothing_else(made: Path) -> None:
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in made.parent.iterdir()] == ["made.tar"]
+
+
+def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
+    made: Path, arena: Arena, settings: Settings, tmp_path: Path
+) -> None:
+    content = made.read_bytes()
+    folder = settings.opening_keys_dir
+    assert folder is not None
+    private = next(folder.glob("*.key")).read_bytes().strip()
+    for seed in (1, 2):
+        assert noisy_release(seed, arena.table)[1].strip() not in content
+    assert private not in content
+    places = Places(settings.sealing_key_file, folder)
+    service.backup(settings.database_url, settings.data, tmp_path / "all.tar", with_keys=places)
+    assert private in (tmp_path / "all.tar").read_bytes()
+
+
+def test_keys_in_a_backup_are_put_back_with_it(
+    arena: Arena, settings: Settings, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena.submit("red")
+    places = Places(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
+    service.backup(settings.database_url, settings.data, tmp_path / "all.tar.gz", with_keys=places)
+    restore(tmp_path / "all.tar.gz", target, tmp_path / "new")
+    for key in (tmp_path / "new" / "keys" / "private").iterdir():
+        assert key.stat().st_mode & 0o777 == 0o400
+    with living_on(monkeypatch, target, tmp_path / "new"):
+        (evaluation,) = unfinished()
+        scoring.score(evaluation)
+        assert not unfinished()
+
+
+def test_a_backup_that_was_cut_off_is_refused_wherever_it_lacks_something(made: Path, tmp_path: Path) -> None:
+    """Behind the last member a tar has only zeros; whoever lost some of those has lost nothing."""
+    content, wanted, cut = made.read_bytes(), read(made), tmp_path / "cut"
+    end = content.rindex(b"manifest.sha256")
+    for length in range(0, end, end // 60):
+        cut.write_bytes(content[:length])
+        with pytest.raises(InvalidInput), service.opened(cut):
+            pass
+    zipped, refused = gzip.compress(content), 0
+    for length in range(0, len(zipped), len(zipped) // 40):
+        cut.write_bytes(zipped[:length])
+        try:
+            assert read(cut) == wanted
+        except InvalidInput:
+            refused += 1
+    assert refused >= 38
+
+
+def test_a_backup_with_a_changed_byte_is_refused_or_is_the_same_to_the_byte(
+    made: Path, tmp_path: Path
+) -> None:
+    """The padding of a tar may change without harm; nothing that is read may."""
+    content = bytearray(made.read_bytes())
+    wanted, refused = read(made), 0
+    changed = tmp_path / "changed"
+    for place in range(0, len(content), len(content) // 150):
+        content[place] ^= 1
+        changed.write_bytes(content)
+        content[place] ^= 1
+        try:
+            assert read(changed) == wanted
+        except InvalidInput:
+            refused += 1
+    assert refused > 75
+
+
+def read(path: Path) -> list[tuple[str, bytes]]:
+    with service.opened(path) as (found, _):
+        return [
+            (name, content.read())
+            for folder in ("tables", "blobs")
+            for name, content in found.members(folder)
+        ]
+
+
+def without(member: str) -> Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]]:
+    return lambda members: [entry for entry in members if not entry[0].startswith(member)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without("manifest.json"),
+        without("manifest.sha256"),
+        without("tables/users"),
+        without("blobs/"),
+        lambda members: [*members, members[0]],
+        lambda members: [("../../etc/passwd", b"root"), *members],
+        lambda members: [("blobs/" + "0" * 64, b"more"), *members],
+        lambda members: [(name, content.replace(b'"0003"', b'"0001"')) for name, content in members],
+    ],
+)
+def test_a_backup_that_was_packed_anew_is_refused_before_anything_is_written(
+    made: Path, tmp_path: Path, change: Callable[[list[tuple[str, bytes]]], list[tuple[str, bytes]]]
+) -> None:
+    with tarfile.open(made) as tar:
+        members = [(member.name, tar.extractfile(member).read()) for member in tar]  # type: ignore[union-attr]
+    with tarfile.open(tmp_path / "other.tar", "w") as tar:
+        for name, content in change(members):
+            (tmp_path / "member").write_bytes(content)
+            tar.add(tmp_path / "member", arcname=name)
+    answer = command("restore", tmp_path / "other.tar", "--data", tmp_path / "new")
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_database_with_rows_is_refused_and_left_alone(
+    made: Path, settings: Settings, tmp_path: Path
+) -> None:
+    before = everything(settings.database_url)
+    with pytest.raises(Conflict, match=r"has rows in .*users"):
+        restore(made, settings.database_url, tmp_path / "new")
+    assert everything(settings.database_url) == before
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_database_of_something_else_is_refused(made: Path, target: str, tmp_path: Path) -> None:
+    other = create_engine(target)
+    with other.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE accounts (id int)")
+    with pytest.raises(Conflict, match="something else"):
+        restore(made, target, tmp_path / "new")
+    with other.begin() as connection:
+        assert connection.execute(text("SELECT count(*) FROM accounts")).scalar() == 0
+    other.dispose()
+
+
+def test_a_restore_that_breaks_off_leaves_neither_rows_nor_files(
+    made: Path, target: str, tmp_path: Path
+) -> None:
+    """The last files cannot be written: what was written before them goes again."""
+    migrate(target)
+    with service.opened(made) as (found, _):
+        last = [name for name, _ in found.members("blobs")][-1]
+    (tmp_path / "new" / "blobs").mkdir(parents=True)
+    (tmp_path / "new" / "blobs" / last[:2]).write_text("no folder")
+    with pytest.raises(DomainError):
+        restore(made, target, tmp_path / "new")
+    assert blobs(tmp_path / "new") == {last[:2]}
+    assert not any(everything(target).values())
+    (tmp_path / "new" / "blobs" / last[:2]).unlink()
+    restore(made, target, tmp_path / "new")
+    assert any(everything(target).values())
+
+
+@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_bytes(b"other")])
+def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
+    made: Path, settings: Settings, tmp_path: Path, harm: Callable[[Path], object]
+) -> None:
+    data = Path(shutil.copytree(settings.data, tmp_path / "data"))
+    before = made.read_bytes()
+    with transaction() as session:
+        digest = next(iter(session.scalars(select(Submission.files)).first().values()))  # type: ignore[union-attr]
+    harm(storage.path_of(data, digest))
+    with pytest.raises(Unavailable, match=digest):
+        service.backup(settings.database_url, data, made)
+    assert made.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made.tar"]
+
+
+def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
+    made: Path, settings: Settings, target: str, tmp_path: Path
+) -> None:
+    with service.opened(made) as (found, _):
+        digest = next(name for name, _ in found.members("blobs"))
+    storage.write_whole(storage.path_of(tmp_path / "new", digest), b"damaged")
+    restore(made, target, tmp_path / "new")
+    assert storage.digest_of(storage.get(tmp_path / "new", digest)) == digest
+
+
+def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:
+    with engine.get_engine().begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    try:
+        service.backup(settings.database_url, settings.data, tmp_path / "b.tar")
+    finally:
+        with engine.get_engine().begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '0003'"))
+    with pytest.raises(InvalidInput, match="9999"):
+        restore(tmp_path / "b.tar", target, tmp_path / "new")
+
+
+def test_a_folder_that_is_not_there_is_not_backed_up(tmp_path: Path) -> None:
+    answer = command("backup", "--into", tmp_path / "b.tar", "--data", tmp_path / "typo")
+    assert answer.returncode == 2
+    assert "there is no folder" in answer.stderr
+    assert not list(tmp_path.iterdir())
