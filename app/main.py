@@ -1,10 +1,11 @@
 """The web application."""
 
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse
-from sqlalchemy import text
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.requests import Request
 
-from app import queue
+from app import logs, queue
 from app.api import (
     accounts,
     boards,
@@ -19,7 +20,9 @@ from app.api import (
 )
 from app.config import get_settings
 from app.http import problems
+from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
+from app.services import health
 from app.transaction import transaction
 from app.web import pages
 
@@ -38,6 +41,12 @@ RESOURCES = (
 )
 
 
+def served_app() -> FastAPI:
+    """The application as a process of its own serves it."""
+    logs.configure()
+    return create_app()
+
+
 def create_app() -> FastAPI:
     app = FastAPI(
         title="anoncup",
@@ -48,6 +57,8 @@ def create_app() -> FastAPI:
         openapi_url=f"{API}/openapi.json",
     )
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
+    app.state.meters = Meters(prefix=API)
+    app.add_middleware(Metered, meters=app.state.meters)
     problems.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
@@ -55,6 +66,7 @@ def create_app() -> FastAPI:
     app.mount("/static", pages.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])
+    app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)
     return app
 
 
@@ -64,9 +76,25 @@ def healthz() -> dict[str, str]:
 
 
 def readyz() -> JSONResponse:
-    """What an upload needs can be reached: the database; the queue may be away for a while."""
+    """What an upload needs can be reached: the database; the queue may be away for a while.
+
+    `last_sweep_s`: seconds since the workers last looked for work that was lost; null if they never have.
+    """
     with transaction() as session:
-        session.execute(text("SELECT 1"))
+        beats = health.heartbeats(session)
     waiting = queue.depth()
-    reachable = "unreachable" if waiting is None else "ok"
-    return JSONResponse({"status": "ok", "database": "ok", "queue": reachable, "queue_depth": waiting})
+    return JSONResponse(
+        {
+            "status": "ok",
+            "database": "ok",
+            "queue": "unreachable" if waiting is None else "ok",
+            "queue_depth": waiting,
+            "last_sweep_s": beats.get(health.SWEEP),
+        }
+    )
+
+
+def metrics(request: Request) -> PlainTextResponse:
+    """Numbers about requests, work and its regular tasks, in Prometheus' text format."""
+    meters: Meters = request.app.state.meters
+    return PlainTextResponse(meters.text(), media_type=CONTENT_TYPE_LATEST)

@@ -49,7 +49,7 @@ def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | Non
         "-m",
         "uvicorn",
         "--factory",
-        "app.main:create_app",
+        "app.main:served_app",
         "--host",
         host,
         "--port",

@@ -241,7 +241,7 @@ def test_a_web_server_that_does_not_come_is_explained_by_its_log(tmp_path: Path)
 
 def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:
     web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
-    assert web.command[:5] == [sys.executable, "-m", "uvicorn", "--factory", "app.main:create_app"]
+    assert web.command[:5] == [sys.executable, "-m", "uvicorn", "--factory", "app.main:served_app"]
     assert "8123" in web.command
     worker, clock = worker_program(env={}), scheduler_program(data=tmp_path, env={})
     assert worker.command[:6] == [sys.executable, "-m", "celery", "-A", "workers.main", "worker"]

@@ -4,8 +4,9 @@ import ctypes
 import signal
 from typing import Any
 
-from celery.signals import worker_process_init
+from celery.signals import setup_logging, worker_process_init
 
+from app import logs
 from app.config import get_settings
 from app.queue import celery
 from workers import phases, scoring, trials, upkeep
@@ -22,6 +23,12 @@ celery.conf.beat_schedule = {
     name: {"task": name, "schedule": EVERY_S, "options": {"expires": 2 * EVERY_S}}
     for name in (upkeep.SWEEP, phases.TURN)
 }
+
+
+@setup_logging.connect
+def log_as_the_others(**_: Any) -> None:
+    """Celery sets up no logging of its own where this is connected."""
+    logs.configure()
 
 
 @worker_process_init.connect

@@ -12,7 +12,7 @@ from app.config import Settings, get_settings
 from app.errors import DomainError, Unavailable
 from app.queue import celery
 from app.scoring.tracks import TRACKS
-from app.services import competitions, turning
+from app.services import competitions, health, turning
 from app.services.turning import Unrevealed, Unwritten
 from app.transaction import transaction
 
@@ -31,6 +31,8 @@ def turn_all() -> None:
             turn(competition_id, get_settings())
         except DomainError as problem:
             log.error("turning_failed", competition=str(competition_id), reason=problem.detail)
+    with transaction() as session:
+        health.beat(session, TURN)
 
 
 def turn(competition_id: UUID, settings: Settings) -> None:

@@ -4,12 +4,12 @@ import structlog
 
 from app import queue
 from app.queue import celery
-from app.services import evaluations, guesses
+from app.services import evaluations, guesses, health
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
 
-SWEEP = "sweep"
+SWEEP = health.SWEEP
 QUEUE = "upkeep"
 """Apart from the scoring queue, whose emptiness says that messages were lost."""
 
@@ -21,5 +21,7 @@ def sweep() -> None:
     with transaction() as session:
         scoring = evaluations.ask_again(session, queue_is_empty=queue_is_empty)
         judging = guesses.ask_again(session, queue_is_empty=queue_is_empty)
+    with transaction() as session:
+        health.beat(session, SWEEP)
     if scoring or judging:
         log.info("asked_again", evaluations=list(map(str, scoring)), guesses=list(map(str, judging)))

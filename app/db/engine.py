@@ -17,6 +17,8 @@ def get_engine() -> Engine:
         pool_timeout=10,
         # A database that was restarted leaves dead connections in the pool.
         pool_pre_ping=True,
+        # The message of a failed statement is logged; its values may be anything.
+        hide_parameters=True,
         connect_args={"connect_timeout": 5},
     )
 

@@ -101,6 +101,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /static/{path}": (200, 200, 200, 200, 200, 200),
     "GET /healthz": (200, 200, 200, 200, 200, 200),
     "GET /readyz": (200, 200, 200, 200, 200, 200),
+    "GET /metrics": (200, 200, 200, 200, 200, 200),
 }
 
 

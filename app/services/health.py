@@ -1,0 +1,50 @@
+"""What tells an operator whether the work gets done: numbers only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from app.db.models import Evaluation, Guess, Heartbeat, State
+
+SWEEP = "sweep"
+"""The task that asks again for lost work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How much work stands where, and how long the first has waited."""
+
+    evaluations: Mapping[State, int]
+    guesses: Mapping[State, int]
+    oldest_queued_s: float
+    """Since the evaluation that has waited longest was asked for; 0 if none waits."""
+
+
+def beat(session: Session, task: str) -> None:
+    """Note that a regular task has just run to its end."""
+    now = func.clock_timestamp()
+    row = insert(Heartbeat).values(task=task, at=now)
+    session.execute(row.on_conflict_do_update(index_elements=[Heartbeat.task], set_={"at": now}))
+
+
+def heartbeats(session: Session) -> dict[str, float]:
+    """Seconds since each regular task last ran to its end."""
+    age = func.extract("epoch", func.clock_timestamp() - Heartbeat.at)
+    return {task: float(seconds) for task, seconds in session.execute(select(Heartbeat.task, age))}
+
+
+def work(session: Session) -> Work:
+    waiting = func.min(Evaluation.created_at).filter(Evaluation.state == State.QUEUED)
+    oldest = session.scalar(select(func.extract("epoch", func.clock_timestamp() - waiting)))
+    return Work(by_state(session, Evaluation), by_state(session, Guess), max(0.0, float(oldest or 0)))
+
+
+def by_state(session: Session, kind: type[Any]) -> dict[State, int]:
+    counted: dict[State, int] = {}
+    for state, number in session.execute(select(kind.state, func.count()).group_by(kind.state)):
+        counted[state] = number
+    return {state: counted.get(state, 0) for state in State}

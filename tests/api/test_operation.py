@@ -1,0 +1,165 @@
+"""What an operator sees: readiness, numbers, and a line for each request."""
+
+import json
+import re
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import create_engine, text
+from sqlalchemy.orm import sessionmaker
+
+from app import queue
+from app.config import Settings
+from app.db import engine
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import PASSWORD, Arena
+from tests.conftest import empty_queue
+from tests.e2e.stack import web
+from tests.test_embedded import eventually
+from workers import phases, upkeep
+
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def scraped(client: TestClient) -> Samples:
+    answer = client.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def value(samples: Samples, name: str, **labels: str) -> float | None:
+    return samples.get((name, frozenset(labels.items())))
+
+
+def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
+    arena.client.get("/api/v1/competitions/small")
+    arena.client.get("/api/v1/competitions/other-than-that")
+    found = scraped(arena.client)
+    route = "/api/v1/competitions/{slug}"
+    assert value(found, "anoncup_http_requests_total", method="GET", route=route, status="200") == 1
+    assert value(found, "anoncup_http_requests_total", method="GET", route=route, status="404") == 1
+    assert value(found, "anoncup_http_request_seconds_count", method="GET", route=route) == 2
+    seconds = value(found, "anoncup_http_request_seconds_sum", method="GET", route=route)
+    assert seconds is not None
+    assert 0 < seconds < 5
+
+
+def test_nothing_that_a_user_sent_becomes_a_label(arena: Arena) -> None:
+    arena.submit("赤 team")
+    asked = ["/canary-path", "/competitions/canary-slug", "/static/canary.css", "/sign-in?next=canary"]
+    for path in (*asked, "/api/v1/canary"):
+        arena.client.get(path)
+    arena.client.request("CANARY", "/")
+    arena.client.request("CANARY", "/canary")
+    answer = arena.client.get("/metrics").text
+    assert "canary" not in answer.lower()
+    assert "赤" not in answer
+    routes = set(re.findall(r'route="([^"]*)"', answer))
+    assert {"unmatched", "/static", "/competitions/{slug}"} <= routes
+    assert not {route for route in routes if "small" in route}
+    assert 'method="other"' in answer
+
+
+def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("app.services.health.heartbeats", broken)
+    assert client.get("/readyz").status_code == 500
+    monkeypatch.undo()
+    found = scraped(client)
+    assert value(found, "anoncup_http_requests_total", method="GET", route="/readyz", status="500") == 1
+
+
+def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> None:
+    arena.submit("red", seed=1)
+    score_everything()
+    arena.submit("red", seed=2)
+    with transaction() as session:
+        session.execute(
+            text("UPDATE evaluations SET created_at = created_at - interval '90 s' WHERE state = 'QUEUED'")
+        )
+    found = scraped(arena.client)
+    counted = {
+        state: value(found, "anoncup_evaluations", state=state) for state in ("QUEUED", "SCORED", "ERROR")
+    }
+    assert counted == {"QUEUED": 1, "SCORED": 1, "ERROR": 0}
+    assert value(found, "anoncup_guesses", state="QUEUED") == 0
+    oldest = value(found, "anoncup_oldest_queued_seconds")
+    assert oldest is not None
+    assert 90 <= oldest < 120
+    assert value(found, "anoncup_queue_depth") == 2
+    assert value(found, "anoncup_queue_up") == value(found, "anoncup_database_up") == 1
+    score_everything()
+    empty_queue()
+    idle = scraped(arena.client)
+    assert value(idle, "anoncup_oldest_queued_seconds") == value(idle, "anoncup_queue_depth") == 0
+
+
+def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:
+    assert client.get("/readyz").json()["last_sweep_s"] is None
+    assert value(scraped(client), "anoncup_heartbeat_age_seconds", task="sweep") is None
+    upkeep.sweep()
+    phases.turn_all()
+    with transaction() as session:
+        session.execute(text("UPDATE heartbeats SET at = at - interval '60 s' WHERE task = 'sweep'"))
+    assert 60 <= client.get("/readyz").json()["last_sweep_s"] < 90
+    upkeep.sweep()
+    found = scraped(client)
+    for task in ("sweep", "turn"):
+        age = value(found, "anoncup_heartbeat_age_seconds", task=task)
+        assert age is not None
+        assert 0 <= age < 30
+
+
+def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(
+    client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = create_engine("postgresql+psycopg://anoncup@/anoncup?host=/nowhere")
+    monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(gone))
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["code"] == "database_unavailable"
+    found = scraped(client)
+    assert value(found, "anoncup_database_up") == 0
+    assert value(found, "anoncup_evaluations", state="QUEUED") is None
+    assert value(found, "anoncup_http_requests_total", method="GET", route="/readyz", status="503") == 1
+
+
+def test_without_a_queue_it_is_ready_and_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "depth", lambda: None)
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    assert (answer.json()["queue"], answer.json()["queue_depth"]) == ("unreachable", None)
+    assert value(scraped(client), "anoncup_queue_up") == 0
+
+
+def test_the_web_process_logs_a_line_of_json_per_request_and_no_query(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with web(tmp_path) as url:
+        for path in ("/sign-in?code=canary-code", "/healthz?code=canary-code", "/no%0Asuch?code=canary-code"):
+            httpx2.get(url + path)
+        httpx2.post(f"{url}/api/v1/tokens?code=canary-code", json={"name": "nobody", "password": PASSWORD})
+        (log,) = tmp_path.glob("web-*.log")
+        assert eventually(lambda: "/api/v1/tokens" in log.read_text())
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [(line["method"], line["path"], line["status"]) for line in requests] == [
+        ("GET", "/sign-in", 200),
+        ("GET", "/no%0Asuch", 404),
+        ("POST", "/api/v1/tokens", 401),
+    ]
+    assert "canary-code" not in log.read_text()
+    assert PASSWORD not in log.read_text()
+    assert {"event", "level", "timestamp", "logger"} <= set(lines[0])
