@@ -10,6 +10,7 @@ from app.api import (
     accounts,
     boards,
     competitions,
+    events,
     guesses,
     organizing,
     rescores,
@@ -19,7 +20,7 @@ from app.api import (
     users,
 )
 from app.config import get_settings
-from app.http import problems
+from app.http import live, problems
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
@@ -34,6 +35,7 @@ RESOURCES = (
     organizing,
     teams,
     submissions,
+    events,
     targets,
     guesses,
     boards,
@@ -55,7 +57,9 @@ def create_app() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        lifespan=live.closed_on_shutdown,
     )
+    app.state.live = live.Live()
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)
