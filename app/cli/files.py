@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
@@ -16,33 +14,6 @@ from app.scoring.csv_text import Remark
 from app.scoring.permutation import source_from_secret
 from app.scoring.registry import Tables, Track
 from app.scoring.tracks import TRACKS
-
-CompetitionFile = Annotated[
-    Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
-]
-OriginalFiles = Annotated[
-    list[Path],
-    typer.Option(
-        "--original",
-        exists=True,
-        dir_okay=False,
-        help="transactions: twice, customers and transactions",
-    ),
-]
-AnonymizedFile = Annotated[
-    Path | None, typer.Option("--anonymized", exists=True, dir_okay=False, help="microdata: the release")
-]
-CustomersFile = Annotated[
-    Path | None, typer.Option("--customers", exists=True, dir_okay=False, help="transactions: M'")
-]
-TransactionsFile = Annotated[
-    Path | None, typer.Option("--transactions", exists=True, dir_okay=False, help="transactions: T'")
-]
-SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
-MaybeSecretFile = Annotated[
-    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,17 @@
-"""Commands on local files: the very code the server runs, no server needed."""
+"""Commands on local files: the very code the server runs, no server needed.
+
+Each command imports what it needs when it runs: the others should not wait for the scoring's modules.
+"""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.cli.files import (
+from app.cli.options import (
     AnonymizedFile,
     AsJson,
     CompetitionFile,
@@ -15,20 +20,12 @@ from app.cli.files import (
     OriginalFiles,
     SecretFile,
     TransactionsFile,
-    contest_of,
-    release_in,
-    secret_in,
 )
 from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
-from app.scoring.csv_text import Remark, table_csv
-from app.scoring.data import tc400 as tc400_tables
-from app.scoring.evaluate import Json, Verdict, evaluate, judge
-from app.scoring.fingerprint import fingerprint
-from app.scoring.scales import scales as scales_of
-from app.scoring.synthetic import household_table
-from app.scoring.templates import template as template_text
-from app.scoring.toml_text import with_scales
-from app.scoring.transaction_tables import files_of
+
+if TYPE_CHECKING:
+    from app.scoring.csv_text import Remark
+    from app.scoring.evaluate import Verdict
 
 ACCEPTED, REJECTED = 0, 1
 
@@ -37,6 +34,8 @@ def template(
     year: Annotated[int, typer.Argument(help="2015: microdata; 2016: transactions")],
 ) -> None:
     """Print a complete competition file to start from."""
+    from app.scoring.templates import template as template_text
+
     print(template_text(year), end="")
 
 
@@ -45,11 +44,17 @@ def generate(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Print a generated table of the 2015 contest's shape."""
+    from app.scoring.csv_text import table_csv
+    from app.scoring.synthetic import household_table
+
     print(table_csv(household_table(rows, seed=seed)).decode(), end="")
 
 
 def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = Path()) -> None:
     """Write the 2016 contest's data, customers.csv and transactions.csv, into a folder."""
+    from app.scoring.data import tc400 as tc400_tables
+    from app.scoring.transaction_tables import files_of
+
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files_of(tc400_tables()).items():
         (folder / f"{name}.csv").write_bytes(content)
@@ -60,6 +65,10 @@ def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = 
 
 def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     """Print the competition file with the scales of its utility scores computed from the original."""
+    from app.cli.files import contest_of
+    from app.scoring.scales import scales as scales_of
+    from app.scoring.toml_text import with_scales
+
     contest = contest_of(competition, original)
     found = scales_of(contest.track, contest.prepared, contest.rules.measures)
     print(with_scales(contest.text, found), end="")
@@ -79,11 +88,14 @@ def check(
 
     Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
     """
+    from app.cli.files import contest_of, release_in, secret_in
+    from app.scoring.evaluate import judge
+
     contest = contest_of(competition, original)
     release, remarks = release_in(contest, anonymized, customers, transactions)
     remarks = [*contest.remarks, *remarks]
     if secret is None:
-        content: Json = {"verdict": "well-formed", "violations": [], "warnings": listed(remarks)}
+        content: dict[str, Any] = {"verdict": "well-formed", "violations": [], "warnings": listed(remarks)}
     else:
         source = secret_in(secret, contest, release)
         violations, excessive = judge(contest.rules, contest.prepared, release, source)
@@ -96,7 +108,7 @@ def check(
     if as_json:
         print(json.dumps(content, indent=2))
     else:
-        show_decision(console(), content, remarks)
+        show_decision(console(), content)
     raise typer.Exit(REJECTED if content["verdict"] == "rejected" else ACCEPTED)
 
 
@@ -114,6 +126,10 @@ def score(
     ] = False,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
+    from app.cli.files import contest_of, release_in, secret_in
+    from app.scoring.evaluate import evaluate
+    from app.scoring.fingerprint import fingerprint
+
     contest = contest_of(competition, original)
     release, remarks = release_in(contest, anonymized, customers, transactions)
     source = secret_in(secret, contest, release)
@@ -125,12 +141,12 @@ def score(
         resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
         print(json.dumps(as_printed(verdict, remarks) | resembled, indent=2))
     else:
-        show_verdict(verdict.to_json(), remarks)
+        show_verdict(as_printed(verdict, remarks))
         show_fingerprint(alike)
     raise typer.Exit(ACCEPTED if verdict.verdict == "accepted" else REJECTED)
 
 
-def as_printed(verdict: Verdict, remarks: list[Remark]) -> Json:
+def as_printed(verdict: Verdict, remarks: list[Remark]) -> dict[str, Any]:
     content = verdict.to_json()
     return {
         "verdict": content.pop("verdict"),

@@ -1,18 +1,20 @@
 """Results as people read them in a terminal; every number in full is in --json."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from app.scoring.csv_text import Remark
-from app.scoring.evaluate import Progress as Announce
-from app.scoring.fingerprint import Resemblance
+if TYPE_CHECKING:
+    from app.scoring.fingerprint import Resemblance
 
+Announce = Callable[[int, int, str], None]
 PARTS = ("utility", "security", "overall")
 
 
@@ -34,21 +36,21 @@ def progress_bar(title: str) -> Iterator[Announce]:
         )
 
 
-def show_verdict(content: Any, remarks: Sequence[Remark]) -> None:
+def show_verdict(content: Any) -> None:
     out = console()
-    show_decision(out, content, remarks)
+    show_decision(out, content)
     out.print(measures_table(content))
     show_attackers(out, content["attackers"])
     for name in PARTS:
         out.print(f"{name:>10}  {digits(content[name])}  (0 is best)")
 
 
-def show_decision(out: Console, content: Any, remarks: Sequence[Remark]) -> None:
+def show_decision(out: Console, content: Any) -> None:
     out.print(f"{content['verdict']}", style="green" if content["verdict"] == "accepted" else "red")
     for note in content["violations"]:
         out.print(f"  {note['code']}: {note['message']}", style="red", soft_wrap=True)
-    for remark in remarks:
-        out.print(f"  {remark.code}: {remark.message}", style="yellow", soft_wrap=True)
+    for note in content["warnings"]:
+        out.print(f"  {note['code']}: {note['message']}", style="yellow", soft_wrap=True)
 
 
 def measures_table(content: Any) -> Table:

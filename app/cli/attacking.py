@@ -1,0 +1,54 @@
+"""The built-in attackers on a release of one's own: their answers, rates and guesses."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from app.cli.files import Contest
+from app.cli.shown import progress_bar
+from app.errors import InvalidInput
+from app.scoring.arrays import IntArray
+from app.scoring.competition import AttackerSettings
+from app.scoring.evaluate import Json, attacker_json
+from app.scoring.permutation import guess_csv
+from app.scoring.rates import Answer, guess_of, rate_of
+from app.scoring.registry import Tables
+
+
+def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str, Answer]:
+    target = contest.track.target_of(contest.prepared, release)
+    answers = {}
+    with progress_bar("attacking") as progress:
+        for step, name in enumerate(names, 1):
+            progress(step, len(names), name)
+            settings = contest.rules.attackers.get(name, AttackerSettings())
+            answers[name] = contest.track.attackers[name].attack(target, **settings.parameters)
+    return answers
+
+
+def rates_of(answers: Mapping[str, Answer], contest: Contest, source: IntArray) -> dict[str, Json]:
+    attackers = contest.track.attackers
+    return {
+        name: attacker_json(rate_of(answer, source, rows=contest.prepared.rows), attackers[name].version)
+        for name, answer in answers.items()
+    }
+
+
+def write_guesses(answers: Mapping[str, Answer], into: Path, seed: int) -> None:
+    """A guess file of each attacker that can make a guess."""
+    into.mkdir(parents=True, exist_ok=True)
+    for name, answer in answers.items():
+        guess = guess_of(answer, np.random.default_rng(seed))
+        if guess is not None:
+            (into / f"{name}.csv").write_bytes(guess_csv(guess))
+
+
+def chosen_attackers(contest: Contest, names: list[str]) -> list[str]:
+    known = list(contest.track.attackers)
+    for name in names:
+        if name not in known:
+            raise InvalidInput(
+                f"attackers of the {contest.track.name} track: {', '.join(known)}", code="unknown_attacker"
+            )
+    return names or known

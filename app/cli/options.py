@@ -1,0 +1,33 @@
+"""The options that several commands take; nothing here is slow to import."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+CompetitionFile = Annotated[
+    Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
+]
+OriginalFiles = Annotated[
+    list[Path],
+    typer.Option(
+        "--original",
+        exists=True,
+        dir_okay=False,
+        help="transactions: twice, customers and transactions",
+    ),
+]
+AnonymizedFile = Annotated[
+    Path | None, typer.Option("--anonymized", exists=True, dir_okay=False, help="microdata: the release")
+]
+CustomersFile = Annotated[
+    Path | None, typer.Option("--customers", exists=True, dir_okay=False, help="transactions: M'")
+]
+TransactionsFile = Annotated[
+    Path | None, typer.Option("--transactions", exists=True, dir_okay=False, help="transactions: T'")
+]
+SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
+MaybeSecretFile = Annotated[
+    Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
