@@ -1,0 +1,278 @@
+"""How the service is called: requests and uploads sent, pages and files fetched, refusals raised."""
+
+import hashlib
+import io
+import os
+import ssl
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+import httpx2
+
+from app.errors import DomainError, InvalidInput, Unavailable
+
+PAUSES_S = (0.5, 1.0, 2.0)
+"""Before an upload whose connection broke is sent again."""
+SLOWEST_POLL_S = 1.0
+UPLOAD_TIMEOUT_S = 300.0
+"""An upload is read and checked before it is answered."""
+CONNECT_TIMEOUT_S = 10.0
+
+Transferred = Callable[[int, int], None]
+"""Told the bytes that have gone, and of how many."""
+
+
+class Refused(DomainError):
+    """The service answered with a problem; ``problem`` is its body, ``retry_after`` in seconds if told."""
+
+    def __init__(self, status: int, problem: dict[str, Any], *, retry_after: int | None = None) -> None:
+        super().__init__(str(problem.get("detail", "no detail")), code=str(problem.get("code", status)))
+        self.status = status
+        self.problem = problem
+        self.retry_after = retry_after
+
+
+class Watched(io.BytesIO):
+    """Bytes that tell how many of them have been read."""
+
+    def __init__(self, content: bytes, told: Callable[[int], None]) -> None:
+        super().__init__(content)
+        self.told = told
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        chunk = super().read(size)
+        self.told(len(chunk))
+        return chunk
+
+
+def unseen(found: dict[str, Any]) -> None:
+    """A state that nobody watches."""
+
+
+def unwatched(sent: int, of: int) -> None:
+    """A transfer that nobody watches."""
+
+
+class Transport:
+    """One service and one token; use as a context manager."""
+
+    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = 60) -> None:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
+        base = f"{checked_url(url)}/api/v1"
+        self.http = httpx2.Client(base_url=base, headers=headers, timeout=timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.http.close()
+
+    def call(self, method: str, path: str, **content: Any) -> Any:
+        """The answer's JSON (or text); Refused for an error, Unavailable if nobody answers."""
+        return read(self.answer(method, path, **content))
+
+    def answer(self, method: str, path: str, **content: Any) -> httpx2.Response:
+        with reaching():
+            answer = self.http.request(method, path, **content)
+        refuse(answer)
+        return answer
+
+    def text(self, path: str) -> str:
+        return self.answer("GET", path).text
+
+    def pages(self, path: str, **query: Any) -> list[Any]:
+        """All entries of a list, page after page as the Link header leads."""
+        entries: list[Any] = []
+        asked: str | None = str(httpx2.QueryParams(query))
+        while asked is not None:
+            answer = self.answer("GET", f"{path}?{asked}" if asked else path)
+            entries += read(answer)
+            following = answer.links.get("next", {}).get("url")
+            # Only the query is taken: behind a proxy the path may be another, and no link may lead elsewhere.
+            asked = urlsplit(following).query if following else None
+        return entries
+
+    def save(self, path: str, into: Path, *, progress: Transferred = unwatched) -> str:
+        """Stream an answer into a file, which appears whole or not at all; returns its SHA-256."""
+        digest, received = hashlib.sha256(), 0
+        with appearing(into) as file, reaching(), self.http.stream("GET", path) as answer:
+            if answer.status_code >= 300:
+                answer.read()
+                refuse(answer)
+            of = int(answer.headers.get("content-length", 0))
+            for chunk in answer.iter_bytes():
+                file.write(chunk)
+                digest.update(chunk)
+                received += len(chunk)
+                progress(received, of)
+        return digest.hexdigest()
+
+    def deliver(
+        self,
+        path: str,
+        contents: Mapping[str, bytes],
+        *,
+        texts: Mapping[str, str] | None = None,
+        progress: Transferred = unwatched,
+    ) -> dict[str, Any]:
+        """POST files under one idempotency key; where the connection breaks, they are sent again under it."""
+        headers, of = {"Idempotency-Key": str(uuid4())}, sum(map(len, contents.values()))
+        for pause in (*PAUSES_S, None):
+            try:
+                files = watched(contents, lambda sent: progress(sent, of))
+                receipt: dict[str, Any] = self.call(
+                    "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
+                )
+            except Unavailable:
+                if pause is None:
+                    raise
+                time.sleep(pause)
+            else:
+                return receipt
+        raise AssertionError("the last pause is None")
+
+    def until(
+        self,
+        path: str,
+        ended: Mapping[str, set[str]],
+        *,
+        timeout_s: float,
+        patience_s: float = 0.0,
+        meanwhile: Callable[[], None] = lambda: None,
+        watch: Callable[[dict[str, Any]], None] = unseen,
+    ) -> dict[str, Any]:
+        """What is at ``path`` once each field of ``ended`` has one of its values."""
+        now = time.monotonic()
+        deadline, answered, pause = now + timeout_s, now, 0.1
+        while time.monotonic() < deadline:
+            try:
+                found: dict[str, Any] = self.call("GET", path)
+            except Unavailable:
+                if time.monotonic() - answered >= patience_s:
+                    raise
+            else:
+                answered = time.monotonic()
+                watch(found)
+                if all(found[field] in values for field, values in ended.items()):
+                    return found
+            meanwhile()
+            time.sleep(pause)
+            pause = min(pause * 1.2, SLOWEST_POLL_S)
+        raise Unavailable(f"{path.rpartition('/')[2]} did not end within {timeout_s:.0f} s")
+
+
+def part(name: str) -> str:
+    """A name as one part of a path, whatever it is made of."""
+    if name in {"", ".", ".."}:
+        raise InvalidInput(f"{name!r} names nothing", code="invalid_name")
+    return quote(name, safe="")
+
+
+def checked_url(url: str) -> str:
+    """The service's address without its last slash."""
+    try:
+        found = urlsplit(url)
+        usable = found.scheme in {"http", "https"} and bool(found.hostname) and (found.port or 1) > 0
+        httpx2.URL(url)
+    except (ValueError, httpx2.InvalidURL):
+        usable = False
+    if not usable:
+        raise InvalidInput(f"{url!r} is not an address like https://cup.example.org", code="invalid_url")
+    return url.rstrip("/")
+
+
+def refuse(answer: httpx2.Response) -> None:
+    """Raise what an answer that is none stands for."""
+    status = answer.status_code
+    if status < 300:
+        return
+    if status < 400:
+        where = answer.headers.get("location", "elsewhere")
+        raise Unavailable(f"the service answers from another address: {where}")
+    problem = answer.json() if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
+    if status in {502, 503, 504}:
+        raise Unavailable(f"the service is not available: {problem.get('detail', status)}")
+    wait = answer.headers.get("retry-after", "")
+    raise Refused(status, problem, retry_after=int(wait) if wait.isdecimal() else None)
+
+
+def read(answer: httpx2.Response) -> Any:
+    if is_json(answer):
+        return answer.json()
+    if "html" in answer.headers.get("content-type", ""):
+        raise Unavailable("a page of another kind answers at this address, not the service")
+    return answer.text
+
+
+def is_json(answer: httpx2.Response) -> bool:
+    return "json" in answer.headers.get("content-type", "")
+
+
+@contextmanager
+def reaching() -> Iterator[None]:
+    """Say why nobody answers."""
+    try:
+        yield
+    except httpx2.RequestError as problem:
+        raise Unavailable(f"the service cannot be reached: {reason(problem)}") from problem
+
+
+def reason(problem: BaseException) -> str:
+    """The innermost cause that people can do something about."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            said = cause.verify_message or str(cause)
+            return f"its certificate is not trusted ({said}); SSL_CERT_FILE names further authorities"
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(problem, httpx2.TimeoutException):
+        return "it does not answer in time"
+    return str(problem) or type(problem).__name__
+
+
+def watched(contents: Mapping[str, bytes], told: Callable[[int], None]) -> dict[str, Any]:
+    """The parts of a multipart request that tell how much of all of them has been read."""
+    sent = 0
+
+    def count(more: int) -> None:
+        nonlocal sent
+        sent += more
+        told(sent)
+
+    return {name: (f"{name}.csv", Watched(content, count)) for name, content in contents.items()}
+
+
+def chunks(content: bytes, progress: Transferred, *, size: int = 1 << 16) -> Iterator[bytes]:
+    for start in range(0, len(content), size):
+        yield content[start : start + size]
+        progress(min(start + size, len(content)), len(content))
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[Any]:
+    """A file that gets its name once all of it is there."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        Path(name).chmod(0o666 & ~umask())
+        Path(name).replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+
+
+def umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
