@@ -5,7 +5,7 @@ import traceback
 
 import typer
 
-from app.cli import advising, keeping, local, operate, playing
+from app.cli import advising, fetching, keeping, local, login, operate, playing, remote, sending
 from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
@@ -13,25 +13,43 @@ UNREACHABLE = 3
 BROKEN = 70
 """A fault of ours, which must not look like a release that the rules reject."""
 
+LOCAL, REMOTE, SERVER = "On your own files", "At a service", "Running a service"
+
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-app.command()(local.template)
-app.command()(local.scales)
-app.command()(local.check)
-app.command()(local.score)
-app.command()(playing.attack)
-app.command()(playing.anonymize)
-app.command()(advising.threshold)
-app.command()(local.generate)
-app.command()(local.tc400)
-app.command()(operate.demo)
-app.command()(operate.serve)
-app.command()(operate.worker)
-app.command()(operate.scheduler)
-app.command()(operate.migrate)
-app.command()(keeping.backup)
-app.command()(keeping.restore)
-app.add_typer(operate.admin, name="admin")
-app.add_typer(operate.keys, name="keys")
+app.command(rich_help_panel=LOCAL)(local.template)
+app.command(rich_help_panel=LOCAL)(local.scales)
+app.command(rich_help_panel=LOCAL)(local.check)
+app.command(rich_help_panel=LOCAL)(local.score)
+app.command(rich_help_panel=LOCAL)(playing.attack)
+app.command(rich_help_panel=LOCAL)(playing.anonymize)
+app.command(rich_help_panel=LOCAL)(advising.threshold)
+app.command(rich_help_panel=LOCAL)(local.generate)
+app.command(rich_help_panel=LOCAL)(local.tc400)
+app.command(rich_help_panel=REMOTE)(login.login)
+app.command(rich_help_panel=REMOTE)(login.sign_up)
+app.command(rich_help_panel=REMOTE)(login.logout)
+app.command(rich_help_panel=REMOTE)(login.whoami)
+app.command(rich_help_panel=REMOTE)(remote.competitions)
+app.command(rich_help_panel=REMOTE)(fetching.download)
+app.command(rich_help_panel=REMOTE)(sending.submit)
+app.command(rich_help_panel=REMOTE)(remote.submissions)
+app.command(rich_help_panel=REMOTE)(remote.cancel)
+app.command(rich_help_panel=REMOTE)(remote.final)
+app.command(rich_help_panel=REMOTE)(remote.quota)
+app.command(rich_help_panel=REMOTE)(remote.targets)
+app.command(rich_help_panel=REMOTE)(sending.guess)
+app.command(rich_help_panel=REMOTE)(remote.guesses)
+app.command(rich_help_panel=REMOTE)(remote.board)
+app.command(rich_help_panel=REMOTE)(remote.announcements)
+app.command(rich_help_panel=SERVER)(operate.demo)
+app.command(rich_help_panel=SERVER)(operate.serve)
+app.command(rich_help_panel=SERVER)(operate.worker)
+app.command(rich_help_panel=SERVER)(operate.scheduler)
+app.command(rich_help_panel=SERVER)(operate.migrate)
+app.command(rich_help_panel=SERVER)(keeping.backup)
+app.command(rich_help_panel=SERVER)(keeping.restore)
+app.add_typer(operate.admin, name="admin", rich_help_panel=SERVER)
+app.add_typer(operate.keys, name="keys", rich_help_panel=SERVER)
 
 
 def main() -> None:

@@ -31,3 +31,5 @@ MaybeSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's short name")]
+Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]

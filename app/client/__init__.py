@@ -14,7 +14,7 @@ from app.client.transport import (
     unwatched,
 )
 
-__all__ = ["FINAL", "Client", "Refused"]
+__all__ = ["FINAL", "Client", "Refused", "at"]
 
 FINAL = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
 
@@ -134,6 +134,27 @@ class Client(Transport):
     def board(self, slug: str, which: str = "anonymization") -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", at(slug, "boards", which))
         return found
+
+    # What comes after.
+
+    def cancel(self, identifier: str) -> dict[str, Any]:
+        withdrawn: dict[str, Any] = self.call("POST", f"/submissions/{part(identifier)}/cancel")
+        return withdrawn
+
+    def mark_final(self, identifier: str, *, final: bool = True) -> dict[str, Any]:
+        path, body = f"/submissions/{part(identifier)}/final", {"final": final}
+        marked: dict[str, Any] = self.call("PUT", path, json=body)
+        return marked
+
+    def quota(self, slug: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", at(slug, "quota"))
+        return found
+
+    def board_csv(self, slug: str, which: str = "anonymization") -> str:
+        return self.text(at(slug, "boards", f"{which}.csv"))
+
+    def announcements(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "announcements"))
 
 
 def at(slug: str, *parts: str) -> str:

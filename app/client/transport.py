@@ -66,8 +66,8 @@ class Transport:
     def __init__(self, url: str, token: str | None = None, *, timeout_s: float = 60) -> None:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
-        base = f"{checked_url(url)}/api/v1"
-        self.http = httpx2.Client(base_url=base, headers=headers, timeout=timeout)
+        self.url = checked_url(url)
+        self.http = httpx2.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
         return self

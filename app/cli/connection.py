@@ -1,0 +1,79 @@
+"""A command's way to the service: signed in, its refusals in words, its transfers with a bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from app.cli import credentials
+from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
+
+if TYPE_CHECKING:
+    from app.client import Client, Refused
+
+
+@contextmanager
+def connected(*, anybody: bool = False) -> Iterator[Client]:
+    """The service as the environment or ``anoncup login`` names it. ``anybody``: a visitor may ask."""
+    from app.client import Client
+
+    known = credentials.known()
+    if known is None:
+        raise InvalidInput("which service? run anoncup login, or set ANONCUP_URL", code="no_service")
+    if known.token is None and not anybody:
+        raise NotSignedIn("you are not signed in: run anoncup login")
+    with in_words(), Client(known.url, known.token) as client:
+        yield client
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """Refusals as the command line says them."""
+    from app.client import Refused
+
+    try:
+        yield
+    except Refused as refusal:
+        raise said(refusal) from refusal
+
+
+def said(refusal: Refused) -> DomainError:
+    listed = refusal.problem.get("errors")
+    if listed:
+        return InvalidUpload([problem_of(each) for each in listed], total=refusal.problem.get("total"))
+    if refusal.status == 401 and refusal.code != "wrong_password":
+        return NotSignedIn(f"{refusal.detail}: run anoncup login", code=refusal.code)
+    if refusal.status == 429 and refusal.retry_after is not None:
+        again = datetime.now().astimezone() + timedelta(seconds=refusal.retry_after)
+        detail = f"{refusal.detail}; again from {again:%Y-%m-%d %H:%M:%S %Z}"
+        return TooMany(detail, retry_after=refusal.retry_after, code=refusal.code)
+    fields = "".join(f"; {one['field']}: {one['message']}" for one in refusal.problem.get("fields", []))
+    return DomainError(f"{refusal.detail} ({refusal.code}){fields}", code=refusal.code)
+
+
+def problem_of(entry: dict[str, object]) -> Problem:
+    row, column = entry.get("row"), entry.get("column")
+    return Problem(
+        file=str(entry.get("file", "")),
+        row=row if isinstance(row, int) else None,
+        column=None if column is None else str(column),
+        code=str(entry.get("code", "")),
+        message=str(entry.get("message", "")),
+    )
+
+
+@contextmanager
+def transfer_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar of bytes on the terminal's error channel; none where there is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn())
+    errors = Console(stderr=True)
+    with Progress(
+        *columns, TransferSpeedColumn(), console=errors, transient=True, disable=not errors.is_terminal
+    ) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda sent, of: bar.update(task, completed=sent, total=of or None)

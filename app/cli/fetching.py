@@ -1,0 +1,116 @@
+"""``anoncup download``: a competition's files, and its targets."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.connection import connected, transfer_bar
+from app.cli.listing import plain, print_json
+from app.cli.options import AsJson, Slug
+from app.cli.unpacking import unpack
+from app.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from app.client import Client
+
+
+def download(
+    slug: Slug,
+    into: Annotated[Path | None, typer.Option(help="the folder; default: one named like SLUG")] = None,
+    targets: Annotated[bool, typer.Option("--targets", help="the targets, into the folder targets")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="files that are there and differ")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch competition.toml and the original data, or the targets; all are checked by their SHA-256."""
+    folder = Path(slug) if into is None else into
+    with connected(anybody=not targets) as client:
+        wanted = client.competition(slug)  # before a folder is made of a mistaken name
+        folder.mkdir(parents=True, exist_ok=True)
+        fetch = fetch_targets if targets else fetch_competition
+        with staging(folder) as aside:
+            names = fetch(client, wanted, aside)
+            moved = [move(aside / name, folder / name, replace=replace) for name in names]
+    files = [{"file": str(folder / name), "new": new} for name, new in zip(names, moved, strict=True)]
+    if as_json:
+        print_json(files)
+        return
+    for each in files:
+        print(f"{each['file']}" + ("" if each["new"] else " (unchanged)"))
+
+
+@contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A folder beside the files' last place, on the same disk, gone with the context."""
+    aside = Path(tempfile.mkdtemp(prefix=".anoncup-", dir=folder))
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside)
+
+
+def fetch_competition(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+    from app.client import at
+
+    slug = str(wanted["slug"])
+    if wanted["original_rows"] is None:
+        raise InvalidInput(f"{slug} has no original data yet", code="no_original")
+    client.save(at(slug, "competition.toml"), aside / "competition.toml")
+    files = [safe(str(name)) for name in wanted["original_files"]]
+    for name in files:
+        with transfer_bar(name) as progress:
+            digest = client.save(at(slug, "original", name), aside / name, progress=progress)
+        if digest != wanted["original_sha256"][name]:
+            raise InvalidInput(f"{name} arrived with another SHA-256 than it has", code="wrong_digest")
+    return ["competition.toml", *files]
+
+
+def fetch_targets(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+    """The targets' files by ``targets/NAME/FILE``, as both the archive and the service list them."""
+    from app.client import at
+
+    slug = str(wanted["slug"])
+    listed = client.targets(slug)
+    with transfer_bar("targets.zip") as progress:
+        client.save(at(slug, "targets.zip"), aside / "targets.zip", progress=progress)
+    unpacked = aside / "targets"
+    unpacked.mkdir()
+    names = unpack(aside / "targets.zip", unpacked)
+    compare(listed, unpacked, names)
+    return [f"targets/{name}" for name in names]
+
+
+def compare(listed: list[dict[str, Any]], unpacked: Path, names: list[str]) -> None:
+    """What was unpacked against the digests that the service's own list gives."""
+    from app.cli.unpacking import digest_of
+
+    known = {f"{one['name']}/{file}": digest for one in listed for file, digest in one["files"].items()}
+    for name in names:
+        if "/" in name and known.get(name) != digest_of(unpacked / name):
+            raise InvalidInput(f"targets/{name} is not what the list of targets says", code="wrong_digest")
+
+
+def safe(name: str) -> str:
+    """A file's name that stays in its folder."""
+    from app.cli.unpacking import NAME
+
+    if not NAME.fullmatch(name):
+        raise InvalidInput(f"the service names a file {plain(name)!r}", code="unsafe_name")
+    return name
+
+
+def move(source: Path, place: Path, *, replace: bool) -> bool:
+    """Put a file in its place; whether anything changed. Another one that is there already stays."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.exists() and not replace:
+        if place.read_bytes() == source.read_bytes():
+            return False
+        raise InvalidInput(f"{place} exists already and differs; --replace overwrites it", code="files")
+    source.replace(place)
+    return True

@@ -1,0 +1,217 @@
+"""What a team asks the service: competitions, its submissions and guesses, quota, targets, boards."""
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from app.cli.connection import connected
+from app.cli.listing import (
+    Columns,
+    moment,
+    plain,
+    print_fields,
+    print_json,
+    print_table,
+    show,
+    time_of,
+    title_of,
+)
+from app.cli.options import AsJson, Identifier, Slug
+from app.cli.shown import show_verdict
+from app.errors import InvalidInput
+
+SUBMISSION: Columns = {
+    "id": "id",
+    "status": "status",
+    "received": time_of("received_at"),
+    "overall": "result.overall",
+    "utility": "result.utility",
+    "security": "result.security",
+    "final": "final",
+    "comment": "comment",
+}
+STANDING: Columns = {
+    "submission": "id",
+    "competition": "competition",
+    "team": "team",
+    "status": "status",
+    "step": lambda entry: f"{entry['step']} of {entry['steps']} {entry['step_name']}".rstrip(),
+    "before it": "queue_position",
+    "received": time_of("received_at"),
+    "finished": time_of("finished_at"),
+    "final": "final",
+    "comment": "comment",
+    "failure": "failure",
+}
+
+
+def competitions(as_json: AsJson = False) -> None:
+    """List the competitions of the service."""
+    columns: Columns = {
+        "slug": "slug",
+        "title": title_of,
+        "track": "track",
+        "state": "state",
+        "rows": "original_rows",
+        "phases": lambda entry: [
+            f"{one['name']} {moment(one['start'])} to {moment(one['end'])}" for one in entry["phases"]
+        ],
+    }
+    with connected(anybody=True) as client:
+        show(client.competitions(), columns, as_json=as_json, empty="no competitions")
+
+
+def submissions(
+    slug: Slug,
+    identifier: Annotated[str | None, typer.Argument(metavar="[ID]", help="one of them, in full")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List your team's submissions, newest first, or show one with every measure."""
+    with connected() as client:
+        if identifier is None:
+            show(client.submissions(slug), SUBMISSION, as_json=as_json, empty="no submissions")
+            return
+        found = client.submission(identifier)
+    if found["competition"] != slug:
+        raise InvalidInput(
+            f"that submission belongs to {plain(found['competition'])}", code="other_competition"
+        )
+    show_submission(found, as_json=as_json)
+
+
+def show_submission(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    print_fields(found, STANDING)
+    for name, digest in found["sha256"].items():
+        print(f"SHA-256 of {plain(name)}: {digest}")
+    if found["result"] is not None:
+        show_verdict(found["result"] | {"warnings": found["warnings"]})
+
+
+def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
+    """Withdraw a submission that is not scored yet."""
+    with connected() as client:
+        found = client.cancel(identifier)
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{found['id']} is {found['status']}")
+
+
+def final(
+    identifier: Identifier,
+    off: Annotated[bool, typer.Option("--off", help="take the mark away")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mark a submission as one of your team's finals, which stand for it in the second phase."""
+    with connected() as client:
+        found = client.mark_final(identifier, final=not off)
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{found['id']} is {'' if found['final'] else 'not '}one of your finals")
+
+
+def quota(slug: Slug, as_json: AsJson = False) -> None:
+    """Show what your team may still send, and when there will be more."""
+    with connected() as client:
+        found = client.quota(slug)
+    if as_json:
+        print_json(found)
+        return
+    print(f"phase: {plain(str(found['phase']))}")
+    columns: Columns = {
+        "cap": "name",
+        "used": "used",
+        "limit": "limit",
+        "left": "left",
+        "resets": time_of("resets_at"),
+    }
+    print_table(found["caps"], columns)
+
+
+def announcements(slug: Slug, as_json: AsJson = False) -> None:
+    """Read what the organizers have announced."""
+    with connected(anybody=True) as client:
+        found = client.announcements(slug)
+    if as_json:
+        print_json(found)
+        return
+    for entry in found:
+        print(moment(entry["at"]))
+        for text in entry["text"].values():
+            print("\n".join(f"  {plain(line)}" for line in str(text).splitlines()))
+
+
+def targets(slug: Slug, as_json: AsJson = False) -> None:
+    """List the targets: the releases that may be attacked."""
+    columns: Columns = {
+        "name": "name",
+        "id": "id",
+        "rows": "rows",
+        "own": "own",
+        "guesses left": "guesses_left",
+        "team": "team",
+    }
+    with connected() as client:
+        show(client.targets(slug), columns, as_json=as_json, empty="no targets")
+
+
+def guesses(slug: Slug, as_json: AsJson = False) -> None:
+    """List your team's guesses. How many rows they hit is told when the competition tells it."""
+    columns: Columns = {
+        "target": "target",
+        "received": time_of("received_at"),
+        "status": "status",
+        "rows": "rows",
+        "answered": "answered",
+        "correct": "correct",
+        "rate": "rate",
+    }
+    with connected() as client:
+        show(client.guesses(slug), columns, as_json=as_json, empty="no guesses")
+
+
+Which = Literal["anonymization", "reidentification", "matrix"]
+
+
+def board(
+    slug: Slug,
+    which: Annotated[Which, typer.Option(help="which board")] = "anonymization",
+    as_csv: Annotated[bool, typer.Option("--csv", help="print the board as CSV, with every column")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a board."""
+    if as_csv and as_json:
+        raise InvalidInput("--csv or --json, not both")
+    with connected(anybody=True) as client:
+        if as_csv:
+            print(client.board_csv(slug, which), end="")
+            return
+        found = client.board(slug, which)
+    if as_json:
+        print_json(found)
+    else:
+        SHOWN[which](found)
+
+
+def show_anonymization(found: dict[str, Any]) -> None:
+    columns: Columns = {
+        "rank": "rank",
+        "team": own_marked,
+        "overall": "overall",
+        "utility": "utility",
+        "security": "security",
+        "entries": "entries",
+        "received": time_of("received_at"),
+    }
+    print_table(found["rows"], columns)
+
+
+def own_marked(row: dict[str, Any]) -> str:
+    return f"{row['team']} *" if row.get("own") else str(row["team"])
+
+
+SHOWN = {"anonymization": show_anonymization}

@@ -1,0 +1,177 @@
+"""What a team hands in: releases and guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from app.cli.connection import connected, said, transfer_bar
+from app.cli.listing import cell, moment, plain, print_json, print_table
+from app.cli.options import AnonymizedFile, AsJson, CustomersFile, SecretFile, Slug, TransactionsFile
+from app.cli.remote import show_submission
+from app.cli.shown import progress_bar
+from app.errors import InvalidInput, InvalidUpload, Unavailable
+
+if TYPE_CHECKING:
+    from app.client import Client
+
+EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
+"""By how a submission ends; ERROR is the service's fault and must not look like a rejection."""
+LONGEST_WAIT_S = 24 * 3600.0
+PATIENCE_S = 60.0
+"""How long the service may be away while somebody waits for it."""
+
+
+def submit(
+    slug: Slug,
+    *,
+    secret: SecretFile,
+    anonymized: AnonymizedFile = None,
+    customers: CustomersFile = None,
+    transactions: TransactionsFile = None,
+    comment: Annotated[str, typer.Option(help="a note to yourselves")] = "",
+    wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Hand in a release with its secret. A broken connection is tried again without sending it twice.
+
+    With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
+    """
+    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
+    release = {name: path.read_bytes() for name, path in given.items() if path is not None}
+    if sorted(release) not in (["anonymized"], ["customers", "transactions"]):
+        raise InvalidInput("give --anonymized, or --customers and --transactions", code="files")
+    with called_by_path({**given, "secret": secret}), connected() as client:
+        with transfer_bar("sending") as progress:
+            receipt = client.submit(
+                slug, release, secret=secret.read_bytes(), comment=comment, progress=progress
+            )
+        if not wait:
+            if as_json:
+                print_json(receipt)
+            else:
+                show_receipt(receipt)
+            return
+        found = awaited(client, receipt)
+    show_submission(found, as_json=as_json)
+    raise typer.Exit(EXITS[found["status"]])
+
+
+@contextmanager
+def called_by_path(paths: Mapping[str, Path | None]) -> Iterator[None]:
+    """What is wrong with an uploaded file is said under the name that it has here."""
+    names = {name: path.name for name, path in paths.items() if path is not None}
+    try:
+        yield
+    except InvalidUpload as problem:
+        renamed = [replace(each, file=names.get(each.file, each.file)) for each in problem.problems]
+        raise InvalidUpload(renamed, total=problem.total) from problem
+
+
+def awaited(client: Client, receipt: dict[str, Any]) -> dict[str, Any]:
+    """The submission once it has ended, with a bar of its steps meanwhile."""
+    identifier = str(receipt["id"])
+    with progress_bar("scoring") as progress, mentioning(identifier):
+
+        def watch(found: dict[str, Any]) -> None:
+            before = found["queue_position"]
+            waiting = "" if before is None else f"queued, {before} before it"
+            progress(found["step"], found["steps"], plain(waiting or found["step_name"]))
+
+        return client.wait(identifier, timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S, watch=watch)
+
+
+@contextmanager
+def mentioning(identifier: str) -> Iterator[None]:
+    """Whoever no longer waits must know that the submission is in, and which it is."""
+    try:
+        yield
+    except Unavailable as problem:
+        said = f"submission {identifier} was received, but its result is not known yet: {problem.detail}"
+        raise Unavailable(said, code=problem.code) from problem
+
+
+def show_receipt(receipt: dict[str, Any]) -> None:
+    print(f"received {moment(receipt['received_at'])} as {receipt['id']}")
+    for name, digest in receipt["sha256"].items():
+        print(f"  SHA-256 of {plain(name)}: {digest}")
+    print(f"  commitment of the secret: {receipt['commitment']}")
+    for note in receipt["warnings"]:
+        print(f"  {plain(note['code'])}: {plain(note['message'])}")
+    if receipt.get("quota_left"):
+        print(f"  left: {cell(receipt['quota_left'])}")
+
+
+def guess(
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help="SLUG/NAME or its id; SLUG alone with a folder")
+    ],
+    file: Annotated[
+        Path, typer.Option(exists=True, help="the guess; or a folder with NAME.csv for each target")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Say which row of the original each row of a target came from; 0 where you abstain."""
+    with connected() as client:
+        chosen = folder_of_guesses(client, target, file) if file.is_dir() else one_guess(client, target, file)
+        answers = [handed_in(client, name, identifier, path) for name, identifier, path in chosen]
+    if as_json:
+        print_json(answers if file.is_dir() else answers[0])
+    else:
+        columns = {
+            "target": "target",
+            "status": "status",
+            "answered": "answered",
+            "guesses left": "guesses_left",
+            "refused": "refused",
+        }
+        print_table(answers, columns)
+    raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
+
+
+Chosen = list[tuple[str, str, Path]]
+"""Name and id of a target, and the guess for it."""
+
+
+def one_guess(client: Client, target: str, file: Path) -> Chosen:
+    slug, slash, name = target.partition("/")
+    if slash:
+        return [(name, identifiers(client, slug, [name])[name], file)]
+    try:
+        return [(target, str(UUID(target)), file)]
+    except ValueError:
+        raise InvalidInput(f"{target!r} is neither SLUG/NAME nor the id of a target", code="target") from None
+
+
+def folder_of_guesses(client: Client, slug: str, folder: Path) -> Chosen:
+    files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
+    if not files:
+        raise InvalidInput(f"{folder} has no NAME.csv", code="files")
+    known = identifiers(client, slug, list(files))
+    return [(name, known[name], path) for name, path in files.items()]
+
+
+def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
+    """The targets' ids; nothing is sent if one of the names is none."""
+    known = {str(one["name"]): str(one["id"]) for one in client.targets(slug)}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InvalidInput(f"{slug} has no target {', '.join(unknown[:20])}", code="no_such_target")
+    return known
+
+
+def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
+    """The receipt of one guess; a refusal does not keep the others from being sent."""
+    from app.client import Refused
+
+    with transfer_bar(f"sending {plain(name)}") as progress:
+        try:
+            return client.guess(identifier, path.read_bytes(), progress=progress)
+        except Refused as refusal:
+            return {"target": name, "refused": said(refusal).detail, "problem": refusal.problem}
