@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from app.cli.options import read_text
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
@@ -72,10 +73,3 @@ def secret_in(path: Path, contest: Contest, release: Tables) -> IntArray:
     return source_from_secret(
         path.read_bytes(), originals=individuals(contest.tables), anonymized=individuals(release)
     )
-
-
-def read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path.name} is not UTF-8 text") from None

@@ -5,7 +5,7 @@ import traceback
 
 import typer
 
-from app.cli import advising, fetching, keeping, local, login, operate, playing, remote, sending
+from app.cli import advising, fetching, keeping, local, login, operate, organize, playing, remote, sending
 from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
@@ -41,6 +41,7 @@ app.command(rich_help_panel=REMOTE)(sending.guess)
 app.command(rich_help_panel=REMOTE)(remote.guesses)
 app.command(rich_help_panel=REMOTE)(remote.board)
 app.command(rich_help_panel=REMOTE)(remote.announcements)
+app.add_typer(organize.organize, name="organize", rich_help_panel=REMOTE)
 app.command(rich_help_panel=SERVER)(operate.demo)
 app.command(rich_help_panel=SERVER)(operate.serve)
 app.command(rich_help_panel=SERVER)(operate.worker)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from app.errors import InvalidInput
+
 CompetitionFile = Annotated[
     Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
 ]
@@ -33,3 +35,11 @@ MaybeSecretFile = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's short name")]
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]
+TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path.name} is not UTF-8 text") from None

@@ -171,6 +171,11 @@ class Transport:
         raise Unavailable(f"{path.rpartition('/')[2]} did not end within {timeout_s:.0f} s")
 
 
+def at(slug: str, *parts: str) -> str:
+    """The path of something that belongs to a competition."""
+    return "/".join(["/competitions", *map(part, (slug, *parts))])
+
+
 def part(name: str) -> str:
     """A name as one part of a path, whatever it is made of."""
     if name in {"", ".", ".."}:

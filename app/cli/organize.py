@@ -1,0 +1,289 @@
+"""``anoncup organize``: what the organizers of a competition do at the service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli import rescoring
+from app.cli.connection import connected, transfer_bar
+from app.cli.listing import Columns, plain, print_fields, print_json, print_table, show, time_of
+from app.cli.options import AsJson, Slug, TomlFile, read_text
+from app.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from app.client import Client
+
+organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
+organize.add_typer(rescoring.rescore, name="rescore")
+
+PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
+Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
+CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
+COMPETITION: Columns = {
+    "slug": "slug",
+    "track": "track",
+    "state": "state",
+    "rows": "original_rows",
+    "files": "original_files",
+}
+
+
+@organize.command()
+def create(file: TomlFile, as_json: AsJson = False) -> None:
+    """Create a competition from its file; you become its organizer."""
+    with connected() as client:
+        told(client.create_competition(read_text(file)), COMPETITION, as_json=as_json)
+
+
+@organize.command("file")
+def replace_file(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
+    """Exchange the competition's file. Once somebody has submitted, what is measured stands."""
+    with connected() as client:
+        told(client.put_competition_file(slug, read_text(file)), COMPETITION, as_json=as_json)
+
+
+@organize.command()
+def upload(
+    slug: Slug,
+    files: Annotated[
+        list[Path],
+        typer.Argument(exists=True, dir_okay=False, help="transactions: two, customers and transactions"),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Upload the original data: all of its files, in the competition's order."""
+    with connected() as client:
+        names = client.competition(slug)["original_files"]
+        if len(names) != len(files):
+            raise InvalidInput(f"the original of {slug} is {', '.join(names)}", code="files")
+        for name, path in zip(names, files, strict=True):
+            with transfer_bar(plain(name)) as progress:
+                stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
+    told(stored, COMPETITION, as_json=as_json)
+    if not as_json:
+        for note in stored["remarks"]:
+            print(f"  {plain(note['code'])}: {plain(note['message'])}")
+
+
+@organize.command()
+def phases(slug: Slug, as_json: AsJson = False) -> None:
+    """Show the phases and where the competition stands."""
+    columns: Columns = {"phase": "name", "start": time_of("start"), "end": time_of("end")}
+    with connected() as client:
+        found = client.competition(slug)
+    if as_json:
+        print_json(found["phases"])
+        return
+    print(f"state: {plain(found['state'])}{', paused' if found.get('paused') else ''}")
+    print_table(found["phases"], columns)
+
+
+@organize.command()
+def extend(
+    slug: Slug,
+    phase: PhaseName,
+    *,
+    until: Annotated[str, typer.Option(help="its new end, such as 2027-01-31T09:00+09:00")],
+    move_following: Annotated[bool, typer.Option("--move-following", help="later phases as much")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a phase end later."""
+    with connected() as client:
+        found = client.extend(slug, phase, end=exact(until), move_following=move_following)
+    told(found, {"phase": "name", "start": time_of("start"), "end": time_of("end")}, as_json=as_json)
+
+
+@organize.command()
+def pause(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
+    """Take nothing in for now."""
+    with connected() as client:
+        done(client.turn_phase(slug, phase, "pause"), f"{phase} is paused", as_json=as_json)
+
+
+@organize.command()
+def resume(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
+    """Take uploads in again."""
+    with connected() as client:
+        done(client.turn_phase(slug, phase, "resume"), f"{phase} goes on", as_json=as_json)
+
+
+@organize.command()
+def invites(
+    slug: Slug,
+    uses: Annotated[int, typer.Option(min=1, max=1000, help="how many teams may use it")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Make an invite for teams; its code is shown this once."""
+    with connected() as client:
+        code = client.invite(slug, uses=uses)
+    done({"code": code, "uses": uses}, code, as_json=as_json)
+
+
+@organize.command()
+def teams(slug: Slug, as_json: AsJson = False) -> None:
+    """List the teams."""
+    columns: Columns = {
+        "name": "name",
+        "id": "id",
+        "members": "members",
+        "submissions": "submissions",
+        "disqualified": "disqualified",
+    }
+    with connected() as client:
+        show(client.teams(slug), columns, as_json=as_json, empty="no teams")
+
+
+@organize.command()
+def grant(
+    slug: Slug,
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="its name or id")],
+    cap: Annotated[str, typer.Argument(metavar="CAP", help=CAPS)],
+    amount: Amount,
+    as_json: AsJson = False,
+) -> None:
+    """Give a team more of a cap; more of a daily one for this day."""
+    with connected() as client:
+        made = client.grant(slug, team_id=team_in(client, slug, team), cap=cap, amount=amount)
+    done(made, f"{plain(team)}: {amount} more of {cap}", as_json=as_json)
+
+
+What = Annotated[str, typer.Argument(metavar="WHAT", help="a submission's id; with --team SLUG/TEAM")]
+OfTeam = Annotated[bool, typer.Option("--team", help="a whole team, by its name or id")]
+
+
+@organize.command()
+def disqualify(what: What, team: OfTeam = False, as_json: AsJson = False) -> None:
+    """Take a submission, or a team, out of the boards and targets."""
+    judge(what, "disqualify", team=team, as_json=as_json)
+
+
+@organize.command()
+def reinstate(what: What, team: OfTeam = False, as_json: AsJson = False) -> None:
+    """Undo a disqualification."""
+    judge(what, "reinstate", team=team, as_json=as_json)
+
+
+def judge(what: str, act: str, *, team: bool, as_json: bool) -> None:
+    with connected() as client:
+        if team:
+            slug, slash, name = what.partition("/")
+            if not slash:
+                raise InvalidInput("--team takes SLUG/TEAM", code="team")
+            answer = client.judge_team(slug, team_in(client, slug, name), act)
+        else:
+            answer = client.judge_submission(what, act)
+    done(answer, f"{act}d {plain(what)}", as_json=as_json)
+
+
+def team_in(client: Client, slug: str, wanted: str) -> str:
+    """The id of the team of that name or id."""
+    for team in client.teams(slug):
+        if wanted in {team["name"], team["id"]}:
+            return str(team["id"])
+    raise InvalidInput(f"{slug} has no team {wanted!r}", code="no_such_team")
+
+
+@organize.command()
+def announce(
+    slug: Slug,
+    en: Annotated[str | None, typer.Option(help="in English")] = None,
+    ja: Annotated[str | None, typer.Option(help="in Japanese")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell everybody something."""
+    text = {language: said for language, said in (("en", en), ("ja", ja)) if said}
+    if not text:
+        raise InvalidInput("say it: --en, --ja or both", code="no_text")
+    with connected() as client:
+        done(client.announce(slug, text), "announced", as_json=as_json)
+
+
+@organize.command()
+def audit(slug: Slug, as_json: AsJson = False) -> None:
+    """Read who did what, newest first."""
+    columns: Columns = {
+        "at": time_of("at"),
+        "who": "actor",
+        "act": "action",
+        "on": "subject",
+        "before": "before",
+        "after": "after",
+    }
+    with connected() as client:
+        show(client.audit(slug), columns, as_json=as_json, empty="nothing yet")
+
+
+@organize.command()
+def queue(slug: Slug, as_json: AsJson = False) -> None:
+    """Show what waits to be scored, and whether the workers are well."""
+    with connected() as client:
+        found = client.queue(slug)
+    told(found, {name.replace("_", " "): name for name in found}, as_json=as_json)
+
+
+@organize.command()
+def export(
+    slug: Slug,
+    into: Annotated[Path, typer.Option(help="the file to write, such as export.zip")],
+    force: Annotated[bool, typer.Option("--replace", help="a file that is there")] = False,
+) -> None:
+    """Fetch everything about the competition that an organizer may have, as one archive."""
+    if into.exists() and not force:
+        raise InvalidInput(f"{into} exists already; --replace overwrites it", code="files")
+    with connected() as client, transfer_bar(into.name) as progress:
+        digest = client.export(slug, into, progress=progress)
+    print(f"{into}  SHA-256 {digest}")
+
+
+@organize.command()
+def threshold(
+    slug: Slug,
+    groups: Annotated[
+        str | None, typer.Option("--group", "--groups", help="columns a cheat may keep, such as sex,country")
+    ] = None,
+    draws: Annotated[int | None, typer.Option(min=0, help="permutations of each type to simulate")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have the service advise on the threshold, on its data and rules; wait for the report."""
+    from app.cli.advice import show_advice
+    from app.cli.sending import LONGEST_WAIT_S, PATIENCE_S
+    from app.cli.shown import console
+
+    question = {"groups": groups.split(",") if groups else None, "draws": draws}
+    with connected() as client, console().status("waiting for the report"):
+        asked = client.ask_threshold(slug, **question)
+        found = client.threshold_report(asked["id"], timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S)
+    if as_json:
+        print_json(found)
+    elif found["report"]:
+        show_advice(console(), found["report"])
+    if not found["report"]:
+        failure = plain(str(found.get("failure") or found["status"]))
+        raise RuntimeError(f"the report could not be made: {failure}")
+
+
+def exact(written: str) -> str:
+    """A moment with its zone, as the service wants it; the reader's zone if it says none."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(written).astimezone().isoformat()
+    except ValueError:
+        raise InvalidInput(f"{written!r} is no time like 2027-01-31T09:00+09:00", code="time") from None
+
+
+def told(found: Any, columns: Columns, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print_fields(found, columns)
+
+
+def done(answer: Any, sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+    else:
+        print(sentence)

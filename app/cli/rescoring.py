@@ -1,0 +1,66 @@
+"""``anoncup organize rescore``: all submissions by other rules, compared, then applied or cancelled."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.connection import connected
+from app.cli.listing import Columns, print_json, print_table
+from app.cli.options import AsJson, Slug, TomlFile
+
+rescore = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
+
+Set = Annotated[str, typer.Argument(metavar="ID", help="the set's id")]
+
+
+@rescore.command()
+def start(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
+    """Begin a set: every submission is scored by this file, and nothing else changes yet."""
+    with connected() as client:
+        tell(client.start_rescore(slug, file.read_bytes()), as_json=as_json)
+
+
+@rescore.command("show")
+def show_set(identifier: Set, as_json: AsJson = False) -> None:
+    """Show how far a set is, and what would change."""
+    with connected() as client:
+        tell(client.rescore(identifier), as_json=as_json)
+
+
+@rescore.command()
+def apply(identifier: Set, as_json: AsJson = False) -> None:
+    """Put a set in force: its rules and its scores, all at once."""
+    with connected() as client:
+        tell(client.end_rescore(identifier, "apply"), as_json=as_json)
+
+
+@rescore.command()
+def cancel(identifier: Set, as_json: AsJson = False) -> None:
+    """Drop a set; everything stays as it was."""
+    with connected() as client:
+        tell(client.end_rescore(identifier, "cancel"), as_json=as_json)
+
+
+def tell(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    progress = f", {found['finished']} of {found['total']} scored" if "total" in found else ""
+    print(f"{found['id']} is {found['state']}{progress}")
+    columns: Columns = {
+        "submission": "submission",
+        "team": "team",
+        "status": lambda row: changed(row, "status"),
+        "overall": lambda row: changed(row, "overall"),
+        "rank": lambda row: changed(row, "rank"),
+    }
+    if found.get("rows"):
+        print_table(found["rows"], columns)
+
+
+def changed(row: dict[str, Any], field: str) -> str:
+    """A field before and after, or once where it stays."""
+    from app.cli.listing import cell
+
+    before, after = (cell((row.get(time) or {}).get(field)) for time in ("before", "after"))
+    return before if before == after else f"{before} → {after}"

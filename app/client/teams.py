@@ -1,0 +1,122 @@
+"""The calls of those who take part."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.client.transport import (
+    Transferred,
+    Transport,
+    at,
+    part,
+    unseen,
+    unwatched,
+)
+
+FINAL = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
+
+
+class TeamsCalls(Transport):
+    """What a member of a team may do, and partly a visitor. Lists come whole."""
+
+    # Accounts.
+
+    def token(self, name: str, password: str, *, label: str = "api") -> str:
+        body = {"name": name, "password": password, "token_name": label}
+        return str(self.call("POST", "/tokens", json=body)["token"])
+
+    def sign_up(self, *, invite: str, team: str, name: str, password: str) -> str:
+        """Sign up a new team; returns its member's token."""
+        body = {"invite": invite, "team": team, "name": name, "password": password}
+        return str(self.call("POST", "/signup", json=body)["token"])
+
+    def me(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", "/me")
+        return found
+
+    def revoke(self) -> None:
+        """End the token that makes the calls."""
+        self.call("DELETE", "/tokens/current")
+
+    # Competitions.
+
+    def competitions(self) -> list[dict[str, Any]]:
+        return self.pages("/competitions")
+
+    def competition(self, slug: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", at(slug))
+        return found
+
+    # Submissions and guesses.
+
+    def submit(
+        self,
+        slug: str,
+        release: Mapping[str, bytes],
+        *,
+        secret: bytes,
+        comment: str = "",
+        progress: Transferred = unwatched,
+    ) -> dict[str, Any]:
+        """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``)."""
+        contents, texts = {**release, "secret": secret}, {"comment": comment}
+        return self.deliver(at(slug, "submissions"), contents, texts=texts, progress=progress)
+
+    def submissions(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "submissions"))
+
+    def submission(self, identifier: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", f"/submissions/{part(identifier)}")
+        return found
+
+    def wait(
+        self,
+        identifier: str,
+        *,
+        timeout_s: float,
+        patience_s: float = 0.0,
+        meanwhile: Callable[[], None] = lambda: None,
+        watch: Callable[[dict[str, Any]], None] = unseen,
+    ) -> dict[str, Any]:
+        """The submission once its scoring has ended; Unavailable after ``timeout_s``.
+
+        ``patience_s``: how long the service may be away meanwhile.
+        """
+        path = f"/submissions/{part(identifier)}"
+        ended = {"status": FINAL}
+        return self.until(
+            path, ended, timeout_s=timeout_s, patience_s=patience_s, meanwhile=meanwhile, watch=watch
+        )
+
+    def targets(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "targets"))
+
+    def guess(self, target_id: str, content: bytes, *, progress: Transferred = unwatched) -> dict[str, Any]:
+        return self.deliver(f"/targets/{part(target_id)}/guesses", {"guess": content}, progress=progress)
+
+    def guesses(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "guesses"))
+
+    def board(self, slug: str, which: str = "anonymization") -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", at(slug, "boards", which))
+        return found
+
+    # What comes after.
+
+    def cancel(self, identifier: str) -> dict[str, Any]:
+        withdrawn: dict[str, Any] = self.call("POST", f"/submissions/{part(identifier)}/cancel")
+        return withdrawn
+
+    def mark_final(self, identifier: str, *, final: bool = True) -> dict[str, Any]:
+        path, body = f"/submissions/{part(identifier)}/final", {"final": final}
+        marked: dict[str, Any] = self.call("PUT", path, json=body)
+        return marked
+
+    def quota(self, slug: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", at(slug, "quota"))
+        return found
+
+    def board_csv(self, slug: str, which: str = "anonymization") -> str:
+        return self.text(at(slug, "boards", f"{which}.csv"))
+
+    def announcements(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "announcements"))
