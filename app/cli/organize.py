@@ -72,7 +72,7 @@ def upload(
 def phases(slug: Slug, as_json: AsJson = False) -> None:
     """Show the phases and where the competition stands."""
     columns: Columns = {"phase": "name", "start": time_of("start"), "end": time_of("end")}
-    with connected() as client:
+    with connected(anybody=True) as client:
         found = client.competition(slug)
     if as_json:
         print_json(found["phases"])

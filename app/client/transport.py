@@ -204,7 +204,7 @@ def refuse(answer: httpx2.Response) -> None:
     if status < 400:
         where = answer.headers.get("location", "elsewhere")
         raise Unavailable(f"the service answers from another address: {where}")
-    problem = answer.json() if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
+    problem = json_of(answer) if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
     if status in {502, 503, 504}:
         raise Unavailable(f"the service is not available: {problem.get('detail', status)}")
     wait = answer.headers.get("retry-after", "")
@@ -212,11 +212,20 @@ def refuse(answer: httpx2.Response) -> None:
 
 
 def read(answer: httpx2.Response) -> Any:
+    if not answer.content:
+        return None
     if is_json(answer):
-        return answer.json()
+        return json_of(answer)
     if "html" in answer.headers.get("content-type", ""):
         raise Unavailable("a page of another kind answers at this address, not the service")
     return answer.text
+
+
+def json_of(answer: httpx2.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        raise Unavailable("what answers at this address is not the service") from None
 
 
 def is_json(answer: httpx2.Response) -> bool:
