@@ -344,7 +344,7 @@ def test_data_and_submissions_that_arrive_at_once_agree_in_the_end(arena: Arena)
     def send(number: int) -> list[int]:
         table, secret = noisy_release(number, tables[number % 2])
         start.wait()
-        return [arena.submit(teams[number], anonymized=table, secret=secret).status_code for _ in range(2)]
+        return [arena.submit(teams[number], anonymized=table, secret=secret).status_code for _ in range(4)]
 
     with ThreadPoolExecutor(8) as pool:
         putting = [pool.submit(put, number) for number in range(2)]
