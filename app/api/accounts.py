@@ -18,6 +18,7 @@ router = APIRouter(tags=["accounts"])
 LONGEST_TOKEN_LIFE_DAYS = 365
 
 Name = Annotated[str, Field(max_length=1000, description="any spelling that differs in case or width only")]
+NewName = Annotated[str, Field(max_length=1000, description="1 to 100 characters without control characters")]
 Code = Annotated[str, Field(max_length=200)]
 Password = Annotated[SecretStr, Field(max_length=1000, description="8 to 256 characters")]
 
@@ -28,9 +29,12 @@ class SignUp(BaseModel):
     invite: Annotated[Code, Field(description="a code of an organizer (a new team) or of a team (joins it)")]
     team: Annotated[
         str | None,
-        Field(description="the new team's name; of an invite that joins a team: its name or nothing"),
+        Field(
+            max_length=1000,
+            description="the new team's name; of an invite that joins a team: its name or nothing",
+        ),
     ] = None
-    name: Annotated[str, Field(description="1 to 100 characters without control characters")]
+    name: NewName
     password: Password
 
 
@@ -53,7 +57,7 @@ class Join(BaseModel):
     """An invite for somebody who has an account."""
 
     invite: Code
-    team: Annotated[str | None, Field(description="as in signing up")] = None
+    team: Annotated[str | None, Field(max_length=1000, description="as in signing up")] = None
 
 
 class SignIn(BaseModel):

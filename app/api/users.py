@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
-from app.api.accounts import Name, Password
+from app.api.accounts import Name, NewName, Password
 from app.http.dependencies import SignedIn
 from app.roles import Role
 from app.services import organizers, passwords
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/users", tags=["users"])
 class UserIn(BaseModel):
     """A new account."""
 
-    name: Annotated[str, Field(description="1 to 100 characters without control characters")]
+    name: NewName
     password: Password
     role: Role
 
