@@ -17,6 +17,7 @@ from app.api import (
     submissions,
     targets,
     teams,
+    threshold_reports,
     users,
 )
 from app.config import get_settings
@@ -40,6 +41,7 @@ RESOURCES = (
     guesses,
     boards,
     rescores,
+    threshold_reports,
 )
 
 

@@ -45,6 +45,16 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question to the advisor about a competition's data."""
+
+    data: str
+    competition_file: str
+    original: dict[str, str]
+    question: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     number: int
     of: int
@@ -53,6 +63,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
+    """What the child found: a verdict, or the advisor's report; and the version of its rules."""
+
     content: dict[str, Any]
     scorer: str
 
@@ -76,7 +88,7 @@ class Child:
             bufsize=0,
         )
 
-    def send(self, request: Request) -> None:
+    def send(self, request: Request | Inquiry) -> None:
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
         try:
             left = memoryview(json.dumps(asdict(request)).encode() + b"\n")
@@ -140,9 +152,10 @@ class Keeper:
 keeper = Keeper()
 
 
-def evaluate(request: Request, settings: Settings, *, on_step: Callable[[Step], None]) -> Verdict:
-    """The verdict on one submission. ``on_step`` is called at each step and every few seconds between.
+def evaluate(request: Request | Inquiry, settings: Settings, *, on_step: Callable[[Step], None]) -> Verdict:
+    """The verdict on one submission, or the report on one question.
 
+    ``on_step`` is called at each step and every few seconds between.
     ScoringFailed: it cannot be scored; ChildDied, Unavailable: it may be tried again. An unfinished child is
     ended, for what it would still say belongs to no later submission.
     """

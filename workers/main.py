@@ -9,9 +9,9 @@ from celery.signals import setup_logging, worker_process_init
 from app import logs
 from app.config import get_settings
 from app.queue import celery
-from workers import phases, scoring, trials, upkeep
+from workers import advising, phases, scoring, trials, upkeep
 
-__all__ = ["celery", "phases", "scoring", "trials", "upkeep"]
+__all__ = ["advising", "celery", "phases", "scoring", "trials", "upkeep"]
 
 PR_SET_PDEATHSIG = 1
 

@@ -18,6 +18,9 @@ from app import storage
 from app.errors import NotFound, Unavailable
 from app.scoring import kernels
 from app.scoring.evaluate import Progress, Verdict, evaluate
+from app.scoring.excessive.advisor import Advice
+from app.scoring.excessive.question import Question
+from app.scoring.excessive.question import answer as answer_question
 from app.scoring.permutation import source_from_secret
 from app.scoring.tracks import TRACKS
 from workers.prepared import prepared_original
@@ -51,8 +54,9 @@ def answer(request: dict[str, Any], answers: BinaryIO) -> None:
         answers.write(json.dumps(message).encode() + b"\n")
 
     try:
-        verdict = score(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
-        say({"verdict": verdict.to_json(), "scorer": SCORER})
+        work = advise if "question" in request else score
+        found = work(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
+        say({"verdict": found.to_json(), "scorer": SCORER})
     except (NotFound, Unavailable):
         say({"failed": "storage"})
     except MemoryError:
@@ -76,6 +80,12 @@ def score(request: dict[str, Any], progress: Progress) -> Verdict:
         anonymized=track.individuals(release),
     )
     return evaluate(competition, prepared, release, source, progress=progress)
+
+
+def advise(request: dict[str, Any], progress: Progress) -> Advice:
+    digests = tuple(sorted(request["original"].items()))
+    competition, _, prepared = prepared_original(Path(request["data"]), digests, request["competition_file"])
+    return answer_question(Question(**request["question"]), competition, prepared, progress=progress)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import structlog
 
 from app import queue
 from app.queue import celery
-from app.services import evaluations, guesses, health
+from app.services import evaluations, guesses, health, threshold_reports
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
@@ -16,12 +16,14 @@ QUEUE = "upkeep"
 
 @celery.task(name=SWEEP)
 def sweep() -> None:
-    """Ring again for lost evaluations and guesses. Safe to run twice at once."""
+    """Ring again for lost evaluations, guesses and reports. Safe to run twice at once."""
     queue_is_empty = queue.depth() == 0
     with transaction() as session:
         scoring = evaluations.ask_again(session, queue_is_empty=queue_is_empty)
         judging = guesses.ask_again(session, queue_is_empty=queue_is_empty)
+        advising = threshold_reports.ask_again(session, queue_is_empty=queue_is_empty)
     with transaction() as session:
         health.beat(session, SWEEP)
-    if scoring or judging:
-        log.info("asked_again", evaluations=list(map(str, scoring)), guesses=list(map(str, judging)))
+    found = [*scoring, *judging, *advising]
+    if found:
+        log.info("asked_again", work=[str(identifier) for identifier in found])

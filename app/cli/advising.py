@@ -8,7 +8,6 @@ import typer
 from app.cli.advice import show_advice
 from app.cli.options import AsJson, CompetitionFile, OriginalFiles
 from app.cli.shown import console, progress_bar
-from app.errors import InvalidInput
 
 
 def threshold(
@@ -29,29 +28,15 @@ def threshold(
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
     from app.cli.files import contest_of
-    from app.scoring.excessive.advisor import DRAWS, advise
+    from app.scoring.excessive.advisor import DRAWS
+    from app.scoring.excessive.question import Question, answer, checked
 
     contest = contest_of(competition, original)
-    name = contest.rules.excessive.distance if distance is None else distance
-    if name not in contest.track.distances:
-        known = ", ".join(contest.track.distances)
-        raise InvalidInput(f"distances of the {contest.track.name} track: {known}", code="unknown_distance")
-    known_columns, usual = contest.track.group_columns(contest.rules)
-    chosen = tuple(groups.split(",")) if groups else usual
-    unknown = set(chosen) - set(known_columns)
-    if unknown:
-        said = f"{', '.join(sorted(unknown))}: group columns are {', '.join(known_columns)}"
-        raise InvalidInput(said, code="unknown_column")
+    columns = tuple(groups.split(",")) if groups else None
+    asked = Question(columns, distance, bits, DRAWS if draws is None else draws, seconds)
+    asked = checked(asked, contest.rules)
     with progress_bar("threshold") as progress:
-        advice = advise(
-            contest.prepared,
-            contest.track.distances[name],
-            contest.track.groups(contest.prepared, chosen),
-            bits=bits,
-            draws=DRAWS if draws is None else draws,
-            seconds=seconds,
-            progress=progress,
-        )
+        advice = answer(asked, contest.rules, contest.prepared, progress=progress)
     if as_json:
         print(json.dumps(advice.to_json(), indent=2))
     else:

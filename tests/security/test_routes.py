@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Competition, Member, Organizer, Rescore, Submission, Team, User
+from app.db.models import Competition, Member, Organizer, Rescore, Submission, Team, ThresholdReport, User
 from app.http.dependencies import COOKIE
 from app.main import create_app
 from app.roles import Role
@@ -78,6 +78,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/rescores/{rescore_id}": (401, 404, 404, 200, 404, 200),
     "POST /api/v1/rescores/{rescore_id}/apply": (401, 404, 404, 409, 404, 409),
     "POST /api/v1/rescores/{rescore_id}/cancel": (401, 404, 404, 200, 404, 409),
+    "POST /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 202, 403, 202),
+    "GET /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/threshold-reports/{report_id}": (401, 404, 404, 200, 404, 200),
     # of a second competition, where own team's release is a target of other team's
     "GET /api/v1/competitions/{slug}/targets": (401, 200, 200, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/targets.zip": (401, 200, 200, 200, 403, 200),
@@ -169,7 +172,8 @@ class Stage:
             "name": "anonymization",
             "target_id": self.target_id,
             "team_id": team_of(self.submission_id),
-            "rescore_id": latest_rescore(),
+            "rescore_id": latest(Rescore),
+            "report_id": latest(ThresholdReport),
             "file": "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": self.submission_id,
             "path": "site.css",
@@ -221,9 +225,9 @@ def team_of(submission_id: str) -> UUID:
         return session.get_one(Submission, UUID(submission_id)).team_id
 
 
-def latest_rescore() -> UUID:
+def latest(kind: type[Rescore] | type[ThresholdReport]) -> UUID:
     with transaction() as session:
-        found = session.scalar(select(Rescore.id).order_by(Rescore.created_at.desc()).limit(1))
+        found = session.scalar(select(kind.id).order_by(kind.created_at.desc()).limit(1))
         return found or UUID(int=0)
 
 
@@ -333,6 +337,7 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     "POST /api/v1/competitions/{slug}/rescores": lambda stage: {
         "content": competition_file(stage.arena.slug, threshold=0.1)
     },
+    "POST /api/v1/competitions/{slug}/threshold-reports": lambda _: {"json": {"draws": 0}},
     "POST /api/v1/targets/{target_id}/guesses": lambda _: {
         "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
     },

@@ -1,0 +1,77 @@
+"""Threshold reports: ask the advisor about a competition's data, read what it found."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, status
+from pydantic import BaseModel, Field
+
+from app.db.models import ThresholdReport
+from app.http.dependencies import SignedIn
+from app.scoring.excessive.advisor import DRAWS
+from app.scoring.excessive.question import Question
+from app.services import threshold_reports
+from app.transaction import transaction
+
+router = APIRouter(tags=["threshold reports"])
+
+
+class QuestionIn(BaseModel):
+    groups: Annotated[
+        list[Annotated[str, Field(max_length=200)]] | None,
+        Field(max_length=1000, description="columns a cheat may keep; default: the cross-tables'"),
+    ] = None
+    distance: Annotated[str | None, Field(description="default: the competition's")] = None
+    bits: Annotated[int, Field(ge=1, le=1000, description="reject cheats but for a chance of 2^-bits")] = 50
+    draws: Annotated[int, Field(ge=0, le=100_000, description="permutations of each type")] = DRAWS
+    seconds: Annotated[float, Field(ge=0, le=300, description="time to make more bounds exact")] = 0.0
+
+
+class ReportSummary(BaseModel):
+    id: UUID
+    status: Annotated[str, Field(description="QUEUED, SCORING, SCORED (made) or ERROR")]
+    created_at: datetime
+    finished_at: datetime | None
+    failure: str | None
+    question: dict[str, Any]
+
+
+class ReportOut(ReportSummary):
+    report: Annotated[
+        dict[str, Any] | None, Field(description="as `anoncup threshold --json` prints it, once it is made")
+    ]
+
+
+@router.post("/competitions/{slug}/threshold-reports", status_code=status.HTTP_202_ACCEPTED)
+def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> ReportSummary:
+    """Have a worker advise on the threshold of the rule against excessive anonymization."""
+    with transaction() as session:
+        made = threshold_reports.ask(session, principal, slug, Question(**body.model_dump()))
+        return summary(made)
+
+
+@router.get("/competitions/{slug}/threshold-reports")
+def list_reports(slug: str, principal: SignedIn) -> list[ReportSummary]:
+    """The competition's reports, newest first."""
+    with transaction() as session:
+        return [summary(each) for each in threshold_reports.listed(session, principal, slug)]
+
+
+@router.get("/threshold-reports/{report_id}")
+def get_report(report_id: UUID, principal: SignedIn) -> ReportOut:
+    """One report: the advice, its bounds and histograms."""
+    with transaction() as session:
+        found = threshold_reports.visible(session, principal, report_id)
+        return ReportOut(**summary(found).model_dump(), report=found.report)
+
+
+def summary(found: ThresholdReport) -> ReportSummary:
+    return ReportSummary(
+        id=found.id,
+        status=found.state,
+        created_at=found.created_at,
+        finished_at=found.finished_at,
+        failure=found.failure,
+        question=found.question,
+    )

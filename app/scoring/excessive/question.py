@@ -1,0 +1,56 @@
+"""What an organizer asks the advisor, read against a competition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.errors import InvalidInput
+from app.scoring.competition import Competition
+from app.scoring.excessive.advisor import DRAWS, Advice, Announce, advise, silent
+from app.scoring.tracks import TRACKS
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``groups``: columns that a cheat may keep (None: the cross-tables'); ``distance`` (None: the
+    competition's); cheats are rejected but for 2^-``bits``; ``draws``: permutations to simulate; ``seconds``:
+    time to make more of the bounds exact."""
+
+    groups: Sequence[str] | None = None
+    distance: str | None = None
+    bits: int = 50
+    draws: int = DRAWS
+    seconds: float = 0.0
+
+
+def checked(question: Question, competition: Competition) -> Question:
+    """The question with its defaults filled in; InvalidInput names what the track does not have."""
+    track = TRACKS[competition.track]
+    distance = question.distance or competition.excessive.distance
+    if distance not in track.distances:
+        known = ", ".join(track.distances)
+        raise InvalidInput(f"distances of the {track.name} track: {known}", code="unknown_distance")
+    known_columns, usual = track.group_columns(competition)
+    groups = tuple(usual if question.groups is None else question.groups)
+    unknown = set(groups) - set(known_columns)
+    if unknown:
+        said = f"{', '.join(sorted(unknown))}: group columns are {', '.join(known_columns)}"
+        raise InvalidInput(said, code="unknown_column")
+    return Question(groups, distance, question.bits, question.draws, question.seconds)
+
+
+def answer(
+    question: Question, competition: Competition, prepared: Any, *, progress: Announce = silent
+) -> Advice:
+    """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
+    asked, track = checked(question, competition), TRACKS[competition.track]
+    assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above
+    return advise(
+        prepared,
+        track.distances[asked.distance],
+        track.groups(prepared, asked.groups),
+        bits=asked.bits,
+        draws=asked.draws,
+        seconds=asked.seconds,
+        progress=progress,
+    )

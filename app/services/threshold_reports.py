@@ -1,0 +1,94 @@
+"""Threshold reports: the advisor's work on a competition's data, done by a worker and kept."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app import queue
+from app.db.models import State, ThresholdReport
+from app.errors import Conflict, NotFound
+from app.scoring.excessive.question import Question, checked
+from app.services import audit, competitions, leases
+from app.services.accounts import Principal
+
+ADVISE = "advise"
+"""The name of the task that makes one report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a worker needs to make a report, and the attempt that is its right to record."""
+
+    report_id: UUID
+    attempt: int
+    competition_file: str
+    original: dict[str, str]
+    question: dict[str, Any]
+
+
+def ask(session: Session, principal: Principal, slug: str, question: Question) -> ThresholdReport:
+    """Queue a report on the competition's data as they stand now."""
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    asked = asdict(checked(question, competitions.read_file(row.file)))
+    made = ThresholdReport(
+        competition_id=row.id,
+        user_id=principal.user_id,
+        file=row.file,
+        original=row.original,
+        question=asked,
+    )
+    session.add(made)
+    session.flush()
+    queue.defer(session, ADVISE, made.id)
+    audit.record(session, principal, "threshold.ask", competition_id=row.id, subject=str(made.id))
+    return made
+
+
+def listed(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
+    """A competition's reports, newest first; for its organizers."""
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    found = select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
+    return session.scalars(found.order_by(ThresholdReport.created_at.desc())).all()
+
+
+def visible(session: Session, principal: Principal, report_id: UUID) -> ThresholdReport:
+    report = session.get(ThresholdReport, report_id)
+    if report is None or not competitions.is_organizer(session, report.competition_id, principal):
+        raise NotFound("there is no such report", code="no_such_report")
+    principal.require("organize")
+    return report
+
+
+def claim(session: Session, report_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the report for this worker, or None if it is not ours to make (``leases.claim``)."""
+    report = leases.claim(session, ThresholdReport, report_id, lease=lease, attempts=attempts)
+    if report is None:
+        return None
+    return Claim(report.id, report.attempt, report.file, report.original, report.question)
+
+
+def record(session: Session, claimed: Claim, found: dict[str, Any]) -> bool:
+    """Store a report, once: False if another worker has taken it since."""
+    report = leases.held(session, ThresholdReport, claimed.report_id, claimed.attempt)
+    if report is None:
+        return False
+    leases.finish(session, report, State.SCORED)
+    report.report, report.failure = found, None
+    return True
+
+
+def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
+    """Ring again for reports that nobody makes."""
+    found = leases.unattended(session, ThresholdReport, queue_is_empty=queue_is_empty)
+    for report_id in found:
+        queue.defer(session, ADVISE, report_id)
+    return found

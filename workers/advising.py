@@ -1,0 +1,35 @@
+"""Makes threshold reports: claim, advise in the limited child, record."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+from app.config import get_settings
+from app.db.models import ThresholdReport
+from app.queue import celery
+from app.services import threshold_reports
+from app.transaction import transaction
+from workers import child, leased
+from workers.child import Inquiry, Step, Verdict
+
+
+@celery.task(name=threshold_reports.ADVISE)
+def advise(report_id: str) -> None:
+    """Make one report. Safe to deliver twice, and to kill."""
+    settings = get_settings()
+    lease = timedelta(seconds=settings.lease_s)
+    with transaction() as session:
+        claimed = threshold_reports.claim(
+            session, UUID(report_id), lease=lease, attempts=settings.scoring_attempts
+        )
+    if claimed is None:
+        return  # finished, or another worker holds it
+    inquiry = Inquiry(str(settings.data), claimed.competition_file, claimed.original, claimed.question)
+
+    def do(on_step: Callable[[Step], None]) -> Verdict:
+        return child.evaluate(inquiry, settings, on_step=on_step)
+
+    found = leased.done(do, ThresholdReport, claimed.report_id, claimed.attempt)
+    if found is not None:
+        with transaction() as session:
+            threshold_reports.record(session, claimed, found.content)

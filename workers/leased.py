@@ -1,0 +1,74 @@
+"""Work in the limited child under a lease: keep the claim while it runs, and say how it went wrong."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from app.config import get_settings
+from app.db.models.declarations import Work
+from app.errors import Unavailable
+from app.services import leases
+from app.transaction import transaction
+from workers.child import ChildDied, ScoringFailed, Step, Verdict
+
+log = structlog.get_logger(__name__)
+
+Do = Callable[[Callable[[Step], None]], Verdict]
+
+
+class LostClaim(Exception):  # not an error: another worker goes on
+    """The lease ran out and another worker has taken over."""
+
+
+def done(
+    do: Do,
+    kind: type[Work],
+    identifier: UUID,
+    attempt: int,
+    *,
+    progress: Callable[[Step], dict[str, Any]] = lambda _: {},
+) -> Verdict | None:
+    """What ``do`` found; None if it could not be finished, which is noted on the work.
+
+    ``progress``: the columns that a step fills.
+    """
+    try:
+        return do(renewal(kind, identifier, attempt, progress))
+    except ScoringFailed as problem:
+        end_in_error(kind, identifier, attempt, str(problem))
+    except LostClaim:
+        log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
+    except (Unavailable, ChildDied) as problem:
+        give_back(kind, identifier, attempt, str(problem))
+    return None
+
+
+def renewal(
+    kind: type[Work], identifier: UUID, attempt: int, progress: Callable[[Step], dict[str, Any]]
+) -> Callable[[Step], None]:
+    """Called at every step and every few seconds between them: keeps the claim, or stops the work."""
+    lease = timedelta(seconds=get_settings().lease_s)
+
+    def renew(step: Step) -> None:
+        with transaction() as session:
+            held = leases.renew(session, kind, identifier, attempt, lease=lease, **progress(step))
+        if not held:
+            raise LostClaim
+
+    return renew
+
+
+def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=reason)
+    with transaction() as session:
+        leases.fail(session, kind, identifier, attempt, reason)
+
+
+def give_back(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+    """A part was away or the child was killed: the sweep tries again, up to the cap of attempts."""
+    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=reason)
+    with transaction() as session:
+        leases.give_back(session, kind, identifier, attempt, reason)
