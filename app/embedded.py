@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ import psycopg
 
 from app import tethered
 from app.errors import Unavailable
+from app.server import READY_WITHIN, Server, stopped_after, wait
 
 POSTGRES_MAJOR = "18"
 """Of the binaries, and so of the data folder: Postgres does not read another version's."""
@@ -35,31 +36,8 @@ LONGEST_SOCKET_FOLDER = 85
 PORT = 5432
 """Only a part of the socket's name; given everywhere, since Postgres and its clients obey ``PGPORT``."""
 
-READY_WITHIN = 60.0
 FINISHING_WITHIN = 20.0
 """Seconds that the servers of a killed process get to close their data before a new start gives up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """One running server program and where it writes its log."""
-
-    name: str
-    process: subprocess.Popen[bytes]
-    log: Path
-
-    def check(self) -> None:
-        """Raise Unavailable if it has ended."""
-        status = self.process.poll()
-        if status == tethered.NAMESPACE_REFUSED:
-            raise Unavailable(
-                f"{self.name} does not run as root, and this system does not let root take another user's "
-                "number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
-            )
-        if status is not None:
-            raise Unavailable(
-                f"{self.name} ended (status {status}). End of {self.log}:\n{tethered.tail(self.log)}"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +56,9 @@ class Services:
         return self.redis_url.replace("redis+socket://", "unix://", 1)
 
     def check(self) -> None:
-        """Raise Unavailable if a server has ended."""
+        """Start again what has ended; Unavailable if a server cannot be kept running."""
         for server in self.servers:
-            server.check()
+            server.keep()
 
 
 @contextmanager
@@ -202,7 +180,6 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     folder = data / "valkey"
     folder.mkdir(mode=0o700, exist_ok=True)
     address = sockets / "valkey.sock"
-    address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
     options = {
         "port": "0",
         "unixsocket": str(address),
@@ -219,9 +196,14 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         *(part for name, value in options.items() for part in (f"--{name}", value)),
     ]
     log = data / "logs" / "valkey.log"
-    server = Server("Valkey", tethered.start(command, log=log, cwd=folder, pass_fds=(lock,)), log)
-    with _stopped_after(server, signal.SIGTERM):
-        _wait(server, lambda: _answers_ping(address))
+
+    def start() -> subprocess.Popen[bytes]:
+        address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
+        return tethered.start(command, log=log, cwd=folder, pass_fds=(lock,))
+
+    server = Server("Valkey", start(), log, start, lambda: _answers_ping(address))
+    with stopped_after(server, signal.SIGTERM):
+        wait(server)
         yield server
 
 
@@ -243,17 +225,21 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     }
     command = [str(_postgres_binary("postgres")), "-D", str(folder)]
     command += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    process = tethered.start(
-        command,
-        log=log,
-        end_with=signal.SIGINT,  # a fast shutdown: closes sessions, loses nothing
-        unroot=_is_root(),
-        cwd=Path("/"),
-        pass_fds=(lock,),
-    )
-    server = Server("Postgres", process, log)
-    with _stopped_after(server, signal.SIGINT, signal.SIGQUIT):
-        _wait(server, lambda: _has_database(sockets))
+
+    def start() -> subprocess.Popen[bytes]:
+        # Again: it finds its own lock file, and so sees by itself whether processes of the old one still run.
+        return tethered.start(
+            command,
+            log=log,
+            end_with=signal.SIGINT,  # a fast shutdown: closes sessions, loses nothing
+            unroot=_is_root(),
+            cwd=Path("/"),
+            pass_fds=(lock,),
+        )
+
+    server = Server("Postgres", start(), log, start, lambda: _has_database(sockets))
+    with stopped_after(server, signal.SIGINT, signal.SIGQUIT):
+        wait(server)
         yield server
 
 
@@ -277,7 +263,7 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
 def _run_initdb(folder: Path, log: Path, lock: int) -> None:
     process = tethered.start(_initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,))
     initdb = Server("initdb", process, log)
-    with _stopped_after(initdb, signal.SIGTERM):
+    with stopped_after(initdb, signal.SIGTERM):
         if process.wait(READY_WITHIN) != 0:
             initdb.check()
 
@@ -342,30 +328,6 @@ def _answers_ping(address: Path) -> bool:
             return connection.recv(16).startswith(b"+PONG")  # "-LOADING" while it reads its file
     except OSError:
         return False
-
-
-def _wait(server: Server, is_ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + READY_WITHIN
-    while not is_ready():
-        server.check()
-        if time.monotonic() > deadline:
-            raise Unavailable(
-                f"{server.name} did not answer. End of {server.log}:\n{tethered.tail(server.log)}"
-            )
-        time.sleep(0.01)
-
-
-@contextmanager
-def _stopped_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
-    """Stop the server at the end: each signal gets its time, SIGKILL is the last."""
-    try:
-        yield
-    finally:
-        for number in (*signals, signal.SIGKILL):
-            server.process.send_signal(number)
-            with suppress(subprocess.TimeoutExpired):
-                server.process.wait(10)
-                break
 
 
 # The binaries

@@ -14,7 +14,7 @@ import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
 
-from app import embedded, tethered
+from app import embedded, server, tethered
 from app.embedded import Services, embedded_services, running_services
 from app.errors import Unavailable
 
@@ -265,15 +265,62 @@ def test_a_path_that_sockets_or_urls_cannot_have_still_works(
     assert not socket_folder.exists()
 
 
-def test_a_server_that_is_killed_while_running_is_noticed(data: Path) -> None:
+def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
+    data: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with embedded_services(data) as services, valkey(services) as client:
+        sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
+        client.set("kept", "7")
+        assert eventually(lambda: client.info("persistence")["aof_pending_bio_fsync"] == 0)
+        time.sleep(1.1)  # what is flushed every second
+        for each in services.servers:
+            old = each.process
+            old.kill()
+            old.wait()
+            services.check()
+            assert each.process.pid != old.pid
+        assert sql(services, "SELECT number FROM kept") == ["7"]
+        assert client.get("kept") == "7"
+        assert "Postgres ended (status -9)" in caplog.text
+        assert "Valkey ended (status -9)" in caplog.text
     with embedded_services(data) as services:
-        services.check()
+        assert sql(services, "SELECT number FROM kept") == ["7"]
+
+
+def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
+    with embedded_services(data) as services:
+        made = create_engine(services.database_url)
+        busy = made.connect()
+        busy.exec_driver_sql("CREATE TABLE lost (id int)")
         services.servers[1].process.kill()
         services.servers[1].process.wait()
-        with pytest.raises(Unavailable, match="Postgres ended"):
-            services.check()
-    with embedded_services(data) as services:
         services.check()
+        assert sql(services, "SELECT count(*) FROM pg_tables WHERE tablename = 'lost'") == ["0"]
+        busy.invalidate()
+        busy.close()
+        made.dispose()
+
+
+def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "RESTARTS", 1)
+    with embedded_services(data) as services:
+        for again in (True, False):
+            services.servers[0].process.kill()
+            services.servers[0].process.wait()
+            if again:
+                services.check()
+        with pytest.raises(Unavailable, match="Valkey ended"):
+            services.check()
+
+
+def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "STARTED_WITHIN", 1.0)
+    with embedded_services(data) as services:
+        (data / "postgres" / "postgresql.conf").write_text("nonsense")
+        services.servers[1].process.kill()
+        services.servers[1].process.wait()
+        with pytest.raises(Unavailable, match=r"(?s)Postgres ended.*contains errors"):
+            services.check()
 
 
 def test_a_second_command_finds_the_servers_only_while_they_run(made_once: Path) -> None:

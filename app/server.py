@@ -1,0 +1,99 @@
+"""A server program that is kept running: started again on the same data when it ends."""
+
+import logging
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app import tethered
+from app.errors import Unavailable
+
+READY_WITHIN = 60.0
+"""Seconds until a server that was started must answer."""
+
+RESTARTS = 5
+RESTARTS_WITHIN = 600.0
+"""A server that ended more often than this within so many seconds is not started again."""
+
+STARTED_WITHIN = 20.0
+PAUSE = 0.5
+"""Seconds to start a server again, and between two tries: what the old one left running must end first."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Server:
+    """One running server program, where it writes its log, and how it is started again."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    start: Callable[[], subprocess.Popen[bytes]] | None = None
+    is_ready: Callable[[], bool] = lambda: True
+    ends: list[float] = field(default_factory=list)
+    """When it has ended while it should run."""
+
+    def check(self) -> None:
+        """Raise Unavailable if it has ended."""
+        status = self.process.poll()
+        if status == tethered.NAMESPACE_REFUSED:
+            raise Unavailable(
+                f"{self.name} does not run as root, and this system does not let root take another user's "
+                "number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
+            )
+        if status is not None:
+            raise Unavailable(
+                f"{self.name} ended (status {status}). End of {self.log}:\n{tethered.tail(self.log)}"
+            )
+
+    def keep(self) -> None:
+        """Start it again on the same data if it has ended; Unavailable if that does not help."""
+        status, now = self.process.poll(), time.monotonic()
+        if status is None:
+            return
+        self.ends = [*(end for end in self.ends if end > now - RESTARTS_WITHIN), now]
+        if self.start is None or len(self.ends) > RESTARTS:
+            self.check()
+        logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
+        self._start_again(now + STARTED_WITHIN)
+
+    def _start_again(self, deadline: float) -> None:
+        assert self.start is not None  # noqa: S101  # keep() has looked
+        while True:
+            self.process = self.start()
+            try:
+                wait(self)
+                return
+            except Unavailable:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(PAUSE)
+
+
+def wait(server: Server) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while not server.is_ready():
+        server.check()
+        if time.monotonic() > deadline:
+            raise Unavailable(
+                f"{server.name} did not answer. End of {server.log}:\n{tethered.tail(server.log)}"
+            )
+        time.sleep(0.01)
+
+
+@contextmanager
+def stopped_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
+    """Stop the server at the end: each signal gets its time, SIGKILL is the last."""
+    try:
+        yield
+    finally:
+        for number in (*signals, signal.SIGKILL):
+            server.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                server.process.wait(10)
+                break
