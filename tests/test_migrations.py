@@ -1,12 +1,57 @@
-"""The migrations make exactly the schema that the models describe."""
+"""The migrations make exactly the schema that the models describe, and keep the rows that are there."""
 
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.orm import Session, selectinload
 
+from app import storage
+from app.backup import rows, service
+from app.backup.keys import Places
 from app.config import Settings
-from app.db.models import Base
+from app.db.models import Base, Competition, Evaluation, Secret, State, Submission, Team, User
+from app.errors import Unavailable
 from migrations.run import migrate
+from tests.test_backup import target
+
+__all__ = ["target"]
+
+OLD = """
+INSERT INTO users (id, name, name_key, password_hash, role)
+VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'hash', 'participant');
+INSERT INTO tokens (id, user_id, name, digest, scopes, expires_at)
+VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000001', 'laptop',
+        '\\x00ff', '{read,submit}', now());
+INSERT INTO competitions (id, slug, file, scales, original, original_rows)
+VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10), '{"b": 0.1, "a": 1e-7}',
+        '{"original": "{digest}"}', 40);
+INSERT INTO invites (id, competition_id, digest, uses_left, expires_at)
+VALUES ('00000000-0000-0000-0000-000000000009', '00000000-0000-0000-0000-000000000003', '\\x01', 2, now());
+INSERT INTO teams (id, competition_id, name, name_key)
+VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤');
+INSERT INTO members (competition_id, user_id, team_id)
+VALUES ('00000000-0000-0000-0000-000000000003', '00000000-0000-0000-0000-000000000001',
+        '00000000-0000-0000-0000-000000000004');
+INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, rows, remarks)
+VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000003',
+        '00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001',
+        '2027-01-10 00:00:00.000001+00', '', '{"anonymized": "{digest}"}', 40, '[{"code": "x"}]');
+INSERT INTO evaluations (id, submission_id, current, state, attempt, step, steps, step_name, verdict)
+VALUES ('00000000-0000-0000-0000-000000000006', '00000000-0000-0000-0000-000000000005', true, 'SCORED', 1,
+        12, 12, 'euc1', '{"verdict": "accepted", "utility": 0.30000000000000004}'),
+       ('00000000-0000-0000-0000-000000000007', '00000000-0000-0000-0000-000000000005', false, 'ERROR', 3,
+        0, 0, '', NULL);
+INSERT INTO secrets (submission_id, key_id, sealed, commitment)
+VALUES ('00000000-0000-0000-0000-000000000005', 'key', '\\x0001feff', 'commitment');
+"""
+"""Rows as revision 0002 had them."""
+
+CONTENT = b"sex,income\nf,1\n"
 
 
 def test_migrations_and_models_agree(settings: Settings) -> None:
@@ -20,3 +65,110 @@ def test_migrations_and_models_agree(settings: Settings) -> None:
 def test_migrating_again_changes_nothing(settings: Settings) -> None:
     migrate(settings.database_url)
     migrate(settings.database_url)
+
+
+def filled_at_0002(url: str) -> None:
+    migrate(url, "0002")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(OLD.replace("{digest}", storage.digest_of(CONTENT)))
+    engine.dispose()
+
+
+def check_rows(url: str) -> None:
+    """Everything that was written at 0002, read through the models of today."""
+    engine = create_engine(url)
+    with Session(engine) as session:
+        user = session.scalars(select(User)).one()
+        assert (user.name, user.password_hash) == ('Ädä "A"', "hash")
+        competition = session.scalars(select(Competition)).one()
+        assert list(competition.scales.items()) == [("b", 0.1), ("a", 1e-7)]
+        assert (competition.file, competition.original_rows) == ("format = 1\n", 40)
+        assert competition.frozen_at is None
+        loaded = selectinload(Submission.evaluation), selectinload(Submission.team)
+        submission = session.scalars(select(Submission).options(*loaded)).one()
+        assert submission.received_at.microsecond == 1
+        assert list(submission.files.values()) == list(competition.original.values())
+        assert submission.sent == submission.files
+        assert submission.remarks == [{"code": "x"}]
+        assert not submission.final
+        assert submission.team.name == "赤\\t"
+        assert submission.team.disqualified_at is None
+        assert submission.evaluation.state == State.SCORED
+        assert submission.evaluation.verdict == {"verdict": "accepted", "utility": 0.1 + 0.2}
+        assert session.scalars(select(Secret.sealed)).one() == b"\x00\x01\xfe\xff"
+        assert sorted(session.scalars(select(Evaluation.attempt))) == [1, 3]
+        assert session.scalars(select(Team.name_key)).one() == "赤"
+    engine.dispose()
+
+
+def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target: str) -> None:
+    filled_at_0002(target)
+    migrate(target)
+    check_rows(target)
+
+
+def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:
+    filled_at_0002(target)
+    storage.put(tmp_path, CONTENT)
+    service.backup(target, tmp_path, tmp_path / "old.tar")
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        for table in reversed(rows.schema(connection).sorted_tables):
+            if table.name != rows.VERSION:
+                connection.execute(text(f"DELETE FROM {table.name}"))
+    engine.dispose()
+    migrate(target)
+    with service.opened(tmp_path / "old.tar") as (found, contents):
+        places = Places(None, tmp_path / "private")
+        service.restore(found, contents, url=target, data=tmp_path / "new", places=places)
+    check_rows(target)
+    assert storage.get(tmp_path / "new", storage.digest_of(CONTENT)) == CONTENT
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(target: str) -> None:
+    filled_at_0002(target)
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE guesses (id int)")
+    with pytest.raises(Exception, match="already exists"):
+        migrate(target)
+    with engine.connect() as connection:
+        assert rows.revision(connection) == "0002"
+        assert "heartbeats" not in rows.schema(connection).tables
+    engine.dispose()
+
+
+def test_a_database_that_is_away_is_said_in_one_line(tmp_path: Path) -> None:
+    url = f"postgresql+psycopg://cup:canary-password@/cup?host={tmp_path}"
+    with pytest.raises(Unavailable) as refused:
+        migrate(url)
+    assert "\n" not in refused.value.detail
+    answer = subprocess.run(
+        [Path(sys.executable).parent / "anoncup", "migrate"],
+        env={"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.returncode == 3
+    assert answer.stderr.startswith("anoncup: the database cannot be reached: ")
+    assert answer.stderr.count("\n") == 1
+    assert "canary-password" not in answer.stderr + answer.stdout
+
+
+@pytest.mark.parametrize("words", [["migrate"], ["admin", "create-user", "Ada", "--password-stdin"]])
+def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path, words: list[str]) -> None:
+    answer = subprocess.run(
+        [Path(sys.executable).parent / "anoncup", *words, "--data", tmp_path / "typo"],
+        env={},
+        input="correct horse\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert answer.returncode == 2
+    assert "there is no folder" in answer.stderr
+    assert not list(tmp_path.iterdir())
