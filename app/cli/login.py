@@ -10,7 +10,8 @@ import typer
 from app.cli import credentials
 from app.cli.connection import connected, in_words
 from app.cli.credentials import Credentials
-from app.cli.listing import plain
+from app.cli.listing import plain, print_json
+from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput, NotSignedIn
 
 Url = Annotated[str | None, typer.Option(help="the service's address, such as https://cup.example.org")]
@@ -19,6 +20,7 @@ PasswordStdin = Annotated[
 ]
 TokenStdin = Annotated[bool, typer.Option("--token-stdin", help="read a token from standard input")]
 Name = Annotated[str | None, typer.Option(help="your name at the service; asked for if not given")]
+Team = Annotated[str | None, typer.Option(help="the new team's name; not for an invite of a team")]
 Invite = Annotated[str | None, typer.Option(help="the code you were given; asked for if not given")]
 
 
@@ -44,13 +46,13 @@ def login(
 
 
 def sign_up(
-    team: Annotated[str, typer.Option(help="the new team's name")],
+    team: Team = None,
     url: Url = None,
     name: Name = None,
     invite: Invite = None,
     password_stdin: PasswordStdin = False,
 ) -> None:
-    """Make an account and a team of an invite, and sign in."""
+    """Make an account by an invite, with a new team or in the invite's, and sign in."""
     from app.client import Client
 
     address = address_of(url)
@@ -83,6 +85,38 @@ def whoami() -> None:
     """Say who the commands act for, and at which service."""
     with connected() as client:
         print(f"{plain(client.me()['name'])} at {client.url}")
+
+
+def join(
+    invite: Annotated[str, typer.Argument(metavar="INVITE", help="the code you were given")],
+    team: Team = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take part in one more competition: found a team, or join one."""
+    with connected() as client:
+        found = client.join(invite=invite, team=team)
+    if as_json:
+        print_json(found)
+    else:
+        print(f"you are in {plain(found['team'])}, in {plain(found['competition'])}")
+
+
+def team(
+    slug: Slug,
+    invite: Annotated[bool, typer.Option("--invite", help="make a code with which one person joins")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show your team and who is in it, or invite somebody into it."""
+    with connected() as client:
+        found = client.invite_member(slug) if invite else client.team(slug)
+    if as_json:
+        print_json(found)
+    elif invite:
+        print(found["code"])
+    else:
+        print(plain(found["name"]) + (" (disqualified)" if found["disqualified_at"] else ""))
+        for member in found["members"]:
+            print(f"  {plain(member['name'])}")
 
 
 def remember(address: str, token: str) -> None:

@@ -5,7 +5,19 @@ import traceback
 
 import typer
 
-from app.cli import advising, fetching, keeping, local, login, operate, organize, playing, remote, sending
+from app.cli import (
+    advising,
+    boards,
+    fetching,
+    keeping,
+    local,
+    login,
+    operate,
+    organize,
+    playing,
+    remote,
+    sending,
+)
 from app.errors import DomainError, InvalidUpload, Unavailable
 
 WRONG_INPUT = 2
@@ -29,6 +41,8 @@ app.command(rich_help_panel=REMOTE)(login.login)
 app.command(rich_help_panel=REMOTE)(login.sign_up)
 app.command(rich_help_panel=REMOTE)(login.logout)
 app.command(rich_help_panel=REMOTE)(login.whoami)
+app.command(rich_help_panel=REMOTE)(login.join)
+app.command(rich_help_panel=REMOTE)(login.team)
 app.command(rich_help_panel=REMOTE)(remote.competitions)
 app.command(rich_help_panel=REMOTE)(fetching.download)
 app.command(rich_help_panel=REMOTE)(sending.submit)
@@ -39,7 +53,7 @@ app.command(rich_help_panel=REMOTE)(remote.quota)
 app.command(rich_help_panel=REMOTE)(remote.targets)
 app.command(rich_help_panel=REMOTE)(sending.guess)
 app.command(rich_help_panel=REMOTE)(remote.guesses)
-app.command(rich_help_panel=REMOTE)(remote.board)
+app.command(rich_help_panel=REMOTE)(boards.board)
 app.command(rich_help_panel=REMOTE)(remote.announcements)
 app.add_typer(organize.organize, name="organize", rich_help_panel=REMOTE)
 app.command(rich_help_panel=SERVER)(operate.demo)

@@ -71,14 +71,16 @@ def upload(
 @organize.command()
 def phases(slug: Slug, as_json: AsJson = False) -> None:
     """Show the phases and where the competition stands."""
-    columns: Columns = {"phase": "name", "start": time_of("start"), "end": time_of("end")}
     with connected(anybody=True) as client:
-        found = client.competition(slug)
+        tell_phases(client.competition(slug), as_json=as_json)
+
+
+def tell_phases(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        print_json(found["phases"])
+        print_json(found)
         return
-    print(f"state: {plain(found['state'])}{', paused' if found.get('paused') else ''}")
-    print_table(found["phases"], columns)
+    print(f"state: {plain(found['state'])}{', paused' if found['paused'] else ''}")
+    print_table(found["phases"], {"phase": "name", "start": time_of("start"), "end": time_of("end")})
 
 
 @organize.command()
@@ -93,21 +95,21 @@ def extend(
     """Let a phase end later."""
     with connected() as client:
         found = client.extend(slug, phase, end=exact(until), move_following=move_following)
-    told(found, {"phase": "name", "start": time_of("start"), "end": time_of("end")}, as_json=as_json)
+    tell_phases(found, as_json=as_json)
 
 
 @organize.command()
 def pause(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
     """Take nothing in for now."""
     with connected() as client:
-        done(client.turn_phase(slug, phase, "pause"), f"{phase} is paused", as_json=as_json)
+        tell_phases(client.turn_phase(slug, phase, "pause"), as_json=as_json)
 
 
 @organize.command()
 def resume(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
     """Take uploads in again."""
     with connected() as client:
-        done(client.turn_phase(slug, phase, "resume"), f"{phase} goes on", as_json=as_json)
+        tell_phases(client.turn_phase(slug, phase, "resume"), as_json=as_json)
 
 
 @organize.command()
@@ -128,9 +130,9 @@ def teams(slug: Slug, as_json: AsJson = False) -> None:
     columns: Columns = {
         "name": "name",
         "id": "id",
-        "members": "members",
+        "members": lambda team: [member["name"] for member in team["members"]],
         "submissions": "submissions",
-        "disqualified": "disqualified",
+        "disqualified": time_of("disqualified_at"),
     }
     with connected() as client:
         show(client.teams(slug), columns, as_json=as_json, empty="no teams")

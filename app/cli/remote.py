@@ -1,6 +1,6 @@
 """What a team asks the service: competitions, its submissions and guesses, quota, targets, boards."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -172,46 +172,3 @@ def guesses(slug: Slug, as_json: AsJson = False) -> None:
     }
     with connected() as client:
         show(client.guesses(slug), columns, as_json=as_json, empty="no guesses")
-
-
-Which = Literal["anonymization", "reidentification", "matrix"]
-
-
-def board(
-    slug: Slug,
-    which: Annotated[Which, typer.Option(help="which board")] = "anonymization",
-    as_csv: Annotated[bool, typer.Option("--csv", help="print the board as CSV, with every column")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show a board."""
-    if as_csv and as_json:
-        raise InvalidInput("--csv or --json, not both")
-    with connected(anybody=True) as client:
-        if as_csv:
-            print(client.board_csv(slug, which), end="")
-            return
-        found = client.board(slug, which)
-    if as_json:
-        print_json(found)
-    else:
-        SHOWN[which](found)
-
-
-def show_anonymization(found: dict[str, Any]) -> None:
-    columns: Columns = {
-        "rank": "rank",
-        "team": own_marked,
-        "overall": "overall",
-        "utility": "utility",
-        "security": "security",
-        "entries": "entries",
-        "received": time_of("received_at"),
-    }
-    print_table(found["rows"], columns)
-
-
-def own_marked(row: dict[str, Any]) -> str:
-    return f"{row['team']} *" if row.get("own") else str(row["team"])
-
-
-SHOWN = {"anonymization": show_anonymization}

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli.connection import connected
-from app.cli.listing import Columns, print_json, print_table
+from app.cli.listing import Columns, cell, print_json, print_table, show, time_of
 from app.cli.options import AsJson, Slug, TomlFile
 
 rescore = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
@@ -27,6 +27,20 @@ def show_set(identifier: Set, as_json: AsJson = False) -> None:
         tell(client.rescore(identifier), as_json=as_json)
 
 
+@rescore.command("list")
+def list_sets(slug: Slug, as_json: AsJson = False) -> None:
+    """List the sets of a competition."""
+    columns: Columns = {
+        "id": "id",
+        "state": "state",
+        "begun": time_of("created_at"),
+        "scored": "finished",
+        "of": "total",
+    }
+    with connected() as client:
+        show(client.rescores(slug), columns, as_json=as_json, empty="no sets")
+
+
 @rescore.command()
 def apply(identifier: Set, as_json: AsJson = False) -> None:
     """Put a set in force: its rules and its scores, all at once."""
@@ -45,14 +59,14 @@ def tell(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    progress = f", {found['finished']} of {found['total']} scored" if "total" in found else ""
-    print(f"{found['id']} is {found['state']}{progress}")
+    print(f"{found['id']} is {found['state']}, {found['finished']} of {found['total']} scored")
     columns: Columns = {
-        "submission": "submission",
+        "submission": "submission_id",
         "team": "team",
         "status": lambda row: changed(row, "status"),
         "overall": lambda row: changed(row, "overall"),
-        "rank": lambda row: changed(row, "rank"),
+        "utility": lambda row: changed(row, "utility"),
+        "security": lambda row: changed(row, "security"),
     }
     if found.get("rows"):
         print_table(found["rows"], columns)
@@ -60,7 +74,5 @@ def tell(found: dict[str, Any], *, as_json: bool) -> None:
 
 def changed(row: dict[str, Any], field: str) -> str:
     """A field before and after, or once where it stays."""
-    from app.cli.listing import cell
-
     before, after = (cell((row.get(time) or {}).get(field)) for time in ("before", "after"))
     return before if before == after else f"{before} → {after}"

@@ -172,6 +172,6 @@ def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[st
 
     with transfer_bar(f"sending {plain(name)}") as progress:
         try:
-            return client.guess(identifier, path.read_bytes(), progress=progress)
+            return {"target": name} | client.guess(identifier, path.read_bytes(), progress=progress)
         except Refused as refusal:
             return {"target": name, "refused": said(refusal).detail, "problem": refusal.problem}

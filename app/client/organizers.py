@@ -84,6 +84,9 @@ class OrganizersCalls(Transport):
         begun: dict[str, Any] = self.call("POST", at(slug, "rescores"), content=file, headers=TOML)
         return begun
 
+    def rescores(self, slug: str) -> list[dict[str, Any]]:
+        return self.pages(at(slug, "rescores"))
+
     def rescore(self, identifier: str) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", f"/rescores/{part(identifier)}")
         return found

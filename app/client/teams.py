@@ -24,10 +24,22 @@ class TeamsCalls(Transport):
         body = {"name": name, "password": password, "token_name": label}
         return str(self.call("POST", "/tokens", json=body)["token"])
 
-    def sign_up(self, *, invite: str, team: str, name: str, password: str) -> str:
-        """Sign up a new team; returns its member's token."""
+    def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
+        """Sign up, with a new team or into the invite's; returns the new account's token."""
         body = {"invite": invite, "team": team, "name": name, "password": password}
         return str(self.call("POST", "/signup", json=body)["token"])
+
+    def join(self, *, invite: str, team: str | None) -> dict[str, Any]:
+        joined: dict[str, Any] = self.call("POST", "/join", json={"invite": invite, "team": team})
+        return joined
+
+    def team(self, slug: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", at(slug, "team"))
+        return found
+
+    def invite_member(self, slug: str, *, uses: int = 1) -> dict[str, Any]:
+        made: dict[str, Any] = self.call("POST", at(slug, "team", "invites"), json={"uses": uses})
+        return made
 
     def me(self) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", "/me")
