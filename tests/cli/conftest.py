@@ -1,0 +1,98 @@
+"""The command line against a web server on a real port, on the tests' own database."""
+
+import io
+import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+import uvicorn
+
+from app.cli.main import main
+from app.config import Settings
+from app.main import create_app
+
+# A test's own service must not be reached through somebody's proxy.
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Anoncup = Callable[..., Ran]
+
+
+@pytest.fixture(autouse=True)
+def quiet_server() -> Iterator[None]:
+    """The server's log would come between the lines of the commands, which run in the same process."""
+    with structlog.testing.capture_logs():
+        yield
+
+
+@pytest.fixture(scope="session")
+def url(session_settings: Settings) -> Iterator[str]:
+    """The address of the application, served by a thread of its own."""
+    server = uvicorn.Server(uvicorn.Config(create_app(), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, and nothing known of any service."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("ANONCUP_URL", "ANONCUP_TOKEN", *PROXIES):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def anoncup(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Anoncup:
+    """Run the command line in this process; ``typed`` is its standard input."""
+
+    def run(*words: str | Path, typed: str = "") -> Ran:
+        monkeypatch.setattr(sys, "argv", ["anoncup", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return Ran(int(left.value.code or 0), out, err)
+
+    return run
+
+
+@pytest.fixture
+def signed_in(url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Be the owner of a token from here on."""
+
+    def become(token: str) -> None:
+        monkeypatch.setenv("ANONCUP_URL", url)
+        monkeypatch.setenv("ANONCUP_TOKEN", token)
+
+    return become

@@ -1,0 +1,246 @@
+"""A team's first phase by commands: hand in, follow, choose, look at the board."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.db import engine
+from app.scoring.csv_text import table_csv
+from app.scoring.permutation import secret_csv
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, competition_file, noisy_release
+from tests.cli.conftest import Anoncup
+from tests.contest import judge_everything
+
+SignedIn = Callable[[str], None]
+
+
+@pytest.fixture
+def release(arena: Arena, folder: Path, signed_in: SignedIn) -> list[str | Path]:
+    """The options of a good release; the team red is signed in."""
+    signed_in(arena.team("red"))
+    table, secret = noisy_release(1, arena.table)
+    (folder / "Y.csv").write_bytes(table)
+    (folder / "s.csv").write_bytes(secret)
+    return ["--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
+
+
+@contextmanager
+def scoring() -> Iterator[None]:
+    """A worker for as long as the context lasts."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.wait(0.1):
+            score_everything()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def only(listed: Any) -> Any:
+    assert len(listed) == 1
+    return listed[0]
+
+
+def test_competitions_are_listed_for_visitors(
+    anoncup: Anoncup, arena: Arena, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONCUP_URL", url + "/")
+    done = anoncup("competitions")
+    assert done.status == 0
+    assert "small" in done.out
+    assert anoncup("competitions", "--json").json == arena.get("/competitions").json()
+
+
+def test_a_release_is_received_with_a_receipt(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    done = anoncup("submit", "small", *release, "--comment", "初めて")
+    assert (done.status, done.err) == (0, "")
+    found = only(arena.get("/competitions/small/submissions", token=arena.team("red")).json())
+    assert found["comment"] == "初めて"
+    for word in (found["id"], found["commitment"], *found["sha256"].values(), "valid_total: 99"):
+        assert word in done.out
+
+
+def test_a_receipt_as_json_is_the_services_own(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    receipt = anoncup("submit", "small", *release, "--json").json
+    found = arena.submission(receipt["id"], "red")
+    assert receipt == {name: found[name] for name in receipt}
+    assert receipt["status"] == "QUEUED"
+
+
+def test_waiting_shows_the_result_of_a_scored_release(anoncup: Anoncup, release: list[str | Path]) -> None:
+    with scoring():
+        done = anoncup("submit", "small", *release, "--wait")
+    assert (done.status, done.err) == (0, "")
+    for word in ("SCORED", "accepted", "mean_mae", "euc2", "overall"):
+        assert word in done.out
+
+
+def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
+    anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
+) -> None:
+    half = arena.table.iloc[:10]
+    (folder / "Y.csv").write_bytes(table_csv(half))
+    (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
+    with scoring():
+        done = anoncup("submit", "small", *release, "--wait", "--json")
+    assert (done.status, done.json["status"]) == (1, "REJECTED")
+    assert done.json["result"]["violations"][0]["code"] == "too_few_rows"
+
+
+def test_waiting_for_a_submission_that_is_withdrawn_exits_with_two(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    def withdraw() -> None:
+        path = "/competitions/small/submissions"
+        while not (listed := arena.get(path, token=arena.team("red")).json()):
+            pass
+        arena.post(f"/submissions/{listed[0]['id']}/cancel", token=arena.team("red"))
+
+    thread = threading.Thread(target=withdraw)
+    thread.start()
+    done = anoncup("submit", "small", *release, "--wait", "--json")
+    thread.join()
+    assert (done.status, done.json["status"]) == (2, "CANCELLED")
+
+
+def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
+    anoncup: Anoncup, release: list[str | Path]
+) -> None:
+    over = threading.Event()
+
+    def fail() -> None:
+        while not over.wait(0.1):
+            with engine.get_engine().begin() as connection:
+                connection.exec_driver_sql(
+                    "UPDATE evaluations SET state = 'ERROR', failure = 'lost', finished_at = now()"
+                )
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    done = anoncup("submit", "small", *release, "--wait")
+    over.set()
+    thread.join()
+    assert (done.status, "lost" in done.out) == (70, True)
+
+
+def test_a_malformed_release_is_told_with_file_row_column_and_code(
+    anoncup: Anoncup, folder: Path, release: list[str | Path]
+) -> None:
+    text = (folder / "Y.csv").read_text().splitlines()
+    text[3] = text[3].rpartition(",")[0] + ",x"
+    (folder / "Y.csv").write_text("\n".join(text))
+    done = anoncup("submit", "small", *release)
+    assert (done.status, done.out) == (2, "")
+    assert "\n  Y.csv, row 3: not_a_number: rent" in done.err
+    assert anoncup("submissions", "small").out == "no submissions\n"
+
+
+def test_a_release_of_another_track_is_refused_before_it_is_sent(
+    anoncup: Anoncup, folder: Path, release: list[str | Path]
+) -> None:
+    done = anoncup("submit", "small", *release, "--customers", folder / "Y.csv")
+    assert (done.status, done.out) == (2, "")
+    assert "--customers and --transactions" in done.err
+
+
+def test_submissions_are_listed_and_shown_with_every_measure(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    assert identifier in anoncup("submissions", "small").out
+    assert anoncup("submissions", "small", identifier, "--json").json == arena.submission(identifier, "red")
+    shown = anoncup("submissions", "small", identifier)
+    assert (shown.status, "cross_count" in shown.out) == (0, True)
+    assert anoncup("submissions", "other", identifier).status == 2
+
+
+def test_a_submission_is_withdrawn_and_quota_told(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    identifier = anoncup("submit", "small", *release, "--json").json["id"]
+    before = {cap["name"]: cap["used"] for cap in anoncup("quota", "small", "--json").json["caps"]}
+    assert anoncup("cancel", identifier).out == f"{identifier} is CANCELLED\n"
+    after = {cap["name"]: cap["used"] for cap in anoncup("quota", "small", "--json").json["caps"]}
+    assert (before["valid_total"], after["valid_total"], after["attempts_total"]) == (1, 0, 1)
+    shown = anoncup("quota", "small")
+    assert shown.status == 0
+    assert all(name in shown.out for name in after)
+
+
+def test_finals_are_marked_and_unmarked(anoncup: Anoncup, arena: Arena, release: list[str | Path]) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    assert anoncup("final", identifier).out == f"{identifier} is one of your finals\n"
+    assert arena.submission(identifier, "red")["final"] is True
+    assert anoncup("final", identifier, "--off", "--json").json["final"] is False
+
+
+def test_used_up_quota_says_when_there_is_more(
+    anoncup: Anoncup, signed_in: SignedIn, arena: Arena, folder: Path
+) -> None:
+    tight = Arena.opened(
+        arena.client, slug="tight", file=competition_file("tight", more="[limits]\nvalid_per_day = 1")
+    )
+    signed_in(tight.team("red"))
+    table, secret = noisy_release(1, tight.table)
+    (folder / "Y.csv").write_bytes(table)
+    (folder / "s.csv").write_bytes(secret)
+    words = ["submit", "tight", "--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
+    assert anoncup(*words).status == 0
+    done = anoncup(*words)
+    assert (done.status, done.out) == (2, "")
+    assert "again from 20" in done.err
+
+
+def test_the_board_is_shown_and_printed_as_csv_and_json(
+    anoncup: Anoncup, arena: Arena, release: list[str | Path]
+) -> None:
+    arena.submit("red")
+    arena.submit("[bold]青[/x]")
+    score_everything()
+    judge_everything()
+    shown = anoncup("board", "small")
+    assert "red *" in shown.out
+    assert "[bold]青[/x]" in shown.out
+    path = "/competitions/small/boards/anonymization"
+    assert anoncup("board", "small", "--json").json == arena.get(path, token=arena.team("red")).json()
+    csv = arena.get(f"{path}.csv", token=arena.team("red")).content
+    assert anoncup("board", "small", "--csv").out.encode() == csv
+    assert anoncup("board", "small", "--csv", "--json").status == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["submissions", "nowhere"],
+        ["quota", "../me"],
+        ["board", "nowhere"],
+        ["cancel", "not-an-id"],
+        ["final", "00000000-0000-0000-0000-000000000000"],
+        ["board", "small", "--which", "other"],
+        ["submit", "small"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_not_there_exits_with_two(
+    anoncup: Anoncup, release: list[str | Path], words: list[str]
+) -> None:
+    done = anoncup(*words)
+    assert (done.status, done.out) == (2, "")
+    assert done.err
