@@ -168,6 +168,17 @@ def reinstate(what: What, team: OfTeam = False, as_json: AsJson = False) -> None
     judge(what, "reinstate", team=team, as_json=as_json)
 
 
+@organize.command()
+def score_again(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="a submission that ended in ERROR")],
+    as_json: AsJson = False,
+) -> None:
+    """Have a submission that ended in ERROR scored once more."""
+    with connected() as client:
+        found = client.score_again(identifier)
+    done(found, f"{found['id']} is {found['status']}", as_json=as_json)
+
+
 def judge(what: str, act: str, *, team: bool, as_json: bool) -> None:
     with connected() as client:
         if team:
@@ -177,7 +188,8 @@ def judge(what: str, act: str, *, team: bool, as_json: bool) -> None:
             answer = client.judge_team(slug, team_in(client, slug, name), act)
         else:
             answer = client.judge_submission(what, act)
-    done(answer, f"{act}d {plain(what)}", as_json=as_json)
+    past = {"disqualify": "disqualified", "reinstate": "reinstated"}
+    done(answer, f"{past[act]} {plain(what)}", as_json=as_json)
 
 
 def team_in(client: Client, slug: str, wanted: str) -> str:

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import typer
 
-from app.cli.connection import connected, said, transfer_bar
-from app.cli.listing import cell, moment, plain, print_json, print_table
+from app.cli.connection import connected, in_words, said, transfer_bar
+from app.cli.listing import Columns, cell, moment, plain, print_json, print_table
 from app.cli.options import AnonymizedFile, AsJson, CustomersFile, SecretFile, Slug, TransactionsFile
 from app.cli.remote import show_submission
 from app.cli.shown import progress_bar
@@ -119,37 +119,42 @@ def guess(
 ) -> None:
     """Say which row of the original each row of a target came from; 0 where you abstain."""
     with connected() as client:
-        chosen = folder_of_guesses(client, target, file) if file.is_dir() else one_guess(client, target, file)
-        answers = [handed_in(client, name, identifier, path) for name, identifier, path in chosen]
+        if file.is_dir():
+            chosen = folder_of_guesses(client, target, file)
+            answers = [handed_in(client, *each) for each in chosen]
+        else:
+            name, identifier = named_target(client, target)
+            with called_by_path({"guess": file}), in_words():
+                answers = [sent(client, name, identifier, file)]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
-        columns = {
-            "target": "target",
-            "status": "status",
-            "answered": "answered",
-            "guesses left": "guesses_left",
-            "refused": "refused",
-        }
-        print_table(answers, columns)
+        print_table(answers, GUESSED)
     raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
 
 
-Chosen = list[tuple[str, str, Path]]
-"""Name and id of a target, and the guess for it."""
+GUESSED: Columns = {
+    "target": "target",
+    "status": "status",
+    "answered": "answered",
+    "guesses left": "guesses_left",
+    "refused": "refused",
+}
 
 
-def one_guess(client: Client, target: str, file: Path) -> Chosen:
+def named_target(client: Client, target: str) -> tuple[str, str]:
+    """The name and the id of a target that is written as SLUG/NAME or as its id."""
     slug, slash, name = target.partition("/")
     if slash:
-        return [(name, identifiers(client, slug, [name])[name], file)]
+        return name, identifiers(client, slug, [name])[name]
     try:
-        return [(target, str(UUID(target)), file)]
+        return target, str(UUID(target))
     except ValueError:
         raise InvalidInput(f"{target!r} is neither SLUG/NAME nor the id of a target", code="target") from None
 
 
-def folder_of_guesses(client: Client, slug: str, folder: Path) -> Chosen:
+def folder_of_guesses(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
+    """Name and id of each target that the folder has a guess on, and that guess."""
     files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     if not files:
         raise InvalidInput(f"{folder} has no NAME.csv", code="files")
@@ -167,11 +172,15 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
 
 
 def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
-    """The receipt of one guess; a refusal does not keep the others from being sent."""
+    """The receipt of one guess of several; a refusal does not keep the others from being sent."""
     from app.client import Refused
 
+    try:
+        return sent(client, name, identifier, path)
+    except Refused as refusal:
+        return {"target": name, "refused": said(refusal).detail, "problem": refusal.problem}
+
+
+def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
     with transfer_bar(f"sending {plain(name)}") as progress:
-        try:
-            return {"target": name} | client.guess(identifier, path.read_bytes(), progress=progress)
-        except Refused as refusal:
-            return {"target": name, "refused": said(refusal).detail, "problem": refusal.problem}
+        return {"target": name} | client.guess(identifier, path.read_bytes(), progress=progress)

@@ -63,6 +63,10 @@ class OrganizersCalls(Transport):
         """``act``: disqualify or reinstate."""
         return self.call("POST", f"/submissions/{part(identifier)}/{act}")
 
+    def score_again(self, identifier: str) -> dict[str, Any]:
+        queued: dict[str, Any] = self.call("POST", f"/submissions/{part(identifier)}/rescore")
+        return queued
+
     def judge_team(self, slug: str, team_id: str, act: str) -> Any:
         return self.call("POST", at(slug, "teams", team_id, act))
 

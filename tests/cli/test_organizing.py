@@ -1,0 +1,157 @@
+"""``anoncup organize``: a competition made, steered and judged by commands."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.db import engine
+from app.scoring.csv_text import table_csv
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, competition_file
+from tests.cli.conftest import Anoncup
+from tests.contest import Contest
+
+SignedIn = Callable[[str], None]
+
+
+@pytest.fixture
+def contest(client: TestClient, signed_in: SignedIn) -> Contest:
+    """Two teams with a scored submission each; the organizer is signed in."""
+    made = Contest.opened(client)
+    made.submit("red")
+    made.submit("ブルー/2")
+    signed_in(made.arena.organizer)
+    return made
+
+
+def test_a_competition_is_made_of_a_file_and_its_data(
+    anoncup: Anoncup, arena: Arena, signed_in: SignedIn, folder: Path
+) -> None:
+    signed_in(arena.organizer)
+    (folder / "c.toml").write_text(competition_file("made"), "utf-8")
+    (folder / "X.csv").write_bytes(table_csv(arena.table))
+    assert anoncup("organize", "create", "c.toml").status == 0
+    assert anoncup("organize", "upload", "made", "X.csv", "X.csv").status == 2
+    done = anoncup("organize", "upload", "made", "X.csv")
+    assert (done.status, done.err) == (0, "")
+    assert arena.get("/competitions/made").json()["original_rows"] == len(arena.table)
+    (folder / "c.toml").write_text(competition_file("made", threshold=0.3), "utf-8")
+    assert anoncup("organize", "file", "made", "c.toml", "--json").json["slug"] == "made"
+    assert "threshold = 0.3" in arena.get("/competitions/made/competition.toml").text
+
+
+def test_a_wrong_file_makes_no_competition(
+    anoncup: Anoncup, arena: Arena, signed_in: SignedIn, folder: Path
+) -> None:
+    signed_in(arena.organizer)
+    for content in (b"slug = [", b"\xff\xfe", competition_file("made").replace("0.2", "-1").encode()):
+        (folder / "c.toml").write_bytes(content)
+        done = anoncup("organize", "create", "c.toml")
+        assert (done.status, done.out) == (2, "")
+        assert done.err
+    assert arena.get("/competitions/made").status_code == 404
+
+
+def test_a_team_may_not_organize(anoncup: Anoncup, arena: Arena, signed_in: SignedIn) -> None:
+    signed_in(arena.team("red"))
+    for words in (["invites"], ["teams"], ["extend"], ["pause"], ["grant"]):
+        more = {
+            "extend": ["anonymization", "--until", "2099-01-01"],
+            "pause": ["anonymization"],
+            "grant": ["red", "valid_total", "1"],
+        }.get(words[0], [])
+        done = anoncup("organize", *words, "small", *more)
+        assert (done.status, done.out) == (2, "")
+
+
+def test_an_invite_lets_as_many_teams_in_as_it_says(
+    anoncup: Anoncup, contest: Contest, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = anoncup("organize", "invites", "small", "--uses", "2").out.strip()
+    words = ["sign-up", "--url", url, "--invite", code, "--password-stdin"]
+    signed = [
+        anoncup(*words, "--team", f"t{number}", "--name", f"n{number}", typed="long enough\n").status
+        for number in range(3)
+    ]
+    assert signed == [0, 0, 2]
+
+
+def test_a_phase_is_extended_paused_and_resumed(anoncup: Anoncup, contest: Contest) -> None:
+    until = (datetime.now(UTC) + timedelta(days=1, hours=5)).replace(microsecond=0)
+    words = ["organize", "extend", "small", "anonymization", "--until", until.isoformat()]
+    before = {phase["name"]: phase for phase in contest.arena.get("/competitions/small").json()["phases"]}
+    found = anoncup(*words, "--move-following", "--json").json
+    after = {phase["name"]: phase for phase in found["phases"]}
+    assert datetime.fromisoformat(after["anonymization"]["end"]) == until
+    assert after["reidentification"]["start"] > before["reidentification"]["start"]
+    assert "paused" in anoncup("organize", "pause", "small", "anonymization").out
+    assert contest.arena.get("/competitions/small").json()["paused"] is True
+    assert "state: anonymization\n" in anoncup("organize", "resume", "small", "anonymization").out
+    assert "anonymization" in anoncup("organize", "phases", "small").out
+
+
+def test_a_time_that_is_none_changes_nothing(anoncup: Anoncup, contest: Contest) -> None:
+    done = anoncup("organize", "extend", "small", "anonymization", "--until", "tomorrow")
+    assert (done.status, "'tomorrow' is no time" in done.err) == (2, True)
+
+
+def test_a_team_is_given_more_by_its_name(anoncup: Anoncup, contest: Contest) -> None:
+    done = anoncup("organize", "grant", "small", "ブルー/2", "valid_total", "5")
+    assert (done.status, done.err) == (0, "")
+    token = contest.arena.team("ブルー/2")
+    caps = contest.arena.get("/competitions/small/quota", token=token).json()["caps"]
+    assert {cap["name"]: cap["limit"] for cap in caps}["valid_total"] == 105
+    assert anoncup("organize", "grant", "small", "nobody", "valid_total", "5").status == 2
+    assert anoncup("organize", "grant", "small", "red", "everything", "5").status == 2
+
+
+def test_submissions_and_teams_are_disqualified_and_reinstated(anoncup: Anoncup, contest: Contest) -> None:
+    identifier = next(iter(contest.secrets))
+    for act, gone in (("disqualify", True), ("reinstate", False)):
+        assert anoncup("organize", act, identifier).out.endswith(f" {identifier}\n")
+        assert contest.arena.submission(identifier, "red")["disqualified"] is gone
+        assert anoncup("organize", act, "--team", "small/ブルー/2").status == 0
+        teams = {team["name"]: team for team in anoncup("organize", "teams", "small", "--json").json}
+        assert (teams["ブルー/2"]["disqualified_at"] is not None) is gone
+    assert anoncup("organize", "disqualify", "--team", "red").status == 2
+
+
+def test_a_submission_that_failed_is_scored_again(anoncup: Anoncup, contest: Contest) -> None:
+    identifier = next(iter(contest.secrets))
+    assert anoncup("organize", "score-again", identifier).status == 2
+    with engine.get_engine().begin() as connection:
+        connection.exec_driver_sql("UPDATE evaluations SET state = 'ERROR', verdict = NULL")
+    assert anoncup("organize", "score-again", identifier).out == f"{identifier} is QUEUED\n"
+
+
+def test_teams_are_listed_with_their_members(anoncup: Anoncup, contest: Contest) -> None:
+    shown = anoncup("organize", "teams", "small")
+    assert shown.status == 0
+    assert "ブルー/2" in shown.out
+    assert "member" in shown.out
+
+
+def test_a_set_is_begun_shown_compared_and_applied(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
+    file = contest.arena.get("/competitions/small/competition.toml").text
+    (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
+    identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
+    score_everything()
+    shown = anoncup("organize", "rescore", "show", identifier)
+    assert f"{identifier} is ready, 2 of 2 scored" in shown.out
+    assert "SCORED → REJECTED" in shown.out
+    assert identifier in anoncup("organize", "rescore", "list", "small").out
+    assert anoncup("organize", "rescore", "apply", identifier).status == 0
+    statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
+    assert statuses == {"REJECTED"}
+
+
+def test_a_set_is_dropped(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
+    file = contest.arena.get("/competitions/small/competition.toml").text
+    (folder / "new.toml").write_text(file.replace("threshold = 0.2", "threshold = 0.001"), "utf-8")
+    identifier = anoncup("organize", "rescore", "start", "small", "new.toml", "--json").json["id"]
+    assert "cancelled" in anoncup("organize", "rescore", "cancel", identifier).out
+    statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
+    assert statuses == {"SCORED"}
