@@ -8,11 +8,13 @@ from starlette.requests import Request
 from app import logs, queue
 from app.api import (
     accounts,
+    announcements,
     boards,
     competitions,
     events,
     guesses,
     organizing,
+    oversight,
     rescores,
     submissions,
     targets,
@@ -42,6 +44,8 @@ RESOURCES = (
     boards,
     rescores,
     threshold_reports,
+    announcements,
+    oversight,
 )
 
 

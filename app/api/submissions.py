@@ -1,10 +1,11 @@
 """Submissions: hand one in, follow it, list one's own."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request, Response, status
+from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
@@ -12,8 +13,9 @@ from app import storage
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
+from app.http.paging import AskedPage, place_of
 from app.scoring.tracks import TRACKS
-from app.services import competitions, finals, quota, submissions, uploads
+from app.services import competitions, finals, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.transaction import transaction
 
@@ -156,10 +158,39 @@ def receipt(made: submissions.Receipt) -> Receipt:
 
 
 @router.get("/competitions/{slug}/submissions")
-def list_submissions(slug: str, principal: SignedIn) -> list[SubmissionOut]:
+def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[SubmissionOut]:
     """Your team's submissions, newest first."""
+    after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        return [shown(session, slug, one) for one in submissions.of_team(session, principal, slug)]
+        found = submissions.of_team(session, principal, slug, after=after, limit=page.wanted)
+        return listed(session, slug, page.cut(found, place))
+
+
+@router.get("/competitions/{slug}/submissions/all")
+def list_all_submissions(
+    slug: str,
+    principal: SignedIn,
+    page: AskedPage,
+    team: Annotated[UUID | None, Query(description="of this team only")] = None,
+    state: Annotated[State | None, Query(description="in this state only")] = None,
+) -> list[SubmissionOut]:
+    """Every team's submissions, newest first, for the organizers."""
+    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    with transaction() as session:
+        found = submissions.of_competition(
+            session, principal, slug, team_id=team, state=state, after=after, limit=page.wanted
+        )
+        return listed(session, slug, page.cut(found, place))
+
+
+def place(found: Submission) -> tuple[datetime, UUID]:
+    return found.received_at, found.id
+
+
+def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[SubmissionOut]:
+    """Many at once: one question for all their places in the queue."""
+    known = progress.of_submissions(session, {one.id for one in found})
+    return [described(slug, one, known[one.id].queue_position) for one in found]
 
 
 @router.get("/submissions/{submission_id}")
@@ -211,6 +242,10 @@ def named(files: dict[str, Any]) -> dict[str, str]:
 
 
 def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
+    return described(slug, found, submissions.place_in_queue(session, found.evaluation))
+
+
+def described(slug: str, found: Submission, queue_position: int | None) -> SubmissionOut:
     evaluation = found.evaluation
     return SubmissionOut(
         id=found.id,
@@ -229,7 +264,7 @@ def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
         step=evaluation.step,
         steps=evaluation.steps,
         step_name=evaluation.step_name,
-        queue_position=submissions.place_in_queue(session, evaluation),
+        queue_position=queue_position,
         attempt=evaluation.attempt,
         started_at=evaluation.started_at,
         finished_at=evaluation.finished_at,

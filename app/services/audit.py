@@ -8,7 +8,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEntry
-from app.services import competitions
 from app.services.accounts import Principal
 
 CLOCK = "anoncup"
@@ -43,12 +42,10 @@ def record(
 
 
 def page(
-    session: Session, principal: Principal, slug: str, *, after: int | None, limit: int
+    session: Session, competition_id: UUID, *, after: int | None, limit: int | None
 ) -> Sequence[AuditEntry]:
-    """A competition's entries, newest first, those below number ``after``; for its organizers."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
-    query = select(AuditEntry).where(AuditEntry.competition_id == row.id)
+    """A competition's entries, newest first, those below number ``after``; who asks is not checked here."""
+    query = select(AuditEntry).where(AuditEntry.competition_id == competition_id)
     if after is not None:
         query = query.where(AuditEntry.number < after)
     return session.scalars(query.order_by(AuditEntry.number.desc()).limit(limit)).all()

@@ -1,5 +1,6 @@
 """Competitions: their file, their original data, the phase they are in."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -11,8 +12,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import storage
+from app.db.models import AuditEntry, Organizer, Rescore, Submission
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Organizer, Rescore, Submission
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Competition
@@ -20,8 +21,9 @@ from app.scoring.competition_file import SLUG, parse_competition
 from app.scoring.csv_text import Remark
 from app.scoring.registry import Tables
 from app.scoring.scales import scales
-from app.scoring.toml_text import with_scales
+from app.scoring.toml_text import loaded, with_scales
 from app.scoring.tracks import TRACKS
+from app.services import audit
 from app.services.accounts import Principal
 
 
@@ -68,7 +70,19 @@ def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
     except IntegrityError:
         raise Conflict(f"there is a competition {competition.slug!r} already", code="slug_taken") from None
     session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
+    audit.record(
+        session,
+        principal,
+        "competition.create",
+        competition_id=row.id,
+        subject=row.slug,
+        after={"sha256": sha256_of(text)},
+    )
     return row
+
+
+def sha256_of(text: str) -> str:
+    return storage.digest_of(text.encode())
 
 
 def hostable(text: str) -> Competition:
@@ -147,9 +161,49 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     if (row.file, row.original) != new.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     check_fixed_parts(session, row, new)
+    note_revision(session, principal, row, new)
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
     return row
+
+
+def note_revision(session: Session, principal: Principal, row: CompetitionRow, new: Revision) -> None:
+    """Put in the audit log what the revision exchanges: the file, the data, or both."""
+    if row.file != new.file:
+        audit.record(
+            session,
+            principal,
+            "competition.revise",
+            competition_id=row.id,
+            subject=row.slug,
+            before={"sha256": sha256_of(row.file)},
+            after={"sha256": sha256_of(new.file), "changed": changed_parts(row.file, new.file)},
+        )
+    if row.original != new.original:
+        audit.record(
+            session,
+            principal,
+            "original.upload" if row.file == new.file else "original.drop",
+            competition_id=row.id,
+            subject=row.slug,
+            before=dict(row.original),
+            after=dict(new.original),
+        )
+
+
+def changed_parts(before: str, after: str) -> list[str]:
+    """The top-level keys and tables of the file that say something else now."""
+    old, new = loaded(before), loaded(after)
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def history(
+    session: Session, principal: Principal, slug: str, *, after: int | None, limit: int
+) -> Sequence[AuditEntry]:
+    """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
+    row = find(session, slug)
+    require_organizer(session, row.id, principal)
+    return audit.page(session, row.id, after=after, limit=limit)
 
 
 def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:

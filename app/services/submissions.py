@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import sealing, storage
@@ -16,6 +17,9 @@ from app.scoring.csv_text import Remark
 from app.services import competitions, evaluations, leases, phases, quota, rescores, teams, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Upload
+
+Place = tuple[datetime, UUID]
+"""Where a submission stands in the order of receipt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +100,49 @@ def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
     return [Remark("sent_before", f"your team has sent this very table {earlier} times before")]
 
 
-def of_team(session: Session, principal: Principal, slug: str) -> Sequence[Submission]:
+def of_team(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    after: Place | None = None,
+    limit: int | None = None,
+) -> Sequence[Submission]:
     """The team's own submissions, newest first."""
     principal.require("read")
     row = competitions.find(session, slug)
     team = teams.require_team(session, row.id, principal)
-    return session.scalars(
-        shown().where(Submission.team_id == team.id).order_by(Submission.received_at.desc())
-    ).all()
+    return newest_first(session, shown().where(Submission.team_id == team.id), after, limit)
+
+
+def of_competition(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    team_id: UUID | None = None,
+    state: State | None = None,
+    after: Place | None = None,
+    limit: int | None = None,
+) -> Sequence[Submission]:
+    """Every team's submissions, newest first, for the organizers; of one team or in one state if asked."""
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    query = shown().where(Submission.competition_id == row.id)
+    if team_id is not None:
+        query = query.where(Submission.team_id == team_id)
+    if state is not None:
+        query = query.where(Submission.evaluation.has(Evaluation.state == state))
+    return newest_first(session, query, after, limit)
+
+
+def newest_first(
+    session: Session, query: Select[Submission], after: Place | None, limit: int | None
+) -> Sequence[Submission]:
+    if after is not None:
+        query = query.where(tuple_(Submission.received_at, Submission.id) < tuple_(*after))
+    query = query.order_by(Submission.received_at.desc(), Submission.id.desc()).limit(limit)
+    return session.scalars(query).all()
 
 
 def visible(session: Session, principal: Principal, submission_id: UUID) -> Submission:

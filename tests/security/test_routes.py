@@ -96,6 +96,12 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/boards/matrix.csv": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /api/v1/competitions/{slug}/boards/anonymization.csv": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/submissions/all": (401, 403, 403, 200, 403, 200),
+    "POST /api/v1/competitions/{slug}/announcements": (401, 403, 403, 201, 403, 201),
+    "GET /api/v1/competitions/{slug}/announcements": (200, 200, 200, 200, 200, 200),
+    "DELETE /api/v1/announcements/{announcement_id}": (401, 403, 403, 204, 403, 204),
+    "GET /api/v1/competitions/{slug}/audit": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/queue": (401, 403, 403, 200, 403, 200),
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
     "GET /submissions/{submission_id}": (303, 404, 200, 200, 404, 200),
@@ -164,6 +170,11 @@ class Stage:
             user = session.get_one(User, self.users[audience])
             return accounts.issue_token(session, user, name="route table")
 
+    def announcement(self) -> str:
+        """A new one each time: whoever may withdraws it."""
+        path = f"/competitions/{self.arena.slug}/announcements"
+        return str(self.arena.post(path, json={"text": {"en": "Hello"}}).json()["id"])
+
     def ask(self, route: str, audience: str) -> Response:
         """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
         method, path = route.split(" ")
@@ -176,6 +187,7 @@ class Stage:
             "report_id": latest(ThresholdReport),
             "file": "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": self.submission_id,
+            "announcement_id": self.announcement() if "{announcement_id}" in path else "",
             "path": "site.css",
             **(PLACES[route](self) if route in PLACES else {}),
         }
@@ -342,6 +354,7 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
         "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
     },
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
+    "POST /api/v1/competitions/{slug}/announcements": lambda _: {"json": {"text": {"en": "Hello"}}},
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
 }
 """What a request that is allowed must carry to succeed; a refusal must come before it matters."""

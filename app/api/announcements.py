@@ -1,0 +1,69 @@
+"""Announcements: everybody reads them, the organizers write them."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, status
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.db.models import Announcement
+from app.http.dependencies import SignedIn
+from app.http.paging import AskedPage, place_of
+from app.services import announcements
+from app.transaction import transaction
+
+router = APIRouter(tags=["announcements"])
+
+Words = Annotated[str | None, Field(max_length=announcements.LONGEST)]
+
+
+class Text(BaseModel):
+    """What is said, in one language or in both."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    en: Words = None
+    ja: Words = None
+
+
+class AnnouncementIn(BaseModel):
+    """An announcement to make; it is plain text, and its line breaks are kept."""
+
+    text: Text
+
+
+class AnnouncementOut(BaseModel):
+    """An announcement in the languages it was written in."""
+
+    id: UUID
+    at: datetime
+    text: dict[str, str]
+
+
+@router.post("/competitions/{slug}/announcements", status_code=status.HTTP_201_CREATED)
+def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> AnnouncementOut:
+    """Tell everybody something, as an organizer."""
+    with transaction() as session:
+        text = body.text.model_dump(exclude_none=True)
+        return out(announcements.post(session, principal, slug, text))
+
+
+@router.get("/competitions/{slug}/announcements")
+def list_announcements(slug: str, page: AskedPage) -> list[AnnouncementOut]:
+    """What the organizers have said, newest first."""
+    after = place_of(page.cursor, datetime.fromisoformat, UUID)
+    with transaction() as session:
+        found = announcements.listed(session, slug, after=after, limit=page.wanted)
+    return [out(one) for one in page.cut(found, lambda last: (last.at, last.id))]
+
+
+@router.delete("/announcements/{announcement_id}", status_code=status.HTTP_204_NO_CONTENT)
+def withdraw_announcement(announcement_id: UUID, principal: SignedIn) -> None:
+    """Take an announcement back; the audit log keeps it."""
+    with transaction() as session:
+        announcements.withdraw(session, principal, announcement_id)
+
+
+def out(said: Announcement) -> AnnouncementOut:
+    return AnnouncementOut(id=said.id, at=said.at, text=said.text)

@@ -1,0 +1,70 @@
+"""What organizers look at to see that all is well: the audit log and the queue."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from app import queue
+from app.db.models import AuditEntry
+from app.http.dependencies import SignedIn
+from app.http.paging import AskedPage, number, place_of
+from app.services import competitions, load
+from app.transaction import transaction
+
+router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
+
+
+class AuditEntryOut(BaseModel):
+    """An act: who did what to what, and what it changed."""
+
+    number: int
+    at: datetime
+    actor: Annotated[str, Field(description="the person's name then; `anoncup`: the service by the clock")]
+    action: Annotated[str, Field(description="such as `phase.extend`")]
+    subject: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class QueueOut(BaseModel):
+    """The background work of a competition, and whether the service looks after it."""
+
+    waiting: Annotated[dict[str, int], Field(description="not begun, by kind of work")]
+    scoring: Annotated[dict[str, int], Field(description="under way, by kind of work")]
+    oldest_waiting_s: Annotated[float | None, Field(description="seconds; null: nothing waits")]
+    broker_depth: Annotated[
+        int | None, Field(description="messages of the whole service; null: the queue cannot be reached")
+    ]
+    last_sweep_s: Annotated[
+        float | None, Field(description="seconds since lost work was last looked for; null: never")
+    ]
+
+
+@router.get("/audit")
+def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[AuditEntryOut]:
+    """What organizers, administrators and the clock did to the competition, newest first."""
+    place = place_of(page.cursor, number)
+    with transaction() as session:
+        after = place[0] if place else None
+        found = competitions.history(session, principal, slug, after=after, limit=page.wanted)
+    return [out(entry) for entry in page.cut(found, lambda last: (last.number,))]
+
+
+@router.get("/queue")
+def queue_health(slug: str, principal: SignedIn) -> QueueOut:
+    """What waits and what runs. A wait that grows while nothing runs means that no worker is there."""
+    with transaction() as session:
+        found = load.of_competition(session, principal, slug)
+    return QueueOut(
+        waiting=found.waiting,
+        scoring=found.scoring,
+        oldest_waiting_s=None if found.oldest_waiting is None else found.oldest_waiting.total_seconds(),
+        broker_depth=queue.depth(),
+        last_sweep_s=found.last_sweep_s,
+    )
+
+
+def out(entry: AuditEntry) -> AuditEntryOut:
+    return AuditEntryOut.model_validate(entry, from_attributes=True)
