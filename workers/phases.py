@@ -25,7 +25,7 @@ TURN = "turn"
 def turn_all() -> None:
     """Turn every competition that is due; one that cannot be turned does not hold up the others."""
     with transaction() as session:
-        found = turning.unfinished(session)
+        found = turning.due(session)
     for competition_id in found:
         try:
             turn(competition_id, get_settings())

@@ -6,12 +6,11 @@ takes long (writing a target's files, opening a secret) happens between the step
 """
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
-from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy import exists, func, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
@@ -43,16 +42,17 @@ class Unrevealed:
     commitment: str
 
 
-def unfinished(session: Session) -> Sequence[UUID]:
-    """Competitions that a clock may have to turn."""
-    open_ended = select(CompetitionRow.id).where(
-        or_(
-            CompetitionRow.published_at.is_(None),
-            CompetitionRow.closed_at.is_(None),
-            CompetitionRow.revealed_at.is_(None),
-        )
-    )
-    return session.scalars(open_ended.order_by(CompetitionRow.created_at)).all()
+def due(session: Session) -> list[UUID]:
+    """Competitions with a step to take. Nothing is locked: a step looks again under the lock."""
+    unrevealed = select(CompetitionRow).where(CompetitionRow.revealed_at.is_(None))
+    found = session.scalars(unrevealed.order_by(CompetitionRow.created_at))
+    return [row.id for row in found if is_due(session, row)]
+
+
+def is_due(session: Session, row: CompetitionRow) -> bool:
+    if row.published_at is None:
+        return row.frozen_at is not None or phases.has_ended(session, row, phases.ANONYMIZATION)
+    return row.closed_at is not None or phases.has_ended(session, row, phases.REIDENTIFICATION)
 
 
 def locked(session: Session, competition_id: UUID) -> CompetitionRow:
