@@ -13,6 +13,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from app.cli import duel
 from app.client import Client
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
@@ -42,7 +43,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """One competition: a year's template on data of ours. ``groups``: what cheats may keep."""
+    """One competition: a year's template on data of ours. ``groups``: what cheats may keep. ``duel``: it is
+    taken into its second phase, where every team attacks the others."""
 
     slug: str
     year: int
@@ -50,6 +52,7 @@ class Demo:
     tables: Callable[[], Tables]
     groups: tuple[str, ...]
     entries: tuple[Entry, ...]
+    duel: bool = False
 
 
 DEMOS = (
@@ -83,6 +86,20 @@ DEMOS = (
             Entry("Neighbours", "group_permutation"),
         ),
     ),
+    Demo(
+        slug="demo-duel",
+        year=2015,
+        titles=("Demo cup: attack!", "デモ杯:攻撃フェーズ"),
+        tables=lambda: household_table(400, seed=2016),
+        groups=("S1_Sex", "S1_Age"),
+        entries=(
+            Entry("Red herrings", "k_anonymize", {"k": 4}),
+            Entry("雑音団", "add_noise"),
+            Entry("Mean machine", "microaggregate"),
+            Entry("Shell game", "swap_within_classes"),
+        ),
+        duel=True,
+    ),
 )
 
 
@@ -102,8 +119,13 @@ def play(url: str, data: Path, *, meanwhile: Callable[[], None]) -> None:
         endings = {
             entry.team: ending(url, tokens[entry.team], demo.slug, meanwhile) for entry in demo.entries
         }
+        if demo.duel:
+            own = {entry.team: tokens[entry.team] for entry in demo.entries}
+            duel.play(url, demo.slug, demo.tables(), organizer=organizer, tokens=own, meanwhile=meanwhile)
         with Client(url, organizer) as client:
             show(client.board(demo.slug), endings)
+            if demo.duel:
+                show_attackers(client.board(demo.slug, "reidentification"))
     print(f"accounts and tokens of the demo: {notes.path}")
 
 
@@ -174,12 +196,15 @@ def competition_file(demo: Demo, threshold: float) -> str:
         text = text.replace(rules.title[language], title)
     distance = rules.excessive.distance
     text = with_tables(text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {threshold!r}')
-    windows = (("anonymization", 0, 30), ("reidentification", 31, 60))
+    # The second phase of a duel begins as soon as the first is ended.
+    windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.duel else 31, 60))
     phases = [
         f'[[phases]]\nname = "{name}"\nstart = {(now + timedelta(days=first)).isoformat()}\n'
         f"end = {(now + timedelta(days=last)).isoformat()}"
         for name, first, last in windows
     ]
+    if demo.duel:
+        text = with_tables(text, "publication", '[publication]\nfeedback = "immediate"')
     return with_tables(text, "phases", "\n\n".join(phases))
 
 
@@ -231,4 +256,14 @@ def show(board: dict[str, Any], endings: dict[str, str]) -> None:
         ]
         ended = endings.get(row["team"], "")
         table.add_row(str(row["rank"] or "–"), row["team"], *numbers, ended)
+    Console(width=110).print(table)
+
+
+def show_attackers(board: dict[str, Any]) -> None:
+    table = Table("rank", "team", "identified", "tried", "rate", "targets")
+    table.title = f"{board['title']['en']} (records identified)"
+    for row in board["rows"]:
+        if row["rank"] is not None:
+            counts = [str(row[key]) for key in ("identified", "tried")]
+            table.add_row(str(row["rank"]), row["team"], *counts, f"{row['rate']:.4f}", str(row["targets"]))
     Console(width=110).print(table)

@@ -1,0 +1,81 @@
+"""The demo's second phase: the clock turns a competition, and every team attacks the others' releases."""
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from app.client import Client
+from app.errors import Unavailable
+from app.scoring.competition import AttackerSettings
+from app.scoring.competition_file import parse_competition
+from app.scoring.permutation import guess_csv
+from app.scoring.rates import guess_of
+from app.scoring.registry import Tables
+from app.scoring.tracks import TRACKS
+
+ATTACKS = ("euc1", "sa_rank", "gower", "sort")
+"""Built-in attackers that the demo's teams use, in turns, those of them that the track has."""
+TURNED_WITHIN_S = 120
+AHEAD = timedelta(seconds=2)
+
+
+def play(
+    url: str,
+    slug: str,
+    tables: Tables,
+    *,
+    organizer: str,
+    tokens: Mapping[str, str],
+    meanwhile: Callable[[], None],
+) -> None:
+    """Close the first phase, attack every target once by every other team, and wait for the scores."""
+    with Client(url, organizer) as client:
+        if client.competition(slug)["state"] == "anonymization":
+            end = (datetime.now(UTC) + AHEAD).isoformat()
+            client.extend(slug, "anonymization", end=end, move_following=True)
+        wait_for(lambda: client.competition(slug)["state"] == "reidentification", meanwhile)
+    for place, token in enumerate(tokens.values()):
+        with Client(url, token) as client:
+            attack(client, slug, tables, np.random.default_rng(place))
+    for token in tokens.values():
+        with Client(url, token) as client:
+            wait_for(lambda: all_judged(client.guesses(slug)), meanwhile)
+
+
+def wait_for(reached: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
+    deadline = time.monotonic() + TURNED_WITHIN_S
+    while not reached():
+        if time.monotonic() > deadline:
+            raise Unavailable(f"the demo's second phase stood still for {TURNED_WITHIN_S} s")
+        meanwhile()
+        time.sleep(0.2)
+
+
+def all_judged(guesses: list[dict[str, Any]]) -> bool:
+    return all(guess["status"] not in {"QUEUED", "SCORING"} for guess in guesses)
+
+
+def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) -> None:
+    """One guess on each target of another team that has none of ours yet."""
+    tried = {guess["target"] for guess in client.guesses(slug)}
+    rules = parse_competition(client.text(f"/competitions/{slug}/competition.toml"))
+    track = TRACKS[rules.track]
+    prepared = track.prepare(tables, rules)
+    names = cycle(name for name in ATTACKS if name in track.attackers)
+    for target in client.targets(slug):
+        if target["own"] or target["name"] in tried:
+            continue
+        contents = {
+            file.removesuffix(".csv"): client.text(f"/targets/{target['id']}/data/{file}").encode()
+            for file in target["files"]
+        }
+        release, _ = track.parse_release(contents, tables, rules)
+        attacker = track.attackers[next(names)]
+        parameters = rules.attackers.get(attacker.name, AttackerSettings()).parameters
+        guess = guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
+        if guess is not None:
+            client.guess(target["id"], guess_csv(guess))
