@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from app.cli import rescoring
 from app.cli.connection import connected, transfer_bar
-from app.cli.listing import Columns, plain, print_fields, print_json, print_table, show, time_of
+from app.cli.listing import Columns, cell, plain, print_fields, print_json, print_table, show, time_of
 from app.cli.options import AsJson, Slug, TomlFile, read_text
 from app.errors import InvalidInput
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
 
+BROKEN = 70
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
@@ -264,10 +266,10 @@ def threshold(
     """Have the service advise on the threshold, on its data and rules; wait for the report."""
     from app.cli.advice import show_advice
     from app.cli.sending import LONGEST_WAIT_S, PATIENCE_S
-    from app.cli.shown import console
+    from app.cli.shown import console, progress_bar
 
     question = {"groups": groups.split(",") if groups else None, "draws": draws}
-    with connected() as client, console().status("waiting for the report"):
+    with connected() as client, progress_bar("waiting for the report"):
         asked = client.ask_threshold(slug, **question)
         found = client.threshold_report(asked["id"], timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S)
     if as_json:
@@ -275,8 +277,8 @@ def threshold(
     elif found["report"]:
         show_advice(console(), found["report"])
     if not found["report"]:
-        failure = plain(str(found.get("failure") or found["status"]))
-        raise RuntimeError(f"the report could not be made: {failure}")
+        print(f"anoncup: there is no report: {cell(found.get('failure'))}", file=sys.stderr)
+        raise typer.Exit(BROKEN)
 
 
 def exact(written: str) -> str:

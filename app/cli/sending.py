@@ -52,11 +52,11 @@ def submit(
             receipt = client.submit(
                 slug, release, secret=secret.read_bytes(), comment=comment, progress=progress
             )
+        if not as_json:
+            show_receipt(receipt)  # at once: whoever stops waiting must know the id
+        elif not wait:
+            print_json(receipt)
         if not wait:
-            if as_json:
-                print_json(receipt)
-            else:
-                show_receipt(receipt)
             return
         found = awaited(client, receipt)
     show_submission(found, as_json=as_json)
