@@ -32,7 +32,7 @@ def progress_bar(title: str) -> Iterator[Announce]:
     ) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step, of, name: bar.update(
-            task, completed=step, total=of, description=f"{title}: {name}"
+            task, completed=step, total=of or None, description=f"{title}: {name}"
         )
 
 
