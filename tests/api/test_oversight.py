@@ -98,7 +98,7 @@ def test_a_withdrawn_announcement_is_gone_but_for_the_audit_log(arena: Arena) ->
 
 
 def test_what_organizers_do_is_in_the_audit_log_with_what_it_changed(arena: Arena) -> None:
-    code = arena.post(f"{HERE}/invites", json={"teams": 3}).json()["code"]
+    code = arena.post(f"{HERE}/invites", json={"uses": 3}).json()["code"]
     revised = competition_file(threshold=0.3)
     assert arena.put(f"{HERE}/competition.toml", content=revised).status_code == 200
     data = table_csv(arena.table.head(20))
@@ -108,7 +108,7 @@ def test_what_organizers_do_is_in_the_audit_log_with_what_it_changed(arena: Aren
     assert uploaded["action"] == uploaded_again["action"] == "original.upload"
     assert (uploaded["before"], uploaded_again["before"]) == ({}, uploaded["after"])
     assert len(uploaded_again["after"]["original"]) == 64
-    assert (invited["action"], invited["after"]) == ("invite.create", {"uses": 3})
+    assert (invited["action"], invited["after"]) == ("invite.create", {"teams": 3})
     assert revision["action"] == "competition.revise"
     assert revision["before"] == created["after"]
     assert {"excessive"} <= set(revision["after"]["changed"]) <= {"excessive", "phases"}
