@@ -9,6 +9,7 @@ from app import logs, queue
 from app.api import (
     accounts,
     announcements,
+    archives,
     boards,
     competitions,
     events,
@@ -46,6 +47,7 @@ RESOURCES = (
     threshold_reports,
     announcements,
     oversight,
+    archives,
 )
 
 

@@ -101,6 +101,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/announcements": (200, 200, 200, 200, 200, 200),
     "DELETE /api/v1/announcements/{announcement_id}": (401, 403, 403, 204, 403, 204),
     "GET /api/v1/competitions/{slug}/audit": (401, 403, 403, 200, 403, 200),
+    "GET /api/v1/competitions/{slug}/kit.zip": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/competitions/{slug}/export.zip": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/queue": (401, 403, 403, 200, 403, 200),
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),

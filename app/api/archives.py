@@ -1,0 +1,74 @@
+"""Downloads of many files at once: a team's kit, an organizer's export."""
+
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+from typing import IO
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from app import storage
+from app.api.boards import known_tags
+from app.config import Settings
+from app.errors import NotFound
+from app.http.archives import sent, tag_of, zipped
+from app.http.dependencies import AppSettings, SignedIn
+from app.services import competitions, exports, kits, uploads
+from app.services.kits import Kit
+from app.transaction import transaction
+
+router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])
+
+making = Lock()
+"""One kit is made at a time: whoever else asks for it finds it made."""
+
+
+@router.get(
+    "/kit.zip",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"application/zip": {}}},
+        304: {"description": "the client has it already"},
+    },
+)
+def download_kit(slug: str, request: Request, settings: AppSettings) -> Response:
+    """All that a team needs: the rules, the original data, an example with its secret, the commands."""
+    with transaction() as session:
+        row = competitions.find(session, slug)
+        if row.original_rows is None:
+            raise NotFound("the competition has no original data yet", code="no_original")
+        kit = Kit(competitions.published_file(row), uploads.digests(row))
+    tag = tag_of(version("anoncup"), kit.file, *(text for pair in kit.original for text in pair))
+    headers = {"ETag": tag, "Cache-Control": "no-cache"}
+    if tag in known_tags(request):
+        return Response(status_code=304, headers=headers)
+    file = made(kit, settings.data / "kits" / slug / f"{tag[1:-1]}.zip", settings)
+    return sent(file, name=f"{slug}-kit.zip", headers=headers)
+
+
+def made(kit: Kit, place: Path, settings: Settings) -> IO[bytes]:
+    """The kit, made when it is first asked for; those before it are thrown away."""
+    with suppress(FileNotFoundError):
+        return place.open("rb")
+    with making:
+        if not place.exists():
+            with zipped(kits.files(kit, data=settings.data)) as archive:
+                storage.write_whole(place, archive.read())
+            for other in place.parent.iterdir():
+                if other.suffix == ".zip" and other != place:
+                    other.unlink(missing_ok=True)
+        return place.open("rb")
+
+
+@router.get(
+    "/export.zip",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/zip": {}}}},
+)
+def export(slug: str, principal: SignedIn, settings: AppSettings) -> StreamingResponse:
+    """All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log."""
+    with transaction() as session:
+        archive = zipped(exports.files(session, principal, slug, data=settings.data))
+    return sent(archive, name=f"{slug}-export.zip")

@@ -1,0 +1,172 @@
+"""All that an organizer may take home of a competition. No secret, no password, no token is among it."""
+
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app import storage
+from app.db.models import AuditEntry, Evaluation, Guess, Member, Submission, Target, Team
+from app.db.models import Competition as CompetitionRow
+from app.scoring.tracks import TRACKS
+from app.services import audit, competitions
+from app.services.accounts import Principal
+from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards.spreadsheet import csv_text
+
+BATCH = 100
+"""Evaluations read at once: each holds every measure."""
+
+GUESS_HEAD = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
+
+Content = bytes | Path | Iterable[bytes]
+
+
+def files(session: Session, principal: Principal, slug: str, *, data: Path) -> Iterator[tuple[str, Content]]:
+    """The export's files by name, all as they stood at one moment; for the competition's organizers."""
+    session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    submissions = all_submissions(session, row)
+    yield "audit.csv", audit_csv(session, row).encode()
+    for name, text in boards(session, principal, slug):
+        yield f"boards/{name}.csv", text.encode()
+    yield "competition.toml", competitions.published_file(row).encode()
+    yield "evaluations.jsonl", evaluations(session, row)
+    guesses = all_guesses(session, row)
+    yield "guesses.csv", csv_text(GUESS_HEAD, map(guess_row, guesses)).encode()
+    for guess in sorted(guesses, key=lambda one: str(one.id)):
+        yield f"guesses/{guess.id}.csv", storage.path_of(data, guess.file)
+    yield "submissions.csv", submissions_csv(row, submissions).encode()
+    yield "targets.csv", targets_csv(session, row).encode()
+    yield "teams.csv", teams_csv(session, row).encode()
+    for each in sorted(submissions, key=lambda one: str(one.id)):
+        for name, digest in each.files.items():
+            yield f"submissions/{each.id}/{name}.csv", storage.path_of(data, digest)
+
+
+def boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
+    """The boards as the organizers see them."""
+    yield "anonymization", anonymization.as_csv(anonymization.board(session, principal, slug))
+    yield "matrix", matrix.as_csv(matrix.board(session, principal, slug))
+    yield "reidentification", reidentification.as_csv(reidentification.board(session, principal, slug))
+
+
+def all_submissions(session: Session, row: CompetitionRow) -> list[Submission]:
+    """In the order of receipt."""
+    query = (
+        select(Submission)
+        .where(Submission.competition_id == row.id)
+        .options(
+            joinedload(Submission.team, innerjoin=True),
+            joinedload(Submission.evaluation, innerjoin=True).load_only(Evaluation.state),
+        )
+        .order_by(Submission.received_at, Submission.id)
+    )
+    return list(session.scalars(query))
+
+
+def submissions_csv(row: CompetitionRow, submissions: Iterable[Submission]) -> str:
+    names = TRACKS[competitions.read_file(row.file).track].files
+    digests = [f"sha256 of {name}.csv" for name in names]
+    head = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
+    return csv_text(head, (submission_row(each, names) for each in submissions))
+
+
+def submission_row(each: Submission, names: Iterable[str]) -> list[object]:
+    digests = [each.files[name] for name in names]
+    plain = [str(each.id), each.team.name, moment(each.received_at), str(each.evaluation.state)]
+    return [*plain, each.final, moment(each.disqualified_at), each.rows, *digests, each.comment]
+
+
+def evaluations(session: Session, row: CompetitionRow) -> Iterator[bytes]:
+    """Every evaluation that there was, those of cancelled re-scorings too, a line of JSON each."""
+    query = (
+        select(Evaluation, Submission.received_at)
+        .join(Evaluation.submission)
+        .where(Submission.competition_id == row.id)
+        .order_by(Submission.received_at, Submission.id, Evaluation.created_at, Evaluation.id)
+        .execution_options(yield_per=BATCH)
+    )
+    for evaluation, _ in session.execute(query):
+        yield (json.dumps(evaluation_line(evaluation), ensure_ascii=False) + "\n").encode()
+        session.expunge(evaluation)
+
+
+def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        "id": str(evaluation.id),
+        "submission_id": str(evaluation.submission_id),
+        "rescore_id": None if evaluation.rescore_id is None else str(evaluation.rescore_id),
+        "current": evaluation.current,
+        "state": evaluation.state,
+        "attempt": evaluation.attempt,
+        "created_at": moment(evaluation.created_at),
+        "started_at": moment(evaluation.started_at),
+        "finished_at": moment(evaluation.finished_at),
+        "scorer": evaluation.scorer,
+        "failure": evaluation.failure,
+        "verdict": evaluation.verdict,
+    }
+
+
+def teams_csv(session: Session, row: CompetitionRow) -> str:
+    members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
+    query = select(Team, members).where(Team.competition_id == row.id).order_by(Team.created_at, Team.id)
+    head = ["id", "name", "created_at", "disqualified_at", "members"]
+    rows = session.execute(query).all()
+    return csv_text(
+        head,
+        (
+            [str(team.id), team.name, moment(team.created_at), moment(team.disqualified_at), count]
+            for team, count in rows
+        ),
+    )
+
+
+def targets_csv(session: Session, row: CompetitionRow) -> str:
+    """What was attacked, and whose it was; its files are the submission's, written anew."""
+    query = select(Target).where(Target.competition_id == row.id).order_by(Target.name)
+    return csv_text(
+        ["name", "submission_id", "rows"],
+        ([each.name, str(each.submission_id), each.rows] for each in session.scalars(query)),
+    )
+
+
+def all_guesses(session: Session, row: CompetitionRow) -> list[Guess]:
+    """In the order of receipt."""
+    query = (
+        select(Guess)
+        .where(Guess.competition_id == row.id)
+        .options(joinedload(Guess.target, innerjoin=True), joinedload(Guess.team, innerjoin=True))
+        .order_by(Guess.received_at, Guess.id)
+    )
+    return list(session.scalars(query))
+
+
+def guess_row(each: Guess) -> list[object]:
+    plain = [str(each.id), each.team.name, each.target.name, moment(each.received_at), str(each.state)]
+    return [*plain, each.answered, each.correct, each.file]
+
+
+def audit_csv(session: Session, row: CompetitionRow) -> str:
+    found = audit.page(session, row.id, after=None, limit=None)
+    head = ["number", "at", "actor", "action", "subject", "before", "after"]
+    return csv_text(head, map(audit_row, reversed(found)))
+
+
+def audit_row(entry: AuditEntry) -> list[object]:
+    plain = [entry.number, moment(entry.at), entry.actor, entry.action, entry.subject]
+    return [*plain, as_json(entry.before), as_json(entry.after)]
+
+
+def as_json(noted: dict[str, Any] | None) -> str | None:
+    return None if noted is None else json.dumps(noted, ensure_ascii=False, default=str)
+
+
+def moment(at: datetime | None) -> str | None:
+    return None if at is None else at.astimezone(UTC).isoformat()
