@@ -1,9 +1,7 @@
 """Targets: list them, download them, check them against the manifest, see their secrets at the end."""
 
 import hashlib
-import zipfile
 from collections.abc import Iterator
-from tempfile import SpooledTemporaryFile
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -15,14 +13,12 @@ from app import storage
 from app.config import Settings
 from app.db.models import Target
 from app.errors import NotFound
+from app.http.archives import Content, sent, zipped
 from app.http.dependencies import AppSettings, SignedIn
 from app.services import targets
 from app.transaction import transaction
 
 router = APIRouter(tags=["targets"])
-
-IN_MEMORY = 16 << 20
-PIECE = 1 << 16
 
 
 class TargetOut(BaseModel):
@@ -68,8 +64,7 @@ def download_targets(slug: str, principal: SignedIn, settings: AppSettings) -> S
     """All targets that your team may attack, a folder each, with `SHA256SUMS` and `commitments.csv`."""
     with transaction() as session:
         found = [each.target for each in targets.of_others(session, principal, slug)]
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-targets.zip"'}
-    return StreamingResponse(archive(found, settings), media_type="application/zip", headers=headers)
+    return sent(zipped(files_of(found, settings)), name=f"{slug}-targets.zip")
 
 
 @router.get("/targets/{target_id}/data/{file}", response_class=Response)
@@ -141,20 +136,9 @@ def named(target: Target) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
-def archive(found: list[Target], settings: Settings) -> Iterator[bytes]:
-    """The zip in pieces; large ones wait on the disk, not in memory."""
-    with SpooledTemporaryFile(max_size=IN_MEMORY) as spooled:
-        with zipfile.ZipFile(spooled, "w", zipfile.ZIP_DEFLATED) as packed:
-            add(packed, "SHA256SUMS", targets.sums(found).encode())
-            add(packed, "commitments.csv", targets.commitments(found).encode())
-            for target in found:
-                for name, digest in named(target).items():
-                    add(packed, f"{target.name}/{name}", storage.get(settings.data, digest))
-        spooled.seek(0)
-        while piece := spooled.read(PIECE):
-            yield piece
-
-
-def add(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """With a fixed date: the same targets are the same bytes."""
-    packed.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+def files_of(found: list[Target], settings: Settings) -> Iterator[tuple[str, Content]]:
+    yield "SHA256SUMS", targets.sums(found).encode()
+    yield "commitments.csv", targets.commitments(found).encode()
+    for target in found:
+        for name, digest in named(target).items():
+            yield f"{target.name}/{name}", storage.path_of(settings.data, digest)
