@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.db.models import Guess, State
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
+from app.http.paging import AskedPage, place_of
 from app.services import guesses, uploads
 from app.services.guesses import Entrance
 from app.transaction import transaction
@@ -83,11 +84,16 @@ def create_guess(
 
 
 @router.get("/competitions/{slug}/guesses")
-def list_guesses(slug: str, principal: SignedIn) -> list[GuessOut]:
+def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[GuessOut]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
+    after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found, horizon = guesses.of_team(session, principal, slug)
-        return [guess_out(each, horizon) for each in found]
+        found, horizon = guesses.of_team(session, principal, slug, after=after, limit=page.wanted)
+        return [guess_out(each, horizon) for each in page.cut(found, place)]
+
+
+def place(made: Guess) -> tuple[datetime, UUID]:
+    return made.received_at, made.id
 
 
 def receipt(made: Guess) -> GuessReceipt:

@@ -1,10 +1,13 @@
 """What every answer carries, and the bound on what a request may carry."""
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DRAINED_BYTES = 1 << 30
+TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
+TEXT_MB = 2
+"""The largest body of these types, which is read before it is known who sends it."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; "
@@ -41,7 +44,11 @@ class Envelope:
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self.app(scope, bounded(receive, self.body_limit_mb), send_with_headers)
+        await self.app(scope, bounded(receive, self.limit_mb(scope)), send_with_headers)
+
+    def limit_mb(self, scope: Scope) -> int:
+        kind = Headers(scope=scope).get("content-type", "")
+        return TEXT_MB if kind.startswith(TEXT_TYPES) else self.body_limit_mb
 
 
 def bounded(receive: Receive, limit_mb: int) -> Receive:

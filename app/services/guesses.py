@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import Select, select
+from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue, storage
@@ -146,7 +146,14 @@ def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID
     return made
 
 
-def of_team(session: Session, principal: Principal, slug: str) -> tuple[Sequence[Guess], datetime | None]:
+def of_team(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    after: tuple[datetime, UUID] | None = None,
+    limit: int | None = None,
+) -> tuple[Sequence[Guess], datetime | None]:
     """The team's own guesses, newest first, and the horizon before which their scores are shown."""
     principal.require("read")
     row = competitions.find(session, slug)
@@ -154,7 +161,10 @@ def of_team(session: Session, principal: Principal, slug: str) -> tuple[Sequence
     view = visibility.audience(session, row, principal)
     horizon = visibility.guess_horizon(row, competitions.read_file(row.file), view, leases.clock(session))
     own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
-    return session.scalars(own.order_by(Guess.received_at.desc(), Guess.id)).all(), horizon
+    if after is not None:
+        own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))
+    newest = own.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
+    return session.scalars(newest).all(), horizon
 
 
 def claim(session: Session, guess_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:

@@ -100,3 +100,9 @@ def test_half_a_character_in_a_name_or_password_is_refused_or_taken_as_it_is(are
     body = f'{{"invite": "{code}", "team": "half", "name": "half", "password": "\\ud800abcdefgh"}}'
     answer = arena.client.post(f"{API}/signup", content=body, headers=headers)
     assert answer.status_code in {201, 422}
+
+
+def test_a_body_that_is_no_file_is_small(client: TestClient) -> None:
+    for kind in ("application/json", "application/toml"):
+        answer = client.post(f"{API}/tokens", content=b" " * (3 << 20), headers={"Content-Type": kind})
+        assert (answer.status_code, answer.json()["code"]) == (413, "too_large")

@@ -246,3 +246,17 @@ def team_list(contest: Contest) -> list[dict[str, str]]:
 
     with transaction() as session:
         return [{"id": str(team.id), "name": team.name} for team in session.scalars(select(Team))]
+
+
+def test_own_guesses_come_page_by_page(contest: Contest) -> None:
+    red = contest.submit("red")
+    contest.submit("blue")
+    contest.attack()
+    sent = [contest.guessed("blue", red, rows) for rows in (1, 2, 3)]
+    token, path, seen = contest.arena.team("blue"), f"{contest.path}/guesses?limit=2", []
+    while path:
+        answer = contest.arena.get(path, token=token)
+        seen += [guess["id"] for guess in answer.json()]
+        following = answer.links.get("next", {}).get("url", "")
+        path = following.removeprefix("/api/v1")
+    assert seen == sent[::-1]
