@@ -141,6 +141,30 @@ def teams(slug: Slug, as_json: AsJson = False) -> None:
 
 
 @organize.command()
+def submissions(
+    slug: Slug,
+    team: Annotated[str | None, typer.Option(help="of this team only: its name or id")] = None,
+    state: Annotated[str | None, typer.Option(help="in this state only, such as ERROR")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List every team's submissions, newest first."""
+    with connected() as client:
+        team_id = None if team is None else team_in(client, slug, team)
+        found = client.all_submissions(slug, team=team_id, state=state)
+    columns: Columns = {
+        "id": "id",
+        "team": "team",
+        "status": "status",
+        "received": time_of("received_at"),
+        "overall": "result.overall",
+        "final": "final",
+        "disqualified": "disqualified",
+        "failure": "failure",
+    }
+    show(found, columns, as_json=as_json, empty="no submissions")
+
+
+@organize.command()
 def grant(
     slug: Slug,
     team: Annotated[str, typer.Argument(metavar="TEAM", help="its name or id")],

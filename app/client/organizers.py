@@ -73,6 +73,11 @@ class OrganizersCalls(Transport):
     def announce(self, slug: str, text: Mapping[str, str]) -> Any:
         return self.call("POST", at(slug, "announcements"), json={"text": dict(text)})
 
+    def all_submissions(self, slug: str, **query: str | None) -> list[dict[str, Any]]:
+        """Every team's; ``team`` (its id) and ``state`` choose."""
+        chosen = {name: value for name, value in query.items() if value is not None}
+        return self.pages(at(slug, "submissions", "all"), **chosen)
+
     def audit(self, slug: str) -> list[dict[str, Any]]:
         return self.pages(at(slug, "audit"))
 

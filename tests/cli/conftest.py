@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,3 +97,21 @@ def signed_in(url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("ANONCUP_TOKEN", token)
 
     return become
+
+
+@contextmanager
+def working(job: Callable[[], object]) -> Iterator[None]:
+    """A worker that does the job again and again for as long as the context lasts."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.wait(0.1):
+            job()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

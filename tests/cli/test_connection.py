@@ -46,6 +46,7 @@ class Cutter:
             while chunk := near.recv(65536):
                 sent += chunk
                 far.sendall(chunk)
+            far.shutdown(socket.SHUT_RDWR)
             back.join()
 
     def answer(self, far: socket.socket, near: socket.socket, sent: bytearray) -> None:

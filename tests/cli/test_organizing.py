@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from app.db import engine
+from app.db.models import State, ThresholdReport
 from app.scoring.csv_text import table_csv
+from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
-from tests.cli.conftest import Anoncup
+from tests.cli.conftest import Anoncup, working
 from tests.contest import Contest
+from workers import advising
 
 SignedIn = Callable[[str], None]
 
@@ -155,3 +159,68 @@ def test_a_set_is_dropped(anoncup: Anoncup, contest: Contest, folder: Path) -> N
     assert "cancelled" in anoncup("organize", "rescore", "cancel", identifier).out
     statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
     assert statuses == {"SCORED"}
+
+
+def test_announcements_are_made_and_read_by_everybody(
+    anoncup: Anoncup, contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert anoncup("organize", "announce", "small").status == 2
+    assert anoncup("organize", "announce", "small", "--en", "One\nTwo", "--ja", "一つ").status == 0
+    monkeypatch.delenv("ANONCUP_TOKEN")
+    shown = anoncup("announcements", "small")
+    assert shown.status == 0
+    assert "  One\n  Two\n" in shown.out
+    assert "一つ" in shown.out
+    assert [each["text"]["ja"] for each in anoncup("announcements", "small", "--json").json] == ["一つ"]
+
+
+def test_a_list_of_several_pages_comes_whole(anoncup: Anoncup, contest: Contest) -> None:
+    path = "/competitions/small/announcements"
+    for number in range(103):
+        assert contest.arena.post(path, json={"text": {"en": str(number)}}).status_code == 201
+    texts = [each["text"]["en"] for each in anoncup("announcements", "small", "--json").json]
+    assert texts == [str(number) for number in reversed(range(103))]
+
+
+def test_the_audit_log_tells_who_did_what(anoncup: Anoncup, contest: Contest) -> None:
+    anoncup("organize", "grant", "small", "red", "valid_total", "5")
+    found = anoncup("organize", "audit", "small", "--json").json
+    assert found == contest.arena.get("/competitions/small/audit").json()
+    shown = anoncup("organize", "audit", "small").out
+    assert found[0]["action"] in shown
+    assert found[0]["actor"] in shown
+
+
+def test_the_queue_tells_what_waits(anoncup: Anoncup, contest: Contest) -> None:
+    contest.submit("red", scored=False)
+    found = anoncup("organize", "queue", "small", "--json").json
+    assert sum(found["waiting"].values()) == 1
+    assert "oldest waiting s" in anoncup("organize", "queue", "small").out
+
+
+def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: Anoncup, contest: Contest) -> None:
+    listed = anoncup("organize", "submissions", "small", "--json").json
+    assert {each["id"] for each in listed} == set(contest.secrets)
+    chosen = anoncup("organize", "submissions", "small", "--team", "red", "--state", "SCORED", "--json").json
+    assert [each["team"] for each in chosen] == ["red"]
+    assert anoncup("organize", "submissions", "small", "--state", "ERROR").out == "no submissions\n"
+    assert "ブルー/2" in anoncup("organize", "submissions", "small").out
+
+
+def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, contest: Contest) -> None:
+    with working(advise_all):
+        shown = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
+        found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
+    assert (shown.status, shown.err) == (0, "")
+    assert "Min/2" in shown.out
+    assert found.json["report"]["individuals"] == len(contest.arena.table)
+    assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2
+
+
+def advise_all() -> None:
+    with transaction() as session:
+        waiting = session.scalars(
+            select(ThresholdReport.id).where(ThresholdReport.state == State.QUEUED)
+        ).all()
+    for identifier in waiting:
+        advising.advise(str(identifier))

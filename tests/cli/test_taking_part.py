@@ -1,8 +1,7 @@
 """A team's first phase by commands: hand in, follow, choose, look at the board."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file, noisy_release
-from tests.cli.conftest import Anoncup
+from tests.cli.conftest import Anoncup, working
 from tests.contest import judge_everything
 
 SignedIn = Callable[[str], None]
@@ -27,24 +26,6 @@ def release(arena: Arena, folder: Path, signed_in: SignedIn) -> list[str | Path]
     (folder / "Y.csv").write_bytes(table)
     (folder / "s.csv").write_bytes(secret)
     return ["--anonymized", folder / "Y.csv", "--secret", folder / "s.csv"]
-
-
-@contextmanager
-def scoring() -> Iterator[None]:
-    """A worker for as long as the context lasts."""
-    over = threading.Event()
-
-    def work() -> None:
-        while not over.wait(0.1):
-            score_everything()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def only(listed: Any) -> Any:
@@ -83,7 +64,7 @@ def test_a_receipt_as_json_is_the_services_own(
 
 
 def test_waiting_shows_the_result_of_a_scored_release(anoncup: Anoncup, release: list[str | Path]) -> None:
-    with scoring():
+    with working(score_everything):
         done = anoncup("submit", "small", *release, "--wait")
     assert (done.status, done.err) == (0, "")
     for word in ("SCORED", "accepted", "mean_mae", "euc2", "overall"):
@@ -96,7 +77,7 @@ def test_waiting_for_a_release_that_the_rules_reject_exits_with_one(
     half = arena.table.iloc[:10]
     (folder / "Y.csv").write_bytes(table_csv(half))
     (folder / "s.csv").write_bytes(secret_csv(half.index.to_numpy()))
-    with scoring():
+    with working(score_everything):
         done = anoncup("submit", "small", *release, "--wait", "--json")
     assert (done.status, done.json["status"]) == (1, "REJECTED")
     assert done.json["result"]["violations"][0]["code"] == "too_few_rows"
