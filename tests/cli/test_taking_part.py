@@ -10,6 +10,9 @@ import pytest
 from app.db import engine
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
+from app.scoring.templates import template
+from app.scoring.toml_text import with_tables
+from tests import test_transactions_commands as shop
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
@@ -225,3 +228,31 @@ def test_what_is_not_there_exits_with_two(
     done = anoncup(*words)
     assert (done.status, done.out) == (2, "")
     assert done.err
+
+
+def test_the_track_of_two_files_is_served_by_the_same_commands(
+    anoncup: Anoncup, arena: Arena, folder: Path, signed_in: SignedIn
+) -> None:
+    window = competition_file()
+    text = with_tables(template(2016), "phases", window[window.index("[[phases]]") :])
+    contents = {
+        "c.toml": text, "customers.csv": shop.CUSTOMERS, "transactions.csv": shop.TRANSACTIONS,
+        "M.csv": shop.RELEASED_CUSTOMERS, "T.csv": shop.RELEASED_TRANSACTIONS,
+        "s.csv": "original_row\n3\n1\n2\n",
+    }  # fmt: skip
+    for name, content in contents.items():
+        (folder / name).write_text(content, "utf-8")
+    signed_in(arena.organizer)
+    assert anoncup("organize", "create", "c.toml").status == 0
+    done = anoncup("organize", "upload", "cup-2016", "customers.csv", "transactions.csv")
+    assert (done.status, done.err) == (0, "")
+    signed_in(Arena(arena.client, arena.organizer, "cup-2016", arena.table).team("red"))
+    done = anoncup("download", "cup-2016")
+    assert (folder / "cup-2016" / "transactions.csv").read_text() == shop.TRANSACTIONS
+    words = ["submit", "cup-2016", "--customers", "M.csv", "--transactions", "T.csv", "--secret", "s.csv"]
+    with working(score_everything):
+        done = anoncup(*words, "--wait", "--json")
+    assert done.status == {"SCORED": 0, "REJECTED": 1}[done.json["status"]]
+    assert set(done.json["sha256"]) == {"customers.csv", "transactions.csv"}
+    (folder / "T.csv").write_text("nonsense\n")
+    assert "\n  T.csv" in anoncup(*words).err
