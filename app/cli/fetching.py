@@ -23,17 +23,21 @@ if TYPE_CHECKING:
 
 def download(
     slug: Slug,
+    *,
     into: Annotated[Path | None, typer.Option(help="the folder; default: one named like SLUG")] = None,
     targets: Annotated[bool, typer.Option("--targets", help="the targets, into the folder targets")] = False,
+    kit: Annotated[bool, typer.Option("--kit", help="kit.zip: all to start with, and an example")] = False,
     replace: Annotated[bool, typer.Option("--replace", help="files that are there and differ")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch competition.toml and the original data, or the targets; all are checked by their SHA-256."""
+    """Fetch competition.toml and the original data, or the targets, each checked by its SHA-256."""
+    if kit and targets:
+        raise InvalidInput("--kit or --targets, not both")
     folder = Path(slug) if into is None else into
     with connected(anybody=not targets) as client:
         wanted = client.competition(slug)  # before a folder is made of a mistaken name
         folder.mkdir(parents=True, exist_ok=True)
-        fetch = fetch_targets if targets else fetch_competition
+        fetch = fetch_targets if targets else fetch_kit if kit else fetch_competition
         with staging(folder) as aside:
             names = fetch(client, wanted, aside)
             moved = [move(aside / name, folder / name, replace=replace) for name in names]
@@ -69,6 +73,14 @@ def fetch_competition(client: Client, wanted: dict[str, Any], aside: Path) -> li
         if digest != wanted["original_sha256"][name]:
             raise InvalidInput(f"{name} arrived with another SHA-256 than it has", code="wrong_digest")
     return ["competition.toml", *files]
+
+
+def fetch_kit(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+    from app.client import at
+
+    with transfer_bar("kit.zip") as progress:
+        client.save(at(str(wanted["slug"]), "kit.zip"), aside / "kit.zip", progress=progress)
+    return ["kit.zip"]
 
 
 def fetch_targets(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:

@@ -62,6 +62,15 @@ def test_a_file_of_ones_own_is_not_overwritten_unless_one_says_so(
     assert sorted(path.name for path in folder.iterdir()) == ["competition.toml", "original.csv"]
 
 
+def test_the_kit_is_fetched_as_it_is(
+    anoncup: Anoncup, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONCUP_URL", url)
+    assert anoncup("download", "small", "--kit").status == 0
+    assert (folder / "small" / "kit.zip").read_bytes() == arena.get("/competitions/small/kit.zip").content
+    assert anoncup("download", "small", "--kit", "--targets").status == 2
+
+
 def test_nothing_is_made_of_a_mistaken_name(
     anoncup: Anoncup, arena: Arena, url: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

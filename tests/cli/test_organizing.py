@@ -1,5 +1,7 @@
 """``anoncup organize``: a competition made, steered and judged by commands."""
 
+import hashlib
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -224,3 +226,17 @@ def advise_all() -> None:
         ).all()
     for identifier in waiting:
         advising.advise(str(identifier))
+
+
+def test_the_export_is_written_into_a_file_of_ones_own(
+    anoncup: Anoncup, contest: Contest, folder: Path
+) -> None:
+    done = anoncup("organize", "export", "small", "--into", "e.zip")
+    assert (done.status, done.err) == (0, "")
+    with zipfile.ZipFile(folder / "e.zip") as packed:
+        assert packed.testzip() is None
+        assert "competition.toml" in packed.namelist()
+    assert hashlib.sha256((folder / "e.zip").read_bytes()).hexdigest() in done.out
+    assert anoncup("organize", "export", "small", "--into", "e.zip").status == 2
+    assert anoncup("organize", "export", "small", "--into", "nowhere/e.zip").status == 2
+    assert [path.name for path in folder.iterdir()] == ["e.zip"]
