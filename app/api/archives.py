@@ -1,5 +1,6 @@
 """Downloads of many files at once: a team's kit, an organizer's export."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -13,9 +14,10 @@ from app import storage
 from app.api.boards import known_tags
 from app.config import Settings
 from app.errors import NotFound
-from app.http.archives import sent, tag_of, zipped
+from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, SignedIn
 from app.services import competitions, exports, kits, uploads
+from app.services.accounts import Principal
 from app.services.kits import Kit
 from app.transaction import transaction
 
@@ -69,6 +71,13 @@ def made(kit: Kit, place: Path, settings: Settings) -> IO[bytes]:
 )
 def export(slug: str, principal: SignedIn, settings: AppSettings) -> StreamingResponse:
     """All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log."""
-    with transaction() as session:
-        archive = zipped(exports.files(session, principal, slug, data=settings.data))
+    archive = zipped(exported(principal, slug, settings))
     return sent(archive, name=f"{slug}-export.zip")
+
+
+def exported(principal: Principal, slug: str, settings: Settings) -> Iterator[tuple[str, Content]]:
+    """The connection is given back before the large files are packed."""
+    with transaction() as session:
+        held = exports.holdings(session, principal, slug)
+        yield from exports.tables(session, principal, held)
+    yield from exports.handed_in(held, data=settings.data)

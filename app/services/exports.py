@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,25 +27,42 @@ GUESS_HEAD = ("id", "team", "target", "received_at", "state", "answered", "corre
 Content = bytes | Path | Iterable[bytes]
 
 
-def files(session: Session, principal: Principal, slug: str, *, data: Path) -> Iterator[tuple[str, Content]]:
-    """The export's files by name, all as they stood at one moment; for the competition's organizers."""
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a competition holds at one moment."""
+
+    row: CompetitionRow
+    submissions: list[Submission]
+    guesses: list[Guess]
+
+
+def holdings(session: Session, principal: Principal, slug: str) -> Holdings:
+    """For the competition's organizers; what the session reads from here on is of the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
     row = competitions.find(session, slug)
     competitions.require_organizer(session, row.id, principal)
-    submissions = all_submissions(session, row)
+    return Holdings(row, all_submissions(session, row), all_guesses(session, row))
+
+
+def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[tuple[str, Content]]:
+    """The export's own files by name."""
+    row = held.row
     yield "audit.csv", audit_csv(session, row).encode()
-    for name, text in boards(session, principal, slug):
+    for name, text in boards(session, principal, row.slug):
         yield f"boards/{name}.csv", text.encode()
     yield "competition.toml", competitions.published_file(row).encode()
     yield "evaluations.jsonl", evaluations(session, row)
-    guesses = all_guesses(session, row)
-    yield "guesses.csv", csv_text(GUESS_HEAD, map(guess_row, guesses)).encode()
-    for guess in sorted(guesses, key=lambda one: str(one.id)):
-        yield f"guesses/{guess.id}.csv", storage.path_of(data, guess.file)
-    yield "submissions.csv", submissions_csv(row, submissions).encode()
+    yield "guesses.csv", csv_text(GUESS_HEAD, map(guess_row, held.guesses)).encode()
+    yield "submissions.csv", submissions_csv(row, held.submissions).encode()
     yield "targets.csv", targets_csv(session, row).encode()
     yield "teams.csv", teams_csv(session, row).encode()
-    for each in sorted(submissions, key=lambda one: str(one.id)):
+
+
+def handed_in(held: Holdings, *, data: Path) -> Iterator[tuple[str, Content]]:
+    """What the teams sent but their secrets, by name. Needs no session."""
+    for guess in sorted(held.guesses, key=lambda one: str(one.id)):
+        yield f"guesses/{guess.id}.csv", storage.path_of(data, guess.file)
+    for each in sorted(held.submissions, key=lambda one: str(one.id)):
         for name, digest in each.files.items():
             yield f"submissions/{each.id}/{name}.csv", storage.path_of(data, digest)
 
