@@ -58,11 +58,10 @@ def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
 
 
 def of_one_team(valid: Sequence[Evaluation], most: int) -> list[Submission]:
-    marked = [each.submission for each in valid if each.submission.final]
-    if marked:
-        return marked
+    """The best of those it marked (more than ``most`` if the competition has since lowered that), or of all."""
+    marked = [each for each in valid if each.submission.final]
     free = [each for each in valid if each.submission.disqualified_at is None]
-    return [each.submission for each in sorted(free, key=merit)[:most]]
+    return [each.submission for each in sorted(marked or free, key=merit)[:most]]
 
 
 def merit(evaluation: Evaluation) -> tuple[float, object, UUID]:
