@@ -167,13 +167,15 @@ def own(session: Session, principal: Principal, submission_id: UUID) -> Submissi
 def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submission:
     """Withdraw a submission that is not scored yet; the valid one is given back, the attempt is not."""
     found = own(session, principal, submission_id)
-    evaluation = session.get_one(
-        Evaluation, found.evaluation.id, with_for_update=True, populate_existing=True
-    )
+    # Under the shared lock no re-score set puts another evaluation in the place of the one that ends here.
+    session.get_one(CompetitionRow, found.competition_id, with_for_update={"read": True})
+    current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
+    evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
     if evaluation.state not in leases.UNFINISHED:
         raise Conflict(f"the submission is {evaluation.state} already", code="finished")
     leases.finish(session, evaluation, State.CANCELLED)
-    return found
+    session.expire(found, ["evaluation"])
+    return visible(session, principal, submission_id)
 
 
 def slug_of(session: Session, submission: Submission) -> str:
