@@ -179,7 +179,8 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
 
 
 def is_lost(change: Change) -> bool:
-    return change.after.state == State.ERROR and change.before.state in (State.SCORED, State.REJECTED)
+    """Scored, or still to be, by the rules in force, and not by the new ones."""
+    return change.after.state == State.ERROR and change.before.state != State.ERROR
 
 
 def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
