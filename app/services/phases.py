@@ -79,6 +79,13 @@ def has_ended(session: Session, row: CompetitionRow, name: str) -> bool:
     return phase is not None and phase.end <= (row.paused_at or clock(session))
 
 
+def is_over(row: CompetitionRow, competition: Competition) -> bool:
+    """Whether no phase is left: closed, or, where there is no second phase, the finals frozen and published."""
+    if phase_of(competition, REIDENTIFICATION) is None:
+        return row.published_at is not None
+    return row.closed_at is not None
+
+
 def extend(
     session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
 ) -> CompetitionRow:

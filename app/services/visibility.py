@@ -84,7 +84,7 @@ def frozen_since(
 ) -> datetime:
     """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
     frozen_from = competition.publication.frozen_from
-    applies = frozen_from is not None and frozen_from <= now and row.closed_at is None
+    applies = frozen_from is not None and frozen_from <= now and not phases.is_over(row, competition)
     return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
 
 
