@@ -90,7 +90,7 @@ def cap(
     valid = accepted(session, team_id, phase, window)
     used = valid if name.startswith("valid") else attempts(session, team_id, phase, window)
     if phase == REIDENTIFICATION:
-        used -= valid
+        used = max(0, used - valid)  # one begun before midnight may have been taken in after it
     granted = granted_more(session, team_id, name, window)
     return Cap(name, used, getattr(competition.limits, name) + granted, window.resets_at)
 
