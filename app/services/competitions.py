@@ -213,6 +213,8 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         if turned_at is not None and window(before, name) != window(after, name):
             raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+    if row.paused_at is not None and before.phases != after.phases:
+        raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
     if session.scalar(select(open_rescore(row.id))):
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
     same = row.original == new.original and scored_by(before, row.scales) == scored_by(after, new.scales)
