@@ -56,25 +56,33 @@ class Claim:
 def entrance(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> Entrance:
     """Whether this person may guess now; asked, and counted as an attempt, before the file is read."""
     principal.require("submit")
-    target = targets.visible(session, principal, target_id)
+    repeats = repeated_on(session, principal, target_id, uploads.checked_key(key))
+    target = repeats.target if repeats else targets.visible(session, principal, target_id)
     row = session.get_one(CompetitionRow, target.competition_id)
-    team = teams.require_team(session, row.id, principal)
-    repeats = guessed_under(session, team, uploads.checked_key(key))
     attempt = None
     if repeats is None:
+        team = teams.require_team(session, row.id, principal)
         uploads.require_qualified(team)
         require_attackable(target, team)
         attempt = counted(session, row, team, principal)
     return Entrance(
-        target_id=target.id,
+        target_id=target_id,
         competition_id=row.id,
         rows=target.rows,
         originals=row.original_rows or 0,
         file_mb=competitions.read_file(row.file).limits.file_mb,
         key=key,
         attempt_id=attempt.id if attempt else None,
-        repeats=repeats,
+        repeats=repeats.id if repeats else None,
     )
+
+
+def repeated_on(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
+    """What the person's team had accepted under this key, though its target may be withdrawn since."""
+    target = session.get(Target, target_id)
+    team = teams.team_of(session, target.competition_id, principal) if target and key else None
+    known = guessed_under(session, team, key) if team else None
+    return session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
 
 
 def counted(session: Session, row: CompetitionRow, team: Team, principal: Principal) -> Attempt:
