@@ -10,6 +10,7 @@ from app.api import (
     accounts,
     announcements,
     archives,
+    baselines,
     boards,
     competitions,
     events,
@@ -46,6 +47,7 @@ RESOURCES = (
     rescores,
     threshold_reports,
     announcements,
+    baselines,
     oversight,
     archives,
 )

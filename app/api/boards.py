@@ -21,6 +21,7 @@ class RowOut(BaseModel):
     rank: Annotated[int | None, Field(description="null: nothing accepted; equal scores share a rank")]
     team: str
     own: bool
+    baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
     entries: Annotated[int, Field(description="finished submissions")]
     overall: Annotated[Number, Field(description="(U + E) / 2, 0 is best")]
     utility: Annotated[Number, Field(description="U, the loss of utility in [0, 1]")]

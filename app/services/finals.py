@@ -34,7 +34,11 @@ def require_markable(session: Session, submission: Submission, most: int) -> Non
             f"a submission that ended as {submission.evaluation.state} cannot be a final", code="not_valid"
         )
     marked = session.scalar(
-        select(func.count()).where(Submission.team_id == submission.team_id, Submission.final)
+        select(func.count())
+        .select_from(Submission)
+        .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
+        .where(Submission.team_id == submission.team_id, Submission.final)
+        .where(Evaluation.state.in_(MARKABLE))
     )
     if (marked or 0) >= most:
         raise Conflict(f"{most} finals are marked already; unmark one first", code="too_many_finals")
@@ -49,7 +53,9 @@ def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
     valid = session.scalars(
         select(Evaluation)
         .join(Evaluation.submission)
+        .join(Submission.team)
         .where(Submission.competition_id == row.id, Evaluation.current, Evaluation.state == State.SCORED)
+        .where(~Team.baseline)
         .options(joinedload(Evaluation.submission, innerjoin=True))
         .order_by(Submission.team_id)
     )
@@ -58,7 +64,7 @@ def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
 
 
 def of_one_team(valid: Sequence[Evaluation], most: int) -> list[Submission]:
-    """The best of those it marked (more than ``most`` if the competition has since lowered that), or of all."""
+    """The best of those it marked (perhaps more, before the number was lowered), else of all."""
     marked = [each for each in valid if each.submission.final]
     free = [each for each in valid if each.submission.disqualified_at is None]
     return [each.submission for each in sorted(marked or free, key=merit)[:most]]

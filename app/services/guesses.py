@@ -82,7 +82,9 @@ def repeated_on(session: Session, principal: Principal, target_id: UUID, key: st
     target = session.get(Target, target_id)
     team = teams.team_of(session, target.competition_id, principal) if target and key else None
     known = guessed_under(session, team, key) if team else None
-    return session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
+    return (
+        session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
+    )
 
 
 def counted(session: Session, row: CompetitionRow, team: Team, principal: Principal) -> Attempt:

@@ -80,7 +80,7 @@ def has_ended(session: Session, row: CompetitionRow, name: str) -> bool:
 
 
 def is_over(row: CompetitionRow, competition: Competition) -> bool:
-    """Whether no phase is left: closed, or, where there is no second phase, the finals frozen and published."""
+    """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
     if phase_of(competition, REIDENTIFICATION) is None:
         return row.published_at is not None
     return row.closed_at is not None

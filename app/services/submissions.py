@@ -53,6 +53,33 @@ def accept(
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     before = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
     quota.require_room(tuple(cap for cap in before if cap.name.startswith("valid")), now.now)
+    made = kept(
+        session,
+        principal,
+        upload,
+        row=row,
+        team=team,
+        received_at=now.now,
+        data=data,
+        sealing_key=sealing_key,
+    )
+    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
+    made.submission.quota_left = quota.left(after)
+    return made
+
+
+def kept(
+    session: Session,
+    principal: Principal,
+    upload: Upload,
+    *,
+    row: CompetitionRow,
+    team: Team,
+    received_at: datetime,
+    data: Path,
+    sealing_key: Path | None,
+) -> Receipt:
+    """Seal, store and queue an upload as a submission of ``team``."""
     identifier = uuid4()
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(
@@ -60,14 +87,14 @@ def accept(
         competition_id=row.id,
         team_id=team.id,
         user_id=principal.user_id,
-        received_at=now.now,
+        received_at=received_at,
         comment=upload.comment,
         files={name: storage.put(data, content) for name, content in upload.files.items()},
         sent=upload.sent,
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
         quota_left={},
-        idempotency_key=at.key,
+        idempotency_key=upload.entrance.key,
         fingerprint=upload.fingerprint,
     )
     session.add(submission)
@@ -75,8 +102,6 @@ def accept(
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     evaluations.queue_up(session, identifier)
     rescores.include(session, row.id, identifier)
-    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
-    submission.quota_left = quota.left(after)
     return Receipt(submission, sealed.commitment)
 
 

@@ -81,6 +81,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "POST /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 202, 403, 202),
     "GET /api/v1/competitions/{slug}/threshold-reports": (401, 403, 403, 200, 403, 200),
     "GET /api/v1/threshold-reports/{report_id}": (401, 404, 404, 200, 404, 200),
+    "POST /api/v1/competitions/{slug}/baselines": (401, 403, 403, 202, 403, 202),
+    "DELETE /api/v1/competitions/{slug}/baselines/{team_id}": (401, 403, 403, 404, 403, 404),
     # of a second competition, where own team's release is a target of other team's
     "GET /api/v1/competitions/{slug}/targets": (401, 200, 200, 200, 403, 200),
     "GET /api/v1/competitions/{slug}/targets.zip": (401, 200, 200, 200, 403, 200),
@@ -352,6 +354,10 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
         "content": competition_file(stage.arena.slug, threshold=0.1)
     },
     "POST /api/v1/competitions/{slug}/threshold-reports": lambda _: {"json": {"draws": 0}},
+    "POST /api/v1/competitions/{slug}/baselines": lambda stage: {
+        **an_upload(stage),
+        "data": {"name": f"baseline {next(numbers)}"},
+    },
     "POST /api/v1/targets/{target_id}/guesses": lambda _: {
         "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
     },

@@ -76,6 +76,8 @@ class Team(Base):
     name_key: Mapped[str]
     created_at: Mapped[datetime] = moment_of_insert()
     disqualified_at: Mapped[datetime | None]
+    baseline: Mapped[bool] = mapped_column(default=False)
+    """A row for comparison that the organizers added: no members, no rank, no target."""
 
 
 class Member(Base):

@@ -27,12 +27,14 @@ class Row:
 
     ``security``: the largest rate of an attacker that counts, built in or a rival; ``rivals``: the largest
     of rivals' visible guesses, None if there is none. ``rank_sum``: only where the competition ranks by it.
-    ``on_front``: no other row has less of U and of E.
+    ``on_front``: no other row has less of U and of E. ``baseline``: added by the organizers for comparison,
+    outside the ranking.
     """
 
     rank: int | None
     team: str
     own: bool
+    baseline: bool
     entries: int
     overall: float | None
     utility: float | None
@@ -116,11 +118,15 @@ def entries_of(session: Session, row: CompetitionRow, view: View) -> list[Entry]
         Entry(
             evaluation,
             counts=evaluation.state == State.SCORED
-            and (not view.finals_only or evaluation.submission_id in finals),
+            and (not view.finals_only or is_baseline(evaluation) or evaluation.submission_id in finals),
             rivals=rivals.get(evaluation.submission_id),
         )
         for evaluation in finished(session, row, before=view.submissions_before)
     ]
+
+
+def is_baseline(evaluation: Evaluation) -> bool:
+    return evaluation.submission.team.baseline
 
 
 def finished(session: Session, row: CompetitionRow, *, before: datetime) -> Sequence[Evaluation]:
@@ -156,8 +162,12 @@ def rivals_rates(session: Session, row: CompetitionRow, view: View) -> dict[UUID
 
 
 def ranked(competition: Competition, entries: Sequence[Entry], viewer: UUID | None) -> list[Row]:
-    """The rows in the order of the board: by rank; equal ranks, and those without, in the order given."""
-    chosen = best_of_teams(entries)
+    """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
+
+    Baselines stand below, the best first.
+    """
+    everything = best_of_teams(entries)
+    chosen = [entry for entry in everything if not is_baseline(entry.evaluation)]
     sums = rank_sums([compared(competition, entry) for entry in chosen])
     by_sum = competition.ranking.rule == "rank_sum"
     scores = sums if by_sum else [entry.overall for entry in chosen]
@@ -173,7 +183,11 @@ def ranked(competition: Competition, entries: Sequence[Entry], viewer: UUID | No
             own=viewer == chosen[i].submission.team_id,
         )
         for i in standing(scores)
-    ]
+    ] + [baseline_row(entry) for entry in everything if is_baseline(entry.evaluation)]
+
+
+def baseline_row(entry: Entry) -> Row:
+    return board_row(entry, rank=None, rank_sum=None, on_front=False, entries=1, own=False)
 
 
 def best_of_teams(entries: Sequence[Entry]) -> list[Entry]:
@@ -210,6 +224,7 @@ def board_row(
         rank=rank,
         team=entry.submission.team.name,
         own=own,
+        baseline=is_baseline(entry.evaluation),
         entries=entries,
         overall=entry.overall,
         utility=entry.utility,
@@ -228,7 +243,18 @@ def values(verdict: dict[str, Any] | None, part: str, key: str) -> dict[str, flo
 
 
 def as_csv(board: Board) -> str:
-    head = ["rank", "team", "entries", "overall", "utility", "security", "rivals", "rank_sum", "received_at"]
+    head = [
+        "rank",
+        "team",
+        "baseline",
+        "entries",
+        "overall",
+        "utility",
+        "security",
+        "rivals",
+        "rank_sum",
+        "received_at",
+    ]
     return csv_text([*head, *board.measures, *board.attackers], [csv_row(board, row) for row in board.rows])
 
 
@@ -237,4 +263,13 @@ def csv_row(board: Board, row: Row) -> list[object]:
     scores = [row.overall, row.utility, row.security, row.rivals, row.rank_sum]
     measured = [row.measures.get(name) for name in board.measures]
     attacked = [row.attackers.get(name) for name in board.attackers]
-    return [row.rank, row.team, row.entries, *scores, received, *measured, *attacked]
+    return [
+        row.rank,
+        row.team,
+        str(row.baseline).lower(),
+        row.entries,
+        *scores,
+        received,
+        *measured,
+        *attacked,
+    ]

@@ -1,0 +1,69 @@
+"""Baselines: what organizers put on the board for comparison."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Request, status
+from pydantic import BaseModel, Field
+
+from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
+from app.errors import InvalidInput
+from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
+from app.scoring.tracks import TRACKS
+from app.services import baselines, competitions, uploads
+from app.services.uploads import Entrance
+from app.transaction import transaction
+
+router = APIRouter(tags=["baselines"])
+
+
+class BaselineReceipt(BaseModel):
+    team_id: Annotated[UUID, Field(description="names the baseline, to remove it")]
+    receipt: Receipt
+
+
+def entrance(slug: str, principal: SignedIn) -> Entrance:
+    with transaction() as session:
+        return baselines.entrance(session, principal, slug)
+
+
+async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
+    competition = competitions.read_file(at.file)
+    names = {*TRACKS[competition.track].files, "secret"}
+    return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
+
+
+@router.post(
+    "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=UPLOAD_SCHEMA
+)
+def add_baseline(
+    principal: SignedIn,
+    settings: AppSettings,
+    at: Annotated[Entrance, Depends(entrance)],
+    sent: Annotated[Parts, Depends(parts)],
+) -> BaselineReceipt:
+    """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
+    if "name" not in sent.texts:
+        raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
+    files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}
+    comment = sent.texts.get("comment", "")
+    upload = uploads.read_upload(
+        at, files=files, secret=sent.file("secret"), comment=comment, data=settings.data
+    )
+    with transaction() as session:
+        made = baselines.add(
+            session,
+            principal,
+            upload,
+            name=sent.texts["name"],
+            data=settings.data,
+            sealing_key=settings.sealing_key_file,
+        )
+        return BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
+
+
+@router.delete("/competitions/{slug}/baselines/{team_id}", status_code=status.HTTP_204_NO_CONTENT)
+def remove_baseline(slug: str, team_id: UUID, principal: SignedIn) -> None:
+    """Take a baseline off the board."""
+    with transaction() as session:
+        baselines.remove(session, principal, slug, team_id)

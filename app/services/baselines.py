@@ -1,0 +1,80 @@
+"""Baselines: releases of sample methods that organizers put on the board for comparison."""
+
+from pathlib import Path
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Team
+from app.errors import Conflict, NotFound
+from app.services import accounts, audit, competitions, leases, phases, rulings, submissions, uploads
+from app.services.accounts import Principal
+from app.services.submissions import Receipt
+from app.services.uploads import Entrance, Upload
+
+
+def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
+    """What a baseline's release is read against; for the competition's organizers."""
+    row = competitions.find(session, slug)
+    competitions.require_organizer(session, row.id, principal)
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    return Entrance(row.id, row.file, uploads.digests(row), None, None)
+
+
+def add(
+    session: Session,
+    principal: Principal,
+    upload: Upload,
+    *,
+    name: str,
+    data: Path,
+    sealing_key: Path | None,
+) -> Receipt:
+    """Put a release on the board under ``name``: scored like any other, without rank, quota or target."""
+    at = upload.entrance
+    row = session.get_one(CompetitionRow, at.competition_id, with_for_update=True)
+    competitions.require_organizer(session, row.id, principal)
+    if (row.file, uploads.digests(row)) != (at.file, at.original):
+        raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+    if row.closed_at is not None:
+        raise Conflict("the competition has closed", code="phase_closed")
+    team = new_team(session, row, name)
+    made = submissions.kept(
+        session,
+        principal,
+        upload,
+        row=row,
+        team=team,
+        received_at=leases.clock(session),
+        data=data,
+        sealing_key=sealing_key,
+    )
+    audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
+    return made
+
+
+def new_team(session: Session, row: CompetitionRow, name: str) -> Team:
+    name = accounts.clean_name(name)
+    key = accounts.name_key(name)
+    taken = select(Team.id).where(Team.competition_id == row.id, Team.name_key == key)
+    if session.scalar(taken) is not None:
+        raise Conflict("this competition has a team of that name", code="team_name_taken")
+    team = Team(competition_id=row.id, name=name, name_key=key, baseline=True)
+    session.add(team)
+    session.flush()
+    return team
+
+
+def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
+    """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
+    row = phases.organizers_row(session, principal, slug)
+    team = rulings.team_in(session, row, team_id)
+    if not team.baseline:
+        raise NotFound("the competition has no such baseline", code="no_such_baseline")
+    audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
+    team.disqualified_at = leases.clock(session)
+    # Its name becomes free for a team.
+    team.name_key = f"{team.name_key} {team.id}"

@@ -1,0 +1,64 @@
+"""Baselines: sample releases beside the teams' rows, outside of ranks, finals and targets."""
+
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.api.test_submissions import score_everything
+from tests.arena import noisy_release
+from tests.contest import Contest
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    return Contest.opened(client)
+
+
+def add(contest: Contest, name: str = "add_noise", *, seed: int = 77) -> Any:
+    table, secret = noisy_release(seed, contest.arena.table)
+    files = {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
+    return contest.arena.post(f"{contest.path}/baselines", files=files, data={"name": name})
+
+
+def test_a_baseline_stands_below_without_a_rank_and_moves_nobody(contest: Contest) -> None:
+    contest.submit("red")
+    contest.submit("blue")
+    before = contest.board()["rows"]
+    assert add(contest).status_code == 202
+    score_everything()
+    rows = contest.board()["rows"]
+    assert rows[:2] == before
+    (baseline,) = rows[2:]
+    assert (baseline["team"], baseline["baseline"], baseline["rank"]) == ("add_noise", True, None)
+    assert baseline["overall"] is not None
+    assert not any(row["baseline"] for row in before)
+
+
+def test_a_baseline_is_no_target_and_stays_on_the_board_of_the_finals(contest: Contest) -> None:
+    contest.submit("red")
+    add(contest)
+    score_everything()
+    contest.attack()
+    assert [target["team"] for target in contest.arena.get(f"{contest.path}/targets").json()] == ["red"]
+    assert [row["baseline"] for row in contest.board()["rows"]] == [False, True]
+    assert contest.board()["rows"][1]["overall"] is not None
+    assert "add_noise" not in {row["team"] for row in contest.board("reidentification")["rows"]}
+
+
+def test_a_baseline_can_be_taken_away_and_its_name_used_again(contest: Contest) -> None:
+    contest.submit("red")
+    team = add(contest).json()["team_id"]
+    score_everything()
+    assert add(contest).json()["code"] == "team_name_taken"
+    assert contest.arena.call("DELETE", f"{contest.path}/baselines/{team}").status_code == 204
+    assert [row["team"] for row in contest.board()["rows"]] == ["red"]
+    assert add(contest).status_code == 202
+
+
+def test_a_malformed_baseline_changes_nothing(contest: Contest) -> None:
+    files = {"anonymized": ("a.csv", b"x\n1\n"), "secret": ("s.csv", b"original_row\n1\n")}
+    for data, code in (({"name": "a"}, "malformed_upload"), ({}, "name_length")):
+        refused = contest.arena.post(f"{contest.path}/baselines", files=files, data=data)
+        assert (refused.status_code, refused.json()["code"]) == (422, code)
+    assert contest.arena.get(f"{contest.path}/teams").json() == []
