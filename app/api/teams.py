@@ -38,6 +38,7 @@ class Entrant(TeamOut):
     """A team as the organizers see it."""
 
     created_at: datetime
+    baseline: Annotated[bool, Field(description="put on the board for comparison, by the organizers")]
     submissions: Annotated[int, Field(description="all of them, whatever became of them")]
 
 
@@ -82,6 +83,7 @@ def list_teams(slug: str, principal: SignedIn) -> list[Entrant]:
             created_at=one.team.created_at,
             disqualified_at=one.team.disqualified_at,
             members=people(one.members),
+            baseline=one.team.baseline,
             submissions=one.submissions,
         )
         for one in found

@@ -11,7 +11,17 @@ import typer
 from app.cli import rescoring
 from app.cli.connection import connected, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_fields, print_json, print_table, show, time_of
-from app.cli.options import AsJson, Slug, TomlFile, read_text
+from app.cli.options import (
+    AnonymizedFile,
+    AsJson,
+    CustomersFile,
+    SecretFile,
+    Slug,
+    TomlFile,
+    TransactionsFile,
+    read_text,
+)
+from app.cli.sending import called_by_path, release_of
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -45,6 +55,24 @@ def replace_file(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
     """Exchange the competition's file. Once somebody has submitted, what is measured stands."""
     with connected() as client:
         told(client.put_competition_file(slug, read_text(file)), COMPETITION, as_json=as_json)
+
+
+@organize.command()
+def baseline(
+    slug: Slug,
+    *,
+    name: Annotated[str, typer.Option(help="what the board calls it")],
+    secret: SecretFile,
+    anonymized: AnonymizedFile = None,
+    customers: CustomersFile = None,
+    transactions: TransactionsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put the release of a sample method on the board for comparison, without a rank."""
+    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
+    with called_by_path({**given, "secret": secret}), connected() as client:
+        made = client.add_baseline(slug, release_of(given), secret=secret.read_bytes(), name=name)
+    told(made, {"baseline": "team_id"}, as_json=as_json)
 
 
 @organize.command()

@@ -44,9 +44,7 @@ def submit(
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
     given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
-    release = {name: path.read_bytes() for name, path in given.items() if path is not None}
-    if sorted(release) not in (["anonymized"], ["customers", "transactions"]):
-        raise InvalidInput("give --anonymized, or --customers and --transactions", code="files")
+    release = release_of(given)
     with called_by_path({**given, "secret": secret}), connected() as client:
         with transfer_bar("sending") as progress:
             receipt = client.submit(
@@ -61,6 +59,14 @@ def submit(
         found = awaited(client, receipt)
     show_submission(found, as_json=as_json)
     raise typer.Exit(EXITS[found["status"]])
+
+
+def release_of(given: Mapping[str, Path | None]) -> dict[str, bytes]:
+    """The files of a release of either track."""
+    release = {name: path.read_bytes() for name, path in given.items() if path is not None}
+    if sorted(release) not in (["anonymized"], ["customers", "transactions"]):
+        raise InvalidInput("give --anonymized, or --customers and --transactions", code="files")
+    return release
 
 
 @contextmanager

@@ -40,6 +40,13 @@ class OrganizersCalls(Transport):
         )
         return stored
 
+    def add_baseline(
+        self, slug: str, release: Mapping[str, bytes], *, secret: bytes, name: str
+    ) -> dict[str, Any]:
+        """Put a release on the board for comparison."""
+        contents = {**release, "secret": secret}
+        return self.deliver(at(slug, "baselines"), contents, texts={"name": name})
+
     def invite(self, slug: str, *, uses: int = 1) -> str:
         return str(self.call("POST", at(slug, "invites"), json={"uses": uses})["code"])
 

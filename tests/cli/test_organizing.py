@@ -15,7 +15,7 @@ from app.db.models import State, ThresholdReport
 from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file
+from tests.arena import Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
 from tests.contest import Contest
 from workers import advising
@@ -240,3 +240,15 @@ def test_the_export_is_written_into_a_file_of_ones_own(
     assert anoncup("organize", "export", "small", "--into", "e.zip").status == 2
     assert anoncup("organize", "export", "small", "--into", "nowhere/e.zip").status == 2
     assert [path.name for path in folder.iterdir()] == ["e.zip"]
+
+
+def test_a_baseline_is_put_on_the_board(anoncup: Anoncup, contest: Contest, folder: Path) -> None:
+    table, secret = noisy_release(99, contest.arena.table)
+    (folder / "y.csv").write_bytes(table)
+    (folder / "s.csv").write_bytes(secret)
+    files = ("--anonymized", "y.csv", "--secret", "s.csv")
+    done = anoncup("organize", "baseline", "small", "--name", "add_noise", *files)
+    assert (done.status, done.err) == (0, "")
+    score_everything()
+    assert [row["team"] for row in contest.board()["rows"] if row["baseline"]] == ["add_noise"]
+    assert anoncup("organize", "baseline", "small", "--name", "add_noise", *files).status == 2
