@@ -19,6 +19,12 @@ router = APIRouter(tags=["re-scoring"])
 
 class Outcome(BaseModel):
     status: str
+    rank: Annotated[
+        int | None,
+        Field(
+            description="of the team on the organizers' board by these rules; null: none, or not all scored"
+        ),
+    ]
     utility: float | None
     security: Annotated[float | None, Field(description="by the built-in attackers alone")]
     overall: float | None
@@ -108,15 +114,16 @@ def change_out(change: Change) -> ChangeOut:
     return ChangeOut(
         submission_id=change.submission.id,
         team=change.submission.team.name,
-        before=outcome(change.before),
-        after=outcome(change.after),
+        before=outcome(change.before, change.rank_before),
+        after=outcome(change.after, change.rank_after),
     )
 
 
-def outcome(evaluation: Evaluation) -> Outcome:
+def outcome(evaluation: Evaluation, rank: int | None) -> Outcome:
     verdict = evaluation.verdict or {}
     return Outcome(
         status=evaluation.state,
+        rank=rank,
         utility=verdict.get("utility"),
         security=verdict.get("security"),
         overall=verdict.get("overall"),

@@ -64,6 +64,7 @@ def tell(found: dict[str, Any], *, as_json: bool) -> None:
         "submission": "submission_id",
         "team": "team",
         "status": lambda row: changed(row, "status"),
+        "rank": lambda row: changed(row, "rank"),
         "overall": lambda row: changed(row, "overall"),
         "utility": lambda row: changed(row, "utility"),
         "security": lambda row: changed(row, "security"),

@@ -5,7 +5,7 @@ Until it is applied, a set changes nothing that anybody but the organizers sees.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from app.errors import Conflict, NotFound
 from app.scoring.competition_file import with_phases
 from app.services import audit, competitions, evaluations, leases, phases
 from app.services.accounts import Principal
+from app.services.boards import anonymization
 from app.services.competitions import Revision
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
@@ -25,11 +26,13 @@ Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One submission by the rules in force and by the new ones."""
+    """One submission by the rules in force and by the new ones, and its team's rank by each."""
 
     submission: Submission
     before: Evaluation
     after: Evaluation
+    rank_before: int | None = None
+    rank_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,20 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
 
 
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview:
-    return preview_of(session, organizers_set(session, principal, rescore_id))
+    """A set with every change it would make; ranks by the new rules once all of it is scored."""
+    found = preview_of(session, organizers_set(session, principal, rescore_id))
+    row = session.get_one(CompetitionRow, found.rescore.competition_id)
+    before = anonymization.ranks_by(session, row, row.file, [change.before for change in found.changes])
+    after: dict[str, int] = {}
+    if found.stage == "ready":
+        judged = [change.after for change in found.changes]
+        after = anonymization.ranks_by(session, row, found.rescore.file, judged)
+    return replace(found, changes=tuple(with_ranks(change, before, after) for change in found.changes))
+
+
+def with_ranks(change: Change, before: dict[str, int], after: dict[str, int]) -> Change:
+    team = change.submission.team.name
+    return replace(change, rank_before=before.get(team), rank_after=after.get(team))
 
 
 def organizers_set(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:

@@ -30,9 +30,11 @@ class Shown:
 
 def counts() -> ColumnElement[bool]:
     """Targets that are in the contest: accepted, and neither they nor their team disqualified."""
-    return and_(
-        Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None), Evaluation.state == State.SCORED
-    )
+    return and_(qualified(), Evaluation.state == State.SCORED)
+
+
+def qualified() -> ColumnElement[bool]:
+    return and_(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
 
 
 def joined() -> Select[Target]:

@@ -71,6 +71,11 @@ def view(session: Session, row: CompetitionRow, principal: Principal | None) -> 
     )
 
 
+def everything(row: CompetitionRow) -> View:
+    """What organizers see."""
+    return View(Audience(organizer=True), ALWAYS, ALWAYS, row.published_at is not None, owners_known=True)
+
+
 def require_board(competition: Competition, audience: Audience) -> None:
     """The competition file says whether visitors and teams see the boards."""
     open_to = competition.publication.board

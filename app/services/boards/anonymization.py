@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, State, Submission, Target, Team
+from app.db.models import Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.competition import Competition
 from app.scoring.ranking import overall, pareto_front, rank_sums, ranked_values, ranks, standing
 from app.scoring.tracks import TRACKS
@@ -19,6 +19,8 @@ from app.services import competitions, guesses, visibility
 from app.services.accounts import Principal
 from app.services.boards.spreadsheet import csv_text
 from app.services.visibility import View
+
+ENDED = (State.SCORED, State.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,38 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
 
 def entries_of(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
     """Everything that has ended and is not disqualified, in the order of receipt."""
-    rivals = rivals_rates(session, row, view)
+    rivals = rivals_rates(session, row, guesses.counting(session, row, view.guesses_before))
+    return entries(session, row, view, finished(session, row, before=view.submissions_before), rivals)
+
+
+def ranks_by(
+    session: Session, row: CompetitionRow, file: str, judged: Sequence[Evaluation]
+) -> dict[str, int]:
+    """The rank of each team, as organizers see it, if the rules were ``file`` and ``judged``, in the order of
+    receipt, the evaluations that count."""
+    view = visibility.everything(row)
+    found = guesses.counting(session, row, view.guesses_before, rejected_too=True)
+    standing = [each for each in judged if has_ended(each) and is_qualified(each.submission)]
+    listed = entries(session, row, view, standing, rivals_rates(session, row, found))
+    board = ranked(competitions.read_file(file), listed, None)
+    return {line.team: line.rank for line in board if line.rank is not None}
+
+
+def has_ended(evaluation: Evaluation) -> bool:
+    return evaluation.state in ENDED
+
+
+def is_qualified(submission: Submission) -> bool:
+    return submission.disqualified_at is None and submission.team.disqualified_at is None
+
+
+def entries(
+    session: Session,
+    row: CompetitionRow,
+    view: View,
+    judged: Sequence[Evaluation],
+    rivals: Mapping[UUID, float],
+) -> list[Entry]:
     finals = set(session.scalars(select(Target.submission_id).where(Target.competition_id == row.id)))
     return [
         Entry(
@@ -121,7 +154,7 @@ def entries_of(session: Session, row: CompetitionRow, view: View) -> list[Entry]
             and (not view.finals_only or is_baseline(evaluation) or evaluation.submission_id in finals),
             rivals=rivals.get(evaluation.submission_id),
         )
-        for evaluation in finished(session, row, before=view.submissions_before)
+        for evaluation in judged
     ]
 
 
@@ -135,7 +168,7 @@ def finished(session: Session, row: CompetitionRow, *, before: datetime) -> Sequ
         .join(Evaluation.submission)
         .join(Submission.team)
         .where(Submission.competition_id == row.id, Evaluation.current)
-        .where(Evaluation.state.in_([State.SCORED, State.REJECTED]), Submission.received_at < before)
+        .where(Evaluation.state.in_(ENDED), Submission.received_at < before)
         .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
         .options(joinedload(Evaluation.submission, innerjoin=True).joinedload(Submission.team))
         .order_by(Submission.received_at, Submission.id)
@@ -143,9 +176,8 @@ def finished(session: Session, row: CompetitionRow, *, before: datetime) -> Sequ
     return session.scalars(query).all()
 
 
-def rivals_rates(session: Session, row: CompetitionRow, view: View) -> dict[UUID, float]:
-    """The best visible guess on each submission that is a target, as a rate."""
-    counting = guesses.counting(session, row, view.guesses_before)
+def rivals_rates(session: Session, row: CompetitionRow, counting: Sequence[Guess]) -> dict[UUID, float]:
+    """The best of the guesses that count on each submission that is a target, as a rate."""
     if not counting:
         return {}
     targets = session.execute(
