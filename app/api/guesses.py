@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
 
+from app.api.attempts import fairly_counted
 from app.db.models import Guess, State
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
 from app.http.paging import AskedPage, place_of
@@ -79,7 +80,7 @@ def create_guess(
             printed = uploads.fingerprint({"guess": content})
             return receipt(guesses.repeated(session, at.repeats, printed, at.target_id))
     guess = guesses.read(content, at)
-    with transaction() as session:
+    with fairly_counted(at.attempt_id), transaction() as session:
         return receipt(guesses.accept(session, principal, at, guess, content, data=settings.data))
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app import storage
+from app.api.attempts import fairly_counted
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
@@ -137,8 +138,9 @@ def create_submission(
         with transaction() as session:
             printed = uploads.fingerprint({**files, "secret": secret}, comment)
             return receipt(submissions.repeated(session, at.repeats, printed))
-    upload = uploads.read_upload(at, files=files, secret=secret, comment=comment, data=settings.data)
-    with transaction() as session:
+    with fairly_counted(at.attempt_id):
+        upload = uploads.read_upload(at, files=files, secret=secret, comment=comment, data=settings.data)
+    with fairly_counted(at.attempt_id), transaction() as session:
         made = submissions.accept(
             session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
         )

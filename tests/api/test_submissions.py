@@ -6,8 +6,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select
 
+from app import sealing
 from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
+from app.errors import Unavailable
 from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
@@ -228,3 +230,22 @@ def test_the_data_of_a_competition_with_submissions_are_fixed(arena: Arena) -> N
         f"/competitions/{arena.slug}/competition.toml", content=competition_file(threshold=0.9)
     )
     assert (answer.status_code, answer.json()["code"]) == (409, "fixed")
+
+
+def test_an_upload_that_fails_by_our_fault_costs_no_attempt(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    def attempts() -> int:
+        caps = arena.get("/competitions/small/quota", token=arena.team("red")).json()["caps"]
+        return next(int(cap["used"]) for cap in caps if cap["name"] == "attempts_total")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sealing, "read_public_key", unreadable)
+        assert arena.submit("red").status_code == 503
+    assert attempts() == 0
+    assert arena.submit("red", anonymized=b"x\n").status_code == 422
+    assert attempts() == 1
+
+
+def unreadable(*_: object) -> None:
+    raise Unavailable("away")
