@@ -1,0 +1,300 @@
+"""All three boards, for everybody, at every stage of contests drawn at random, computed a second time."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select, update
+
+from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
+from app.main import create_app
+from app.scoring.tracks import TRACKS
+from app.services import competitions, evaluations, guesses, leases
+from app.services.boards import spreadsheet
+from app.transaction import transaction
+from tests import board_facts
+from tests.arena import API, ROWS
+from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Sent, hours
+from tests.contest import Contest, turn
+
+TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
+LEASE = timedelta(minutes=5)
+TRACK = TRACKS["microdata"]
+GRID = (0.0, 0.25, 0.5)
+"""Few values: ties everywhere."""
+ENDS = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
+BOARDS = ("anonymization", "reidentification", "matrix")
+FREEZES = (None, -80.0, -20.0, 1.0)
+"""Hours from now: never, among the submissions, among the guesses, in the future."""
+
+
+class Drawn:
+    """A contest drawn at random: what happens is done to the service and noted in the facts."""
+
+    def __init__(self, client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.now = datetime.now(UTC)
+        freeze = FREEZES[seed % len(FREEZES)]
+        frozen = None if freeze is None else self.now + hours(freeze)
+        finals = int(self.rng.integers(1, 3))
+        more = f'[ranking]\nrule = "{rule}"\nfinals = {finals}\n[publication]\nfeedback = "{feedback}"'
+        more += f"\nfrozen_from = {frozen.isoformat()}" if frozen else ""
+        self.contest = Contest.opened(client, more=more)
+        self.contest.move(anonymization=(-110, 1), reidentification=(2, 3))
+        self.facts = Facts(list(TEAMS), rule, feedback, finals, frozen, ROWS, tuple(TRACK.attackers))
+        for team in TEAMS:
+            self.contest.arena.team(team)
+
+    def pick(self, choices: Any) -> Any:
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def submit(self) -> None:
+        team = self.pick(self.facts.teams[:-1])
+        identifier = self.contest.submit(team, scored=False)
+        sent = Sent(
+            id=identifier,
+            team=team,
+            at=self.now - hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10),
+            state=self.pick(ENDS),
+            measures={name: self.pick(GRID) for name in TRACK.measures},
+            attackers={name: self.pick(GRID) for name in TRACK.attackers},
+            utility=self.pick(GRID),
+            security=self.pick(GRID),
+        )
+        mine = [each for each in self.facts.sent if each.team == team and each.marked]
+        if self.rng.random() < 0.3 and len(mine) < self.facts.finals:
+            sent.marked = True
+            path = f"/submissions/{identifier}/final"
+            token = self.contest.arena.team(team)
+            assert self.contest.arena.put(path, token=token, json={"final": True}).status_code == 200
+        self.facts.sent.append(sent)
+        end_scoring(sent)
+
+    def guess(self) -> None:
+        targets = [sent for sent in self.facts.sent if self.facts.is_target(sent)]
+        if not targets:
+            return
+        victim = self.pick(targets)
+        team = self.pick([one for one in self.facts.teams if one != victim.team])
+        if team in self.facts.barred:
+            return
+        target = self.contest.target_of(victim.id)["id"]
+        answer = self.contest.guess(team, target, self.contest.right_on(victim.id, 1))
+        if answer.status_code == 429:
+            return
+        assert answer.status_code == 202, answer.text
+        guess = Guessed(
+            team=team,
+            victim=victim,
+            at=self.now - hours(int(self.rng.integers(0, 8)) * 5 + 1),
+            state=self.pick(("SCORED", "SCORED", "SCORED", "ERROR", "QUEUED")),
+            correct=int(self.pick((0, 10, 20, 30))),
+        )
+        self.facts.guessed.append(guess)
+        end_judging(UUID(answer.json()["id"]), guess)
+
+    def bar(self, *, team: str | None = None, sent: Sent | None = None, out: bool = True) -> None:
+        """Disqualify or reinstate, as organizers do."""
+        word = "disqualify" if out else "reinstate"
+        if team is not None:
+            with transaction() as session:
+                identifier = session.scalars(select(Team.id).where(Team.name == team)).one()
+            path = f"{self.contest.path}/teams/{identifier}/{word}"
+            (self.facts.barred.add if out else self.facts.barred.discard)(team)
+        else:
+            assert sent is not None
+            path, sent.barred = f"/submissions/{sent.id}/{word}", out
+        assert self.contest.organize(path).status_code == 200
+
+    def publish(self) -> None:
+        """Past the first deadline; then it is made to have happened forty hours ago."""
+        self.contest.move(anonymization=(-110, -50), reidentification=(1, 5))
+        turn()
+        self.facts.published_at = self.now - hours(40)
+        with transaction() as session:
+            session.execute(update(Competition).values(published_at=self.facts.published_at))
+            named = {str(target.submission_id): target.name for target in session.scalars(select(Target))}
+        expected = {sent.id for sent in self.facts.chosen_finals()}
+        assert set(named) == expected
+        for sent in self.facts.sent:
+            sent.target = named.get(sent.id)
+
+    def open_attacks(self) -> None:
+        self.contest.move(reidentification=(-39, 5))
+
+    def close(self) -> None:
+        with transaction() as session:
+            waiting = session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)).all()
+        for identifier in waiting:
+            end_judging(identifier, None)
+        for guess in self.facts.guessed:
+            guess.state = "ERROR" if guess.state == "QUEUED" else guess.state
+        self.contest.move(reidentification=(-39, -0.1))
+        turn()
+        self.facts.closed = self.facts.revealed = True
+
+    def check(self, client: TestClient | None = None) -> dict[tuple[str, str], bytes]:
+        """Every board for every audience, as JSON and as CSV; the JSON's bytes."""
+        found = {}
+        for which, viewer in product(BOARDS, (VISITOR, ORGANIZER, *self.facts.teams)):
+            answer = self.get(client, which, viewer)
+            compare(which, answer.json(), self.facts, viewer)
+            as_csv = self.get(client, f"{which}.csv", viewer)
+            same_as_json(which, answer.json(), as_csv.text)
+            found[which, viewer] = answer.content + as_csv.content
+            assert answer.headers["etag"] != as_csv.headers["etag"]
+        return found
+
+    def get(self, client: TestClient | None, which: str, viewer: str) -> Any:
+        arena = self.contest.arena
+        token = {VISITOR: None, ORGANIZER: arena.organizer}.get(viewer, arena.tokens.get(viewer))
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        answer = (client or arena.client).get(f"{API}{self.contest.path}/boards/{which}", headers=headers)
+        assert answer.status_code == 200
+        return answer
+
+
+def end_scoring(sent: Sent) -> None:
+    """Give a submission its hand-made verdict and its time."""
+    with transaction() as session:
+        session.execute(update(Submission).where(Submission.id == UUID(sent.id)).values(received_at=sent.at))
+        found = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(sent.id))).one()
+        if sent.state == "CANCELLED":
+            leases.finish(session, found, State.CANCELLED)
+            return
+        claimed = evaluations.claim(session, found.id, lease=LEASE, attempts=3)
+        assert claimed is not None
+        if sent.state == "ERROR":
+            evaluations.fail(session, claimed, "a fault of ours")
+        else:
+            evaluations.record(session, claimed, verdict=verdict(sent), scorer="by hand")
+
+
+def verdict(sent: Sent) -> dict[str, Any]:
+    return {
+        "verdict": "accepted" if sent.state == "SCORED" else "rejected",
+        "violations": [],
+        "measures": {name: {"value": value, "version": "1"} for name, value in sent.measures.items()},
+        "attackers": {
+            name: {"rate": rate, "correct": rate * ROWS, "trials": ROWS}
+            for name, rate in sent.attackers.items()
+        },
+        "utility": sent.utility,
+        "security": sent.security,
+        "overall": (sent.utility + sent.security) / 2,
+    }
+
+
+def end_judging(identifier: UUID, guess: Guessed | None) -> None:
+    """Give a guess its hand-made end; without one it fails."""
+    with transaction() as session:
+        if guess is not None:
+            session.execute(update(Guess).where(Guess.id == identifier).values(received_at=guess.at))
+        if guess is not None and guess.state == "QUEUED":
+            return
+        claimed = guesses.claim(session, identifier, lease=LEASE, attempts=3)
+        assert claimed is not None
+        if guess is not None and guess.state == "SCORED":
+            guesses.record(session, claimed, correct=guess.correct)
+        else:
+            leases.fail(session, Guess, identifier, claimed.attempt, "a fault of ours")
+
+
+def compare(which: str, found: dict[str, Any], facts: Facts, viewer: str) -> None:
+    if which == "matrix":
+        expected = board_facts.matrix(facts, viewer)
+        assert found["targets"] == expected["targets"], viewer
+        assert found["rows"] == expected["rows"], viewer
+        return
+    rows = found["rows"]
+    if which == "anonymization":
+        for row in rows:
+            row["received_at"] = row["received_at"] and datetime.fromisoformat(row["received_at"])
+        assert found["finals"] == facts.shows_finals(viewer)
+        assert rows == board_facts.anonymization(facts, viewer), viewer
+    else:
+        assert rows == board_facts.reidentification(facts, viewer), viewer
+
+
+def same_as_json(which: str, found: dict[str, Any], text: str) -> None:
+    lines = list(csv.DictReader(io.StringIO(text)))
+    rows = found["rows"]
+    assert len(lines) == len(rows)
+    for line, row in zip(lines, rows, strict=True):
+        flat = dict(row)
+        if which == "matrix":
+            cells = flat.pop("cells")
+            names = [column["target"] for column in found["targets"]]
+            flat |= {name: cell and cell["rate"] for name, cell in zip(names, cells, strict=True)}
+        flat |= flat.pop("measures", {}) | flat.pop("attackers", {})
+        for name, cell in line.items():
+            assert cell == spelled(flat.get(name)), name
+        assert set(flat) - set(line) <= {"own", "on_front"}
+
+
+def spelled(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return (
+            spreadsheet.harmless(value).replace("Z", "+00:00")
+            if value.endswith("Z")
+            else spreadsheet.harmless(value)
+        )
+    return repr(value)
+
+
+def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
+    drawn = Drawn(client, seed, rule=rule, feedback=feedback)
+    drawn.check()
+    for _ in range(int(drawn.rng.integers(6, 11))):
+        drawn.submit()
+    if seed % 2:
+        drawn.bar(sent=drawn.pick(drawn.facts.sent))
+    drawn.check()
+    drawn.publish()
+    drawn.check()
+    drawn.open_attacks()
+    for _ in range(9):
+        drawn.guess()
+    before = drawn.check()
+    victim = drawn.pick(drawn.facts.sent)
+    drawn.bar(team=victim.team)
+    other = next((sent for sent in drawn.facts.sent if sent.target and not sent.barred), None)
+    if other is not None:
+        drawn.bar(sent=other)
+    drawn.check()
+    drawn.bar(team=victim.team, out=False)
+    if other is not None:
+        drawn.bar(sent=other, out=False)
+    assert drawn.check() == before
+    drawn.bar(team=drawn.pick(drawn.facts.teams))
+    drawn.close()
+    after = drawn.check()
+    competitions.read_file.cache_clear()
+    with TestClient(create_app()) as again:
+        assert drawn.check(again) == after
+
+
+COMBINATIONS = list(product(("score", "rank_sum"), ("hidden", "daily", "immediate")))
+
+
+@pytest.mark.parametrize(("rule", "feedback"), COMBINATIONS)
+def test_the_boards_are_what_plain_counting_says(client: TestClient, rule: str, feedback: str) -> None:
+    seed = COMBINATIONS.index((rule, feedback)) + 1
+    play(client, seed, rule=rule, feedback=feedback)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10, 34))
+def test_the_boards_are_what_plain_counting_says_of_many_contests(client: TestClient, seed: int) -> None:
+    rule, feedback = COMBINATIONS[seed // 4 % len(COMBINATIONS)]
+    play(client, seed, rule=rule, feedback=feedback)
