@@ -20,6 +20,7 @@ from app.services.leases import clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
+TOO_FAR = 3000
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 
 
@@ -99,6 +100,8 @@ def extend(
         raise InvalidInput(
             "give the end with its offset, such as 2027-01-24T09:00:00+09:00", code="no_offset"
         )
+    if end.year >= TOO_FAR:
+        raise InvalidInput(f"a phase ends before the year {TOO_FAR}", code="end_too_far")
     if end <= max(phase.start, clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     moved = shifted(row, phase, end - phase.end, move_following=move_following)
@@ -168,7 +171,10 @@ def shifted(row: CompetitionRow, phase: Phase, by: timedelta, *, move_following:
             return replace(one, start=one.start + by, end=one.end + by)
         return one
 
-    return tuple(moved(one) for one in competitions.read_file(row.file).phases)
+    try:
+        return tuple(moved(one) for one in competitions.read_file(row.file).phases)
+    except OverflowError:
+        raise InvalidInput("a later phase would move beyond all calendars", code="end_too_far") from None
 
 
 def put_phases(
@@ -184,7 +190,9 @@ def put_phases(
     before = windows(competitions.read_file(row.file).phases)
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
         raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
-    row.file = with_phases(row.file, phases)
+    file = with_phases(row.file, phases)
+    competitions.read_file(file)  # what cannot be read is refused here, not by whoever reads it next
+    row.file = file
     audit.record(
         session,
         principal,
