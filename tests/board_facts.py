@@ -129,7 +129,13 @@ def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] |
     seen = [sent for sent in seen if sent.state in ("SCORED", "REJECTED")]
     if not seen:
         return None
-    line: dict[str, Any] = {"rank": None, "team": team, "own": viewer == team, "entries": len(seen)}
+    line: dict[str, Any] = {
+        "rank": None,
+        "team": team,
+        "own": viewer == team,
+        "baseline": False,
+        "entries": len(seen),
+    }
     line |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
     line |= {"on_front": False, "measures": {}, "attackers": {}}
     standing = [sent for sent in seen if sent.state == "SCORED"]

@@ -313,12 +313,13 @@ def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
 
 def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:
     with engine.get_engine().begin() as connection:
+        known = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     try:
         service.backup(settings.database_url, settings.data, tmp_path / "b.tar")
     finally:
         with engine.get_engine().begin() as connection:
-            connection.execute(text("UPDATE alembic_version SET version_num = '0003'"))
+            connection.execute(text("UPDATE alembic_version SET version_num = :known"), {"known": known})
     with pytest.raises(InvalidInput, match="9999"):
         restore(tmp_path / "b.tar", target, tmp_path / "new")
 

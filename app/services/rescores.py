@@ -154,7 +154,10 @@ def changes_of(session: Session, rescore: Rescore) -> tuple[Change, ...]:
         .where(Evaluation.rescore_id == rescore.id)
         .options(
             joinedload(Evaluation.submission, innerjoin=True).options(
-                joinedload(Submission.team, innerjoin=True), joinedload(Submission.evaluation, innerjoin=True)
+                joinedload(Submission.team, innerjoin=True),
+                joinedload(Submission.evaluation, innerjoin=True)
+                .joinedload(Evaluation.submission, innerjoin=True)
+                .joinedload(Submission.team, innerjoin=True),
             )
         )
         .order_by(Submission.received_at, Submission.id)
