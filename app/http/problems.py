@@ -7,9 +7,11 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.routing import iter_route_contexts
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from app import errors
 
@@ -45,9 +47,9 @@ TITLES = {
 CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "content_type"}
 
 
-def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
+def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     """The body that every error has."""
-    body = {
+    return {
         "type": f"urn:anoncup:problem:{code}",
         "title": TITLES.get(status, "Error"),
         "status": status,
@@ -55,7 +57,11 @@ def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
         "code": code,
         **more,
     }
-    return JSONResponse(body, status_code=status, media_type="application/problem+json")
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> JSONResponse:
+    content = body(status, code, detail, **more)
+    return JSONResponse(content, status_code=status, media_type="application/problem+json")
 
 
 def status_of(error: errors.DomainError) -> int:
@@ -85,13 +91,23 @@ def on_invalid_request(_: Request, error: Exception) -> Response:
     return problem(422, "invalid_request", "the request is not of the form this call needs", fields=found)
 
 
-def on_http_error(_: Request, error: Exception) -> Response:
+def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
     code = CODES.get(error.status_code, "bad_request")
     answer = problem(error.status_code, code, str(error.detail))
     for name, value in (error.headers or {}).items():
         answer.headers[name] = value
+    if error.status_code == 405:
+        answer.headers["Allow"] = ", ".join(sorted(methods_of(request)))
     return answer
+
+
+def methods_of(request: Request) -> set[str]:
+    """What the path knows: every route declares it anew, and the framework names the first one's methods."""
+    routes = iter_route_contexts(request.app.routes)
+    path = request.scope["path"]
+    found = (one.methods for one in routes if one.methods and compile_path(one.path or "")[0].match(path))
+    return set().union(*found)
 
 
 def on_database_error(_: Request, error: Exception) -> Response:
