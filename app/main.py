@@ -1,8 +1,11 @@
 """The web application."""
 
+from typing import Annotated
+
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 
 from app import logs, queue
@@ -24,6 +27,7 @@ from app.api import (
     threshold_reports,
     users,
 )
+from app.api.documentation import document
 from app.config import get_settings
 from app.http import live, problems
 from app.http.metrics import Metered, Meters
@@ -68,6 +72,7 @@ def create_app() -> FastAPI:
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
         lifespan=live.closed_on_shutdown,
+        generate_unique_id_function=document.operation_name,
     )
     app.state.live = live.Live()
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
@@ -81,30 +86,41 @@ def create_app() -> FastAPI:
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])
     app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)
+    document.describe(app)
     return app
 
 
-def healthz() -> dict[str, str]:
+class Alive(BaseModel):
     """This process answers."""
-    return {"status": "ok"}
+
+    status: str = "ok"
 
 
-def readyz() -> JSONResponse:
-    """What an upload needs can be reached: the database; the queue may be away for a while.
+class Ready(Alive):
+    """What an upload needs can be reached."""
 
-    `last_sweep_s`: seconds since the workers last looked for work that was lost; null if they never have.
-    """
+    database: str = "ok"
+    queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost")]
+    queue_depth: Annotated[int | None, Field(description="messages that wait")]
+    last_sweep_s: Annotated[
+        float | None, Field(description="seconds since lost work was last looked for; null: never")
+    ]
+
+
+def healthz() -> Alive:
+    """This process answers."""
+    return Alive()
+
+
+def readyz() -> Ready:
+    """What an upload needs can be reached: the database; the queue may be away for a while."""
     with transaction() as session:
         beats = health.heartbeats(session)
     waiting = queue.depth()
-    return JSONResponse(
-        {
-            "status": "ok",
-            "database": "ok",
-            "queue": "unreachable" if waiting is None else "ok",
-            "queue_depth": waiting,
-            "last_sweep_s": beats.get(health.SWEEP),
-        }
+    return Ready(
+        queue="unreachable" if waiting is None else "ok",
+        queue_depth=waiting,
+        last_sweep_s=beats.get(health.SWEEP),
     )
 
 

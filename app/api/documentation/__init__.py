@@ -1,0 +1,1 @@
+"""What the OpenAPI document says beyond what the routes' own types say."""

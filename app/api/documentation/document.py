@@ -1,0 +1,250 @@
+"""The OpenAPI document: what FastAPI knows of the routes, completed."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from app.api.documentation import answers, bodies, codes, examples
+from app.api.documentation.problem import Problem
+from app.http.dependencies import COOKIE, client_address, signed_in, signed_in_or_not
+from app.http.paging import paging
+from app.http.problems import TITLES, body
+
+Json = dict[str, Any]
+
+TAGS = {
+    "accounts": "Signing up, passwords, personal tokens.",
+    "users": "Other people's accounts: administrators make them, those in charge open them again.",
+    "competitions": "What a competition is: its file, its phases, its original data.",
+    "organizing": "What organizers do while the contest runs: phases, quotas, disqualification.",
+    "teams": "Who takes part.",
+    "organizers": "Who organizes a competition, and what they look at.",
+    "submissions": "Releases of the first phase: hand in, follow, choose the finals.",
+    "targets": "What may be attacked in the second phase, and what is revealed at its end.",
+    "guesses": "Attacks on targets.",
+    "boards": "Ranks and scores, each board as JSON and as CSV.",
+    "re-scoring": "Other rules for what has been scored: preview the difference, apply it or drop it.",
+    "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
+    "announcements": "What organizers tell everybody.",
+    "operation": "For those who keep the service running.",
+}
+ABOUT = """Send `Authorization: Bearer TOKEN`; a browser's session does as well, from the site's own pages. \
+Operations without a lock are open to everybody, but a token that is sent must be valid everywhere.
+
+Every error is an `application/problem+json` with a stable `code`. \
+Long lists come in pages: follow the `Link` header. \
+Times are ISO 8601 with an offset. Uploads may be sent again under the same `Idempotency-Key`."""
+
+DONE = {
+    200: "Done.",
+    201: "Made.",
+    202: "Taken in; the rest happens in the background.",
+    204: "Done; there is nothing to say.",
+}
+HEADERS: Mapping[str, Json] = {
+    "Allow": {"description": "the methods that the path knows", "schema": {"type": "string"}},
+    "Content-Disposition": {"description": "a file name to save under", "schema": {"type": "string"}},
+    "ETag": {"description": "send it back in `If-None-Match`", "schema": {"type": "string"}},
+    "Link": {
+        "description": 'the next page, as `<…?cursor=…>; rel="next"`; missing on the last',
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}},
+    "WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}},
+}
+OF_ERRORS = {401: "WWW-Authenticate", 429: "Retry-After"}
+IF_NONE_MATCH: Json = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "tags of answers that are known already",
+    "schema": {"type": "string"},
+    "example": '"5d41402abc4b2a76b9719d911017c592"',
+}
+TOKEN: Json = {"token": []}
+SESSION: Json = {"session": []}
+
+
+def operation_name(route: APIRoute) -> str:
+    """The route's function: stable, and what the tables of answers go by."""
+    return route.name
+
+
+def describe(app: FastAPI) -> None:
+    """Let the application describe itself by ``complete``, made once and kept."""
+
+    def openapi() -> Json:
+        if not app.openapi_schema:
+            app.openapi_schema = complete(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to replace it
+
+
+def complete(app: FastAPI) -> Json:
+    """The document with security, errors, headers, media types and an example of everything."""
+    document = get_openapi(
+        title=app.title, version=app.version, summary=app.summary, description=ABOUT, routes=app.routes
+    )
+    document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
+    put_components(document["components"])
+    models = document["components"]["schemas"]
+    for path, method, route in documented(app):
+        operation = document["paths"][path][method.lower()]
+        takes = set(calls(route.dependant))
+        operation["summary"] = summary(route.name)
+        operation["security"] = security(takes)
+        place(operation)
+        bodies.put(operation, path, models)
+        put_headers(operation, path, takes)
+        put_errors(operation, errors_of(operation, route.name, method, takes))
+    return document
+
+
+def documented(app: FastAPI) -> Iterator[tuple[str, str, APIRoute]]:
+    for context in iter_route_contexts(app.routes):
+        route = context.original_route
+        # The context knows what the router that includes a route says of it.
+        if isinstance(route, APIRoute) and getattr(context, "include_in_schema", False):
+            for method in sorted(route.methods or ()):
+                yield str(context.path), method, route
+
+
+def calls(dependant: Dependant) -> Iterator[Callable[..., Any] | None]:
+    """All that a route depends on."""
+    for one in dependant.dependencies:
+        yield one.call
+        yield from calls(one)
+
+
+def summary(name: str) -> str:
+    return name.replace("_csv", " as CSV").replace("_", " ").capitalize().replace("csv", "CSV")
+
+
+def security(takes: set[Any]) -> list[Json]:
+    """Who may ask: with a token, with a browser's session, or anybody."""
+    if signed_in in takes:
+        return [TOKEN, SESSION]
+    return [{}, TOKEN, SESSION] if signed_in_or_not in takes else []
+
+
+def place(operation: Json) -> None:
+    """Say what the names in the path stand for."""
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            parameter["example"], parameter["description"] = examples.PLACES[parameter["name"]]
+
+
+def put_headers(operation: Json, path: str, takes: set[Any]) -> None:
+    answered = operation["responses"]
+    if paging in takes or "cursor" in names_of(operation):
+        header(answered["200"], "Link")
+    if "/boards/" in path:
+        operation.setdefault("parameters", []).append(IF_NONE_MATCH)
+        answered["304"] = {"description": "The client has this answer already."}
+        for status in ("200", "304"):
+            header(answered[status], "ETag")
+    if path.endswith(".zip"):
+        header(answered["200"], "Content-Disposition")
+    for status, answer in answered.items():
+        if answer["description"] == "Successful Response":
+            answer["description"] = DONE[int(status)]
+
+
+def header(answer: Json, name: str) -> None:
+    answer.setdefault("headers", {})[name] = {"$ref": f"#/components/headers/{name}"}
+
+
+def names_of(operation: Json) -> list[str]:
+    return [parameter["name"] for parameter in operation.get("parameters", ())]
+
+
+def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> dict[int, tuple[str, ...]]:
+    """Every error of an operation: by what it takes, then what only it knows."""
+    parts: list[answers.Answers] = []
+    if signed_in_or_not in takes:
+        parts.append(answers.SIGNED_IN if signed_in in takes else answers.VISITORS_TOO)
+        if method != "GET":
+            parts.append(answers.BY_COOKIE)
+    if client_address in takes:
+        parts.append(answers.THROTTLED)
+    if name not in {"healthz", "metrics"}:
+        parts.append(answers.STORED)
+    parts += [answers.BY_PARAMETER.get(parameter, {}) for parameter in names_of(operation)]
+    if any(parameter["schema"] != plain(parameter) for parameter in operation.get("parameters", ())):
+        parts.append(answers.PARAMETERS)
+    parts += [answers.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
+    return answers.merged([*parts, *answers.BY_OPERATION.get(name, ())])
+
+
+def plain(parameter: Json) -> Json:
+    """The schema of a parameter that any text fits."""
+    kept = {key: parameter["schema"][key] for key in ("title", "description") if key in parameter["schema"]}
+    return kept | {"type": "string"}
+
+
+def put_errors(operation: Json, found: Mapping[int, tuple[str, ...]]) -> None:
+    operation["responses"].pop("422", None)
+    for status, listed in found.items():
+        known = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in listed}
+        content = {"schema": {"$ref": "#/components/schemas/Problem"}, "examples": known}
+        answer: Json = {"description": TITLES[status], "content": {"application/problem+json": content}}
+        if status in OF_ERRORS:
+            header(answer, OF_ERRORS[status])
+        operation["responses"][str(status)] = answer
+    operation["responses"] = dict(sorted(operation["responses"].items()))
+
+
+def put_components(components: Json) -> None:
+    models = components["schemas"]
+    for unused in ("HTTPValidationError", "ValidationError"):
+        models.pop(unused, None)
+    made = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    models |= made.pop("$defs")
+    models["Problem"] = made
+    made["properties"]["code"]["x-codes"] = codes.ERRORS
+    models["WrongInFile"]["properties"]["code"]["x-codes"] = codes.IN_FILES
+    components["headers"] = dict(HEADERS)
+    components["examples"] = dict(problems())
+    components["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "A personal API token"},
+        "session": {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": COOKIE,
+            "description": "A browser's session; what changes something must come from the site's own pages",
+        },
+    }
+
+
+def problems() -> Iterator[tuple[str, Json]]:
+    """An example of every error that some operation answers."""
+    listed = answers.merged(
+        [
+            *(getattr(answers, name) for name in ("VISITORS_TOO", "SIGNED_IN", "BY_COOKIE", "THROTTLED")),
+            answers.STORED,
+            answers.PARAMETERS,
+            *answers.BY_PARAMETER.values(),
+            *answers.BY_BODY.values(),
+            *(part for parts in answers.BY_OPERATION.values() for part in parts),
+        ]
+    )
+    for status, known in listed.items():
+        for code in known:
+            said = codes.ERRORS[code]
+            yield f"{status}.{code}", {"summary": said, "value": body(status, code, said, **more(code))}
+
+
+def more(code: str) -> Json:
+    """What some errors say besides."""
+    if code == "malformed_upload":
+        message = "row 3 has 3 cells; 4 are needed"
+        wrong = {"file": "anonymized", "row": 3, "column": None, "code": "ragged_row", "message": message}
+        return {"errors": [wrong], "total": 1}
+    if code == "invalid_request":
+        return {"fields": [{"field": "body.name", "message": "Field required"}]}
+    return {}

@@ -1,0 +1,39 @@
+"""The one body that every error has."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from app.errors import LISTED
+
+
+class WrongInFile(BaseModel):
+    """One thing that is wrong in an uploaded file."""
+
+    file: Annotated[str, Field(description="the name of the part")]
+    row: Annotated[int | None, Field(description="1-based, counting data rows; null: of the whole file")]
+    column: str | None
+    code: Annotated[str, Field(description="stable")]
+    message: str
+
+
+class WrongField(BaseModel):
+    """A part of the request that is not of the form the call needs. Its value is not repeated."""
+
+    field: Annotated[str, Field(description="where it is, such as `body.name`")]
+    message: str
+
+
+class Problem(BaseModel):
+    """Why a request was not carried out (RFC 9457). Nothing of it was stored."""
+
+    type: Annotated[str, Field(description="`urn:anoncup:problem:` and the code")]
+    title: Annotated[str, Field(description="what the status means")]
+    status: int
+    detail: Annotated[str, Field(description="a sentence for people")]
+    code: Annotated[str, Field(description="stable: decide by this")]
+    errors: Annotated[
+        list[WrongInFile], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")
+    ] = []
+    total: Annotated[int, Field(description="of `malformed_upload`: how many there are in all")] = 0
+    fields: Annotated[list[WrongField], Field(description="of `invalid_request`")] = []
