@@ -18,6 +18,7 @@ from app.main import create_app
 from app.services import accounts
 from migrations.run import migrate
 from tests.arena import Arena
+from tests.contract import CheckedClient
 from workers import child
 
 
@@ -76,7 +77,7 @@ def empty_queue() -> None:
 
 @pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
-    with TestClient(create_app(), raise_server_exceptions=False) as made:
+    with CheckedClient(create_app(), raise_server_exceptions=False) as made:
         yield made
 
 

@@ -179,10 +179,10 @@ class Stage:
         path = f"/competitions/{self.arena.slug}/announcements"
         return str(self.arena.post(path, json={"text": {"en": "Hello"}}).json()["id"])
 
-    def ask(self, route: str, audience: str) -> Response:
-        """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
-        method, path = route.split(" ")
-        places = {
+    def places(self, route: str) -> dict[str, Any]:
+        """What the names in the route's path stand for."""
+        path = route.split(" ")[1]
+        return {
             "slug": self.second.arena.slug if path.endswith(OF_THE_SECOND) else self.arena.slug,
             "name": "anonymization",
             "target_id": self.target_id,
@@ -195,6 +195,11 @@ class Stage:
             "path": "site.css",
             **(PLACES[route](self) if route in PLACES else {}),
         }
+
+    def ask(self, route: str, audience: str) -> Response:
+        """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
+        method, path = route.split(" ")
+        places = self.places(route)
         headers = {"Sec-Fetch-Site": "same-origin"}
         token = self.token(audience)
         if token is not None and path.startswith(API):
