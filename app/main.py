@@ -34,7 +34,7 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
-from app.web import pages
+from app.web import pages, reference
 
 API = "/api/v1"
 RESOURCES = (
@@ -82,6 +82,7 @@ def create_app() -> FastAPI:
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
     app.include_router(pages.router, include_in_schema=False)
+    app.include_router(reference.router, prefix=API, include_in_schema=False)
     app.mount("/static", pages.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])

@@ -10,6 +10,7 @@ from app.scoring.tracks import TRACKS
 LANGUAGES = ("en", "ja")
 
 WORDS: dict[str, dict[str, str]] = {
+    "api_reference": {"en": "API reference", "ja": "API リファレンス(英語)"},
     "attackers": {"en": "Attackers", "ja": "攻撃者"},
     "attackers_note": {
         "en": "Share of rows an attacker finds again; 0 is best. "

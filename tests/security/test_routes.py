@@ -30,6 +30,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
     "HEAD /api/v1/openapi.json": (200, 200, 200, 200, 200, 200),
+    "GET /api/v1/reference": (200, 200, 200, 200, 200, 200),
     "POST /api/v1/signup": (201, 201, 201, 201, 201, 201),
     "POST /api/v1/join": (401, 201, 201, 201, 201, 409),
     "POST /api/v1/password": (204, 204, 204, 204, 204, 204),

@@ -149,6 +149,18 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
         {403: ("own_target",), 409: ("phase_closed", "phase_paused", "target_withdrawn")},
     ),
     "list_guesses": (TEAM,),
+    "download_kit": ({404: ("no_original", "file_lost"), 503: ("storage_unavailable",)},),
+    "export": (ORGANIZER, {404: ("file_lost",), 503: ("storage_unavailable",)}),
+    "add_baseline": (
+        ORGANIZER,
+        {
+            404: ("file_lost",),
+            409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
+            422: ("comment", *NEW_NAME),
+            503: ("storage_unavailable", "sealing_unavailable"),
+        },
+    ),
+    "remove_baseline": (ORGANIZER, {404: ("no_such_baseline",)}),
     "anonymization_board": (BOARD,),
     "anonymization_csv": (BOARD,),
     "reidentification_board": (BOARD,),

@@ -47,6 +47,7 @@ ERRORS: dict[str, str] = {
     "no_offset": "give the end with its offset, such as 2027-01-24T09:00:00+09:00",
     "no_original": "the competition has no original data yet",
     "no_such_announcement": "there is no such announcement",
+    "no_such_baseline": "the competition has no such baseline",
     "no_such_competition": "there is no such competition",
     "no_such_file": "there is no file of that name here",
     "no_such_member": "your team has no such member",

@@ -26,6 +26,7 @@ TAGS = {
     "submissions": "Releases of the first phase: hand in, follow, choose the finals.",
     "targets": "What may be attacked in the second phase, and what is revealed at its end.",
     "guesses": "Attacks on targets.",
+    "baselines": "What organizers put on the board for comparison.",
     "boards": "Ranks and scores, each board as JSON and as CSV.",
     "re-scoring": "Other rules for what has been scored: preview the difference, apply it or drop it.",
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
@@ -33,7 +34,7 @@ TAGS = {
     "operation": "For those who keep the service running.",
 }
 ABOUT = """Send `Authorization: Bearer TOKEN`; a browser's session does as well, from the site's own pages. \
-Operations without a lock are open to everybody, but a token that is sent must be valid everywhere.
+What is open to everybody needs neither; a token that is sent must be valid all the same.
 
 Every error is an `application/problem+json` with a stable `code`. \
 Long lists come in pages: follow the `Link` header. \
@@ -143,7 +144,7 @@ def put_headers(operation: Json, path: str, takes: set[Any]) -> None:
     answered = operation["responses"]
     if paging in takes or "cursor" in names_of(operation):
         header(answered["200"], "Link")
-    if "/boards/" in path:
+    if "/boards/" in path or "304" in answered:
         operation.setdefault("parameters", []).append(IF_NONE_MATCH)
         answered["304"] = {"description": "The client has this answer already."}
         for status in ("200", "304"):

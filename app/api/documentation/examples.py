@@ -47,6 +47,7 @@ PARTS: Mapping[str, str] = {
     "secret": SECRET,
     "guess": GUESS,
     "comment": "groups of 5, income rounded",
+    "name": "5-anonymous",
 }
 """What a multipart request carries."""
 
@@ -97,6 +98,7 @@ VALUES: Mapping[str, Json] = {
     "attackers": {"id_rand": 0.18},
     "attempt": 1,
     "before": {"end": "2027-01-24T09:00:00+09:00"},
+    "baseline": False,
     "bits": 50,
     "broker_depth": 0,
     "built_in": False,
