@@ -69,7 +69,7 @@ NEW_NAME = ("name_length", "name_characters")
 UPLOAD: Answers = {
     403: ("not_in_a_team", "disqualified"),
     429: ("quota_used_up",),
-    503: ("storage_unavailable", "sealing_unavailable"),
+    503: ("storage_unavailable", "sealing_unavailable", "unavailable"),
 }
 
 BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
