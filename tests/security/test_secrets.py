@@ -77,7 +77,7 @@ def test_the_search_finds_a_secret_that_is_there(spelling: Any) -> None:
 
 def test_no_answer_to_anybody_contains_a_secret_a_password_or_a_token(stage: Stage) -> None:
     canaries = needles(stage.secret) | {PASSWORD.encode()}
-    # The cookie's name stands in no GET answer either; names of metrics begin like a token.
+    # A cookie is in no GET answer either; the reference tells its name, and metrics begin like a token.
     token = re.compile(rb"anoncup_(session=|[\w-]{43})")
     asked = 0
     for route in TABLE:
