@@ -101,7 +101,10 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "create_invite": (ORGANIZER,),
     "extend_phase": (
         ORGANIZER,
-        {409: ("phase_turned", "phases_overlap"), 422: ("end_passed", "no_offset", "wrong_value")},
+        {
+            409: ("phase_turned", "phases_overlap"),
+            422: ("end_passed", "end_too_far", "no_offset", "wrong_value"),
+        },
     ),
     "pause_phase": (ORGANIZER, {409: ("phase_closed", "phase_paused")}),
     "resume_phase": (ORGANIZER, {409: ("phase_not_paused", "phase_turned")}),

@@ -16,6 +16,7 @@ ERRORS: dict[str, str] = {
     "disqualified": "your team has been disqualified",
     "encoding": "the file is not UTF-8 text",
     "end_passed": "the new end must lie ahead, after the phase's start",
+    "end_too_far": "the new end lies too far ahead",
     "error": "the request cannot be carried out",
     "file_lost": "the file is not in the store",
     "finished": "the submission has ended already",
