@@ -1,6 +1,7 @@
 """Baselines: what organizers put on the board for comparison."""
 
-from typing import Annotated
+from copy import deepcopy
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
@@ -15,6 +16,14 @@ from app.services.uploads import Entrance
 from app.transaction import transaction
 
 router = APIRouter(tags=["baselines"])
+
+BASELINE_SCHEMA = deepcopy(UPLOAD_SCHEMA)
+SENT: Any = BASELINE_SCHEMA["requestBody"]["content"]
+SENT["multipart/form-data"]["schema"]["required"].append("name")
+SENT["multipart/form-data"]["schema"]["properties"]["name"] = {
+    "type": "string",
+    "description": "what it is called on the board",
+}
 
 
 class BaselineReceipt(BaseModel):
@@ -34,7 +43,7 @@ async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, D
 
 
 @router.post(
-    "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=UPLOAD_SCHEMA
+    "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=BASELINE_SCHEMA
 )
 def add_baseline(
     principal: SignedIn,

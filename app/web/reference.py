@@ -192,7 +192,11 @@ def curl(path: str, method: str, operation: Json) -> str:
 
 def sent_by_curl(media: str, content: Json) -> list[str]:
     if media == "multipart/form-data":
-        return [f"-F {name}=@{name}.csv" for name in content["example"]]
+        parts = content["schema"]["properties"]
+        return [
+            f"-F {name}=@{name}.csv" if parts[name].get("format") == "binary" else f"-F '{name}={said}'"
+            for name, said in content["example"].items()
+        ]
     if media in WITH_A_FILE:
         return [f"-H 'Content-Type: {media}' --data-binary @{WITH_A_FILE[media]}"]
     example = json.dumps(content["example"], ensure_ascii=False).replace("'", "'\\''")

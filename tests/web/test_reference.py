@@ -43,7 +43,9 @@ def test_every_operation_shows_its_path_and_a_command(shown: str) -> None:
     for path, known in document()["paths"].items():
         assert text.count(f"<code>{path}</code>") >= len(known)
     assert shown.count("$SITE/") == sum(len(known) for known in document()["paths"].values())
-    assert "-F anonymized=@anonymized.csv" in text or "-F secret=@secret.csv" in text
+    assert "-F anonymized=@anonymized.csv" in text
+    assert "-F secret=@secret.csv" in text
+    assert "-F 'name=5-anonymous'" in text
 
 
 def test_every_field_of_a_body_is_on_the_page(shown: str) -> None:

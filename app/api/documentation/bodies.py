@@ -21,6 +21,8 @@ RAW: tuple[tuple[str, str, Json, str | None], ...] = (
     ("/events", "text/event-stream", TEXT, examples.STREAM),
     ("/metrics", "text/plain", TEXT, examples.METRICS),
 )
+OTHERWISE = {"customers", "transactions", "comment"}
+"""Parts that an example of the microdata track has no use for."""
 SENT: Mapping[str, str] = {"application/toml": examples.TOML, "text/csv": examples.TABLE}
 
 
@@ -60,5 +62,5 @@ def example(schema: Json, models: Mapping[str, Json]) -> Any:
 
 def sent(media: str, schema: Json, models: Mapping[str, Json]) -> Any:
     if media == "multipart/form-data":
-        return {name: examples.PARTS[name] for name in schema["properties"] if name in schema["required"]}
+        return {name: examples.PARTS[name] for name in schema["properties"] if name not in OTHERWISE}
     return SENT[media] if media in SENT else example(schema, models)
