@@ -1,0 +1,100 @@
+"""The second phase by real processes: the clock turns it, workers judge, both are killed."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+from sqlalchemy import select
+
+from app.client import Client
+from app.config import Settings
+from app.db.models import Competition, Guess, Organizer, State, Target, User
+from app.scoring.competition import Phase
+from app.scoring.competition_file import parse_competition, with_phases
+from app.scoring.csv_text import table_csv
+from app.services import accounts
+from app.transaction import transaction
+from tests.arena import PASSWORD, ROWS, numbers, original_table
+from tests.conftest import empty_queue
+from tests.contest import two_phase_file
+from tests.e2e.stack import kill, open_contest, web, worker
+
+pytestmark = pytest.mark.long
+
+
+def move(**hours: tuple[float, float]) -> None:
+    """Give the phases windows, in hours from now."""
+    now = datetime.now(UTC)
+    with transaction() as session:
+        row = session.scalars(select(Competition).with_for_update()).one()
+        row.file = with_phases(
+            row.file,
+            [
+                Phase(phase.name, *(now + timedelta(hours=at) for at in hours[phase.name]))
+                for phase in parse_competition(row.file).phases
+            ],
+        )
+
+
+def until(reached: Callable[[], bool], *, within_s: float = 40) -> None:
+    deadline = time.monotonic() + within_s
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def row() -> Competition:
+    with transaction() as session:
+        return session.scalars(select(Competition)).one()
+
+
+def states() -> list[tuple[State, int | None]]:
+    with transaction() as session:
+        return [(guess.state, guess.correct) for guess in session.scalars(select(Guess))]
+
+
+def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_killed(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with web(tmp_path) as url:
+        original = {"original": table_csv(original_table())}
+        contest = open_contest(url, file=two_phase_file(), original=original, slug="small")
+        with worker(tmp_path):
+            contest.until_state(contest.submit(), "SCORED")
+        move(anonymization=(-3, -2), reidentification=(-1, 1))
+        with worker(tmp_path) as first:
+            kill(first)  # before it or its clock has turned anything, or right while they do
+        with worker(tmp_path):
+            until(lambda: row().published_at is not None)
+        with transaction() as session:
+            (target,) = session.scalars(select(Target)).all()
+        rival = joined(url)
+        guess = b"original_row\n" + b"1\n" * ROWS
+        sent = httpx2.post(
+            f"{url}/api/v1/targets/{target.id}/guesses",
+            headers={"Authorization": f"Bearer {rival}"},
+            files={"guess": ("g.csv", guess)},
+        )
+        assert sent.status_code == 202, sent.text
+        empty_queue()
+        move(anonymization=(-3, -2), reidentification=(-1, -0.1))
+        with worker(tmp_path):
+            until(lambda: row().revealed_at is not None)
+        assert states() == [(State.SCORED, 1)]
+        revealed = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret")
+        assert sorted(map(int, revealed.text.split()[1:])) == list(range(1, ROWS + 1))
+
+
+def joined(url: str) -> str:
+    """The token of a second team's member."""
+    with transaction() as session:
+        user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
+        token = accounts.issue_token(session, user, name="rival")
+    with Client(url, token) as client:
+        invite = client.invite("small")
+    with Client(url) as client:
+        member = f"member {next(numbers)}"
+        return client.sign_up(invite=invite, team="blue", name=member, password=PASSWORD)
