@@ -137,7 +137,7 @@ def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] |
         "entries": len(seen),
     }
     line |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
-    line |= {"on_front": False, "measures": {}, "attackers": {}}
+    line |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
     standing = [sent for sent in seen if sent.state == "SCORED"]
     if facts.shows_finals(viewer):
         standing = [sent for sent in standing if sent.target is not None]
