@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import structlog
 from celery import Celery
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
@@ -17,6 +18,9 @@ log = structlog.get_logger(__name__)
 
 JOBS = "jobs"
 QUEUE = "celery"
+IMPATIENT = {"socket_timeout": 1}
+"""For whoever rings or looks: a queue that hangs must not hold up requests. Workers may wait."""
+AWAY = (OperationalError, OSError, RedisError)
 
 
 def configuration() -> dict[str, object]:
@@ -71,16 +75,17 @@ def defer(session: Session, name: str, identifier: object) -> None:
 def publish(job: Job) -> None:
     """Ring the bell; if nobody can hear it, the sweep asks again."""
     try:
-        celery.send_task(job.name, args=[job.identifier], retry=False)
-    except (OperationalError, OSError):
+        with celery.connection_for_write(transport_options=IMPATIENT) as connection:
+            celery.send_task(job.name, args=[job.identifier], retry=False, connection=connection)
+    except AWAY:
         log.warning("queue_unreachable", job=job.name, identifier=job.identifier)
 
 
 def depth() -> int | None:
     """How many messages wait; None if the queue cannot be reached."""
     try:
-        with celery.connection_for_read() as connection:
+        with celery.connection_for_read(transport_options=IMPATIENT) as connection:
             connection.ensure_connection(max_retries=1, timeout=1)
             return int(connection.default_channel.client.llen(QUEUE))
-    except (OperationalError, OSError):
+    except AWAY:
         return None
