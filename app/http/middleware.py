@@ -1,13 +1,17 @@
 """What every answer carries, and the bound on what a request may carry."""
 
+import re
+
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DRAINED_BYTES = 1 << 30
 TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
+FILES = re.compile(r"/(submissions|guesses|baselines|original/[^/]*)")
+"""The ends of the paths that take files."""
 TEXT_MB = 2
-"""The largest body of these types, which is read before it is known who sends it."""
+"""The largest body elsewhere, and from whoever shows no credentials: it is read before they are checked."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; "
@@ -47,8 +51,11 @@ class Envelope:
         await self.app(scope, bounded(receive, self.limit_mb(scope)), send_with_headers)
 
     def limit_mb(self, scope: Scope) -> int:
-        kind = Headers(scope=scope).get("content-type", "")
-        return TEXT_MB if kind.startswith(TEXT_TYPES) else self.body_limit_mb
+        headers = Headers(scope=scope)
+        text = headers.get("content-type", "").startswith(TEXT_TYPES)
+        known = "authorization" in headers or "cookie" in headers
+        takes_files = FILES.search(scope["path"]) is not None
+        return self.body_limit_mb if known and takes_files and not text else TEXT_MB
 
 
 def bounded(receive: Receive, limit_mb: int) -> Receive:
