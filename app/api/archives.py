@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from app import storage
 from app.api.boards import known_tags
 from app.config import Settings
-from app.errors import NotFound
+from app.errors import NotFound, Unavailable
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, SignedIn
 from app.services import competitions, exports, kits, uploads
@@ -57,11 +57,18 @@ def made(kit: Kit, place: Path, settings: Settings) -> IO[bytes]:
     with making:
         if not place.exists():
             with zipped(kits.files(kit, data=settings.data)) as archive:
-                storage.write_whole(place, archive.read())
+                keep(place, archive.read())
             for other in place.parent.iterdir():
                 if other.suffix == ".zip" and other != place:
                     other.unlink(missing_ok=True)
         return place.open("rb")
+
+
+def keep(place: Path, content: bytes) -> None:
+    try:
+        storage.write_whole(place, content)
+    except OSError as problem:
+        raise Unavailable("the kit could not be stored", code="storage_unavailable") from problem
 
 
 @router.get(

@@ -27,6 +27,9 @@ def zipped(files: Iterable[tuple[str, Content]]) -> Archive:
             for name, content in files:
                 add(packed, name, content)
         archive.seek(0)
+    except OSError as problem:
+        archive.close()
+        raise Unavailable("the archive could not be packed", code="storage_unavailable") from problem
     except BaseException:
         archive.close()
         raise

@@ -10,7 +10,7 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from starlette.datastructures import UploadFile
 
 from app.config import Settings, get_settings
-from app.errors import InvalidUpload, NotAllowed, NotSignedIn, Problem, TooLarge
+from app.errors import InvalidUpload, NotAllowed, NotSignedIn, Problem, TooLarge, Unavailable
 from app.services import accounts
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -94,10 +94,21 @@ async def multipart(request: Request, _: SignedIn, *, names: set[str], file_mb: 
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         message = "send a multipart/form-data request with the files " + ", ".join(sorted(names))
         raise InvalidUpload([Problem("request", None, None, "not_multipart", message)])
+    try:
+        return await parts_of(request, file_mb)
+    except UnicodeError:
+        message = "names and texts of a multipart request are UTF-8"
+        raise InvalidUpload([Problem("request", None, None, "encoding", message)]) from None
+    except OSError as problem:
+        raise Unavailable("the upload could not be kept", code="storage_unavailable") from problem
+
+
+async def parts_of(request: Request, file_mb: int) -> Parts:
     files: dict[str, bytes] = {}
     texts: dict[str, str] = {}
     async with request.form(max_files=8, max_fields=8, max_part_size=64 * 1024) as form:
         for name, part in form.multi_items():
+            name.encode()  # half a character can be in no answer
             if name in files or name in texts:
                 raise InvalidUpload([Problem(name, None, None, "repeated_part", f"{name} is sent twice")])
             if isinstance(part, UploadFile):

@@ -106,3 +106,29 @@ def test_a_body_that_is_no_file_is_small(client: TestClient) -> None:
     for kind in ("application/json", "application/toml"):
         answer = client.post(f"{API}/tokens", content=b" " * (3 << 20), headers={"Content-Type": kind})
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "unicode_escape", "raw_unicode_escape"])
+def test_an_upload_in_a_strange_encoding_is_malformed(arena: Arena, charset: str) -> None:
+    part = 'Content-Disposition: form-data; name="{}"\r\n\r\n{}\r\n'.format
+    table, secret = noisy_release(1, arena.table)
+    texts = [part("comment", "\\ud800abc"), part("\\ud800", "1"), part("\\ud800", "2")]
+    files = [
+        part('anonymized"; filename="a.csv', table.decode()),
+        part('secret"; filename="s.csv', secret.decode()),
+    ]
+    body = "--x\r\n" + "--x\r\n".join([*files, *texts]) + "--x--\r\n"
+    kind = f"multipart/form-data; boundary=x; charset={charset}"
+    headers = {"Authorization": f"Bearer {arena.team('red')}", "Content-Type": kind}
+    answer = arena.client.post(
+        f"{API}/competitions/small/submissions", content=body.encode(), headers=headers
+    )
+    assert answer.status_code == 422
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_who_shows_no_credentials_sends_no_large_body(client: TestClient) -> None:
+    for path in ("/tokens", "/competitions/small/submissions", "/competitions/small/original/x.csv"):
+        method = "PUT" if "original" in path else "POST"
+        answer = client.request(method, API + path, content=b" " * (3 << 20))
+        assert answer.status_code in {401, 413}
