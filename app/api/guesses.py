@@ -63,7 +63,8 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
 
 async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
     """The file, read only after it is clear that this person may guess now."""
-    return await multipart(request, principal, names={"guess"}, file_mb=at.file_mb)
+    with fairly_counted(at.attempt_id):
+        return await multipart(request, principal, names={"guess"}, file_mb=at.file_mb)
 
 
 @router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)

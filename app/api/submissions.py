@@ -119,7 +119,8 @@ async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, D
     """The files, read only after it is clear that this person may submit now."""
     competition = competitions.read_file(at.file)
     names = {*TRACKS[competition.track].files, "secret"}
-    return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
+    with fairly_counted(at.attempt_id):
+        return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
 
 
 @router.post(

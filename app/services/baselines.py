@@ -37,7 +37,7 @@ def add(
     at = upload.entrance
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update=True)
     competitions.require_organizer(session, row.id, principal)
-    if (row.file, uploads.digests(row)) != (at.file, at.original):
+    if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     if row.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")

@@ -145,7 +145,7 @@ def require_room(found: tuple[Cap, ...], now: datetime) -> None:
     """TooMany with the wait until there is room again, for the first cap that is used up."""
     for full in (cap for cap in found if not cap.left):
         if full.resets_at is None:
-            message, wait = "and it does not reset", LONGEST_WAIT_S
+            message, wait = "which only the organizers can raise", LONGEST_WAIT_S
         else:
             message = f"until {full.resets_at.isoformat()}"
             wait = max(1, int((full.resets_at - now).total_seconds()) + 1)

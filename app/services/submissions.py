@@ -49,7 +49,7 @@ def accept(
     uploads.require_qualified(team)
     now = phases.standing(session, row)
     now.require_open(phases.ANONYMIZATION)
-    if (row.file, uploads.digests(row)) != (at.file, at.original):
+    if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     before = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
     quota.require_room(tuple(cap for cap in before if cap.name.startswith("valid")), now.now)

@@ -99,6 +99,13 @@ def digests(row: CompetitionRow) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(row.original.items()))
 
 
+def stands(row: CompetitionRow, at: Entrance) -> bool:
+    """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
+    before, now = competitions.read_file(at.file), competitions.read_file(row.file)
+    shuffles = (before.publication.shuffle_targets, now.publication.shuffle_targets)
+    return (before.columns, at.original) == (now.columns, digests(row)) and shuffles[0] == shuffles[1]
+
+
 def fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
     """SHA-256 of all parts of a request: the same under one key means the same request."""
     found = hashlib.sha256()
@@ -124,7 +131,7 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     Needs no session. Where the competition shuffles, the order is drawn here and composed into the secret:
     what is scored, attacked and published is the same table.
     """
-    if len(comment) > LONGEST_COMMENT or "\x00" in comment:
+    if len(comment) > LONGEST_COMMENT or not is_storable(comment):
         raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
     competition = competitions.read_file(at.file)
     track = TRACKS[competition.track]
@@ -141,6 +148,11 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     elif keeps_original_order(source):
         remarks.append(IN_ORDER)
     return Upload(at, files, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
+
+
+def is_storable(text: str) -> bool:
+    """Postgres has no text with a NUL or half a character."""
+    return "\x00" not in text and text.encode(errors="replace").decode() == text
 
 
 IN_ORDER = Remark(

@@ -1,6 +1,8 @@
 """An upload's way through the API: accepted, refused, scored, shown."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,6 +13,7 @@ from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
 from app.errors import Unavailable
 from app.scoring.csv_text import table_csv
+from app.services import uploads
 from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
 from workers import scoring
@@ -249,3 +252,19 @@ def test_an_upload_that_fails_by_our_fault_costs_no_attempt(
 
 def unreadable(*_: object) -> None:
     raise Unavailable("away")
+
+
+def test_a_deadline_that_moves_under_an_upload_does_not_refuse_it(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = uploads.read_upload
+
+    def slow(*args: Any, **more: Any) -> uploads.Upload:
+        upload = read(*args, **more)
+        later = {"end": (datetime.now(UTC) + timedelta(days=3)).isoformat()}
+        extended = arena.post("/competitions/small/phases/anonymization/extend", json=later)
+        assert extended.status_code == 200
+        return upload
+
+    monkeypatch.setattr(uploads, "read_upload", slow)
+    assert arena.submit("red").status_code == 202
