@@ -113,7 +113,7 @@ def anonymization(facts: Facts, viewer: str) -> list[dict[str, Any]]:
     for line in accepted:
         line["rank"] = place(line, accepted, score)
         line["on_front"] = not any(beats(other, line) for other in accepted)
-    accepted.sort(key=lambda line: (line[score], line["overall"], line["at"], line["id"]))
+    accepted.sort(key=lambda line: (line[score], line["at"], line["id"]))
     others = sorted(
         (line for line in lines if line["overall"] is None), key=lambda one: (one["at"], one["id"])
     )

@@ -200,8 +200,10 @@ def ranked(competition: Competition, entries: Sequence[Entry], viewer: UUID | No
     """
     everything = best_of_teams(entries)
     chosen = [entry for entry in everything if not is_baseline(entry.evaluation)]
-    sums = rank_sums([compared(competition, entry) for entry in chosen])
     by_sum = competition.ranking.rule == "rank_sum"
+    if by_sum:  # equal sums stand in the order of receipt, whatever their overall
+        chosen.sort(key=lambda entry: (entry.submission.received_at, entry.submission.id))
+    sums = rank_sums([compared(competition, entry) for entry in chosen])
     scores = sums if by_sum else [entry.overall for entry in chosen]
     places, front = ranks(scores), pareto_front([losses(entry) for entry in chosen])
     sent = Counter(entry.submission.team_id for entry in entries)
