@@ -41,7 +41,7 @@ class ManifestEntry(BaseModel):
 
 
 class Manifest(BaseModel):
-    sha256: Annotated[str, Field(description="of `SHA256SUMS`, as targets.zip contains it")]
+    sha256: Annotated[str, Field(description="of `MANIFEST`, as every targets.zip contains it")]
     targets: list[ManifestEntry]
 
 
@@ -61,10 +61,14 @@ def list_targets(slug: str, principal: SignedIn) -> list[TargetOut]:
 
 @router.get("/competitions/{slug}/targets.zip", response_class=StreamingResponse)
 def download_targets(slug: str, principal: SignedIn, settings: AppSettings) -> StreamingResponse:
-    """All targets that your team may attack, a folder each, with `SHA256SUMS` and `commitments.csv`."""
+    """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
+
+    `MANIFEST` lists those of all teams; its digest is public.
+    """
     with transaction() as session:
+        _, everything = targets.in_manifest(session, slug)
         found = [each.target for each in targets.of_others(session, principal, slug)]
-    return sent(zipped(files_of(found, settings)), name=f"{slug}-targets.zip")
+    return sent(zipped(files_of(found, targets.sums(everything), settings)), name=f"{slug}-targets.zip")
 
 
 @router.get("/targets/{target_id}/data/{file}", response_class=Response)
@@ -136,7 +140,8 @@ def named(target: Target) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
-def files_of(found: list[Target], settings: Settings) -> Iterator[tuple[str, Content]]:
+def files_of(found: list[Target], manifest: str, settings: Settings) -> Iterator[tuple[str, Content]]:
+    yield "MANIFEST", manifest.encode()
     yield "SHA256SUMS", targets.sums(found).encode()
     yield "commitments.csv", targets.commitments(found).encode()
     for target in found:

@@ -82,11 +82,13 @@ def test_targets_are_opaque_rewritten_and_match_their_manifest(contest: Contest)
         lines = [line.split("  ") for line in packed.read("SHA256SUMS").decode().splitlines()]
         sums = {name: digest for digest, name in lines}
         names = set(packed.namelist())
-        assert names == {"SHA256SUMS", "commitments.csv", *sums}
+        assert names == {"MANIFEST", "SHA256SUMS", "commitments.csv", *sums}
+        digest_of_all = hashlib.sha256(packed.read("MANIFEST")).hexdigest()
         for name, digest in sums.items():
             assert hashlib.sha256(packed.read(name)).hexdigest() == digest
     manifest = contest.arena.client.get(f"/api/v1{contest.path}/manifest").json()
     assert len(manifest["targets"]) == 2
+    assert manifest["sha256"] == digest_of_all
     own = contest.target_of(red)
     assert own["name"] + "/anonymized.csv" in sums
     assert len(sums) == 1
