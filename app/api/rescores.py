@@ -61,7 +61,7 @@ def begin_rescore(slug: str, principal: SignedIn, settings: AppSettings, file: T
     revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
     with transaction() as session:
         made = rescores.begin(session, principal, slug, revision)
-        return summary(rescores.preview_of(session, made))
+        return summary(rescores.progress_of(session, made))
 
 
 @router.get("/competitions/{slug}/rescores")
@@ -83,7 +83,7 @@ def apply_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
         ended = rescores.apply(session, principal, rescore_id)
-        return summary(rescores.preview_of(session, ended))
+        return summary(rescores.progress_of(session, ended))
 
 
 @router.post("/rescores/{rescore_id}/cancel")
@@ -91,7 +91,7 @@ def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
         ended = rescores.cancel(session, principal, rescore_id)
-        return summary(rescores.preview_of(session, ended))
+        return summary(rescores.progress_of(session, ended))
 
 
 def summary(found: Preview) -> RescoreSummary:

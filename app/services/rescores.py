@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
@@ -112,7 +112,20 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
     found = session.scalars(
         select(Rescore).where(Rescore.competition_id == row.id).order_by(Rescore.created_at.desc())
     )
-    return [preview_of(session, rescore) for rescore in found]
+    return [progress_of(session, rescore) for rescore in found]
+
+
+def progress_of(session: Session, rescore: Rescore) -> Preview:
+    """A set without its changes: only how far it is."""
+    in_force = aliased(Evaluation)
+    counted = (
+        select(func.count(), func.count().filter(Evaluation.state.not_in(leases.UNFINISHED)))
+        .select_from(Evaluation)
+        .join(in_force, (in_force.submission_id == Evaluation.submission_id) & in_force.current)
+        .where(Evaluation.rescore_id == rescore.id, in_force.state != State.CANCELLED)
+    )
+    total, finished = session.execute(counted).one()
+    return Preview(rescore, stage_of(rescore, finished, total), finished, total, ())
 
 
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview:
@@ -193,8 +206,20 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     row.file = with_phases(rescore.file, competitions.read_file(row.file).phases)
     row.scales = rescore.scales
     rescore.applied_at = leases.clock(session)
-    noted(session, principal, rescore, "rescore.apply", {"submissions": len(replaced)})
+    noted(session, principal, rescore, "rescore.apply", difference(found.changes))
     return rescore
+
+
+def difference(changes: Sequence[Change]) -> dict[str, Any]:
+    """What a set changed, for the record: state and overall of every submission before and after."""
+    return {
+        str(change.submission.id): [[each.state, overall_of(each)] for each in (change.before, change.after)]
+        for change in changes
+    }
+
+
+def overall_of(evaluation: Evaluation) -> float | None:
+    return evaluation.verdict["overall"] if evaluation.verdict else None
 
 
 def is_lost(change: Change) -> bool:
