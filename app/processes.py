@@ -71,7 +71,7 @@ def worker_program(*, env: Mapping[str, str], log: Path | None = None, jobs: int
 
 
 def scheduler_program(*, data: Path, env: Mapping[str, str], log: Path | None = None) -> Program:
-    """The workers' clock; exactly one may run.
+    """The workers' clock; one is enough, and two do no harm.
 
     A program of its own: a worker with an embedded clock does not notice when that dies, and nothing sweeps.
     """

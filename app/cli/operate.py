@@ -54,7 +54,7 @@ def worker(jobs: Annotated[int, typer.Option(min=1, help="submissions scored at 
 
 
 def scheduler() -> None:
-    """Ring the workers' clock; exactly one may run. Needs DATABASE_URL and REDIS_URL."""
+    """Ring the workers' clock; one is enough, and two do no harm. Needs DATABASE_URL and REDIS_URL."""
     from app.cli import running
 
     running.become_celery("beat", "--schedule", str(running.schedule_file()), "--pidfile=")
