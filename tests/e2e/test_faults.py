@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -68,6 +69,19 @@ def test_a_dead_queue_delays_the_scoring_but_never_the_upload(settings: Settings
         assert time.monotonic() - started < 3
         with worker(tmp_path):
             contest.until_state(identifier, "SCORED")
+
+
+@pytest.mark.long
+def test_a_queue_that_hangs_delays_nothing_but_the_scoring(settings: Settings, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never says a word
+        hanging = {"REDIS_URL": f"redis://127.0.0.1:{silent.getsockname()[1]}/0"}
+        with web(tmp_path, hanging) as url:
+            contest = small_contest(url)
+            started = time.monotonic()
+            identifier = contest.submit()
+            assert time.monotonic() - started < 8
+            with worker(tmp_path):
+                contest.until_state(identifier, "SCORED")
 
 
 def test_a_web_server_killed_after_its_answer_has_lost_nothing(settings: Settings, tmp_path: Path) -> None:
