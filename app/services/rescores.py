@@ -219,7 +219,7 @@ def difference(changes: Sequence[Change]) -> dict[str, Any]:
 
 
 def overall_of(evaluation: Evaluation) -> float | None:
-    return evaluation.verdict["overall"] if evaluation.verdict else None
+    return (evaluation.verdict or {}).get("overall")
 
 
 def is_lost(change: Change) -> bool:
