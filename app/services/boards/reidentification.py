@@ -55,12 +55,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
     view = visibility.view(session, row, principal)
     visibility.require_board(competition, view.audience)
     attacks = attacks_of(guesses.counting(session, row, view.guesses_before))
-    in_order = (
-        Team.competition_id == row.id,
-        Team.disqualified_at.is_(None),
-        ~Team.baseline,
-        Team.created_at < view.submissions_before,
-    )
+    in_order = Team.competition_id == row.id, Team.disqualified_at.is_(None), ~Team.baseline
     teams = list(session.scalars(select(Team).where(*in_order).order_by(Team.created_at, Team.id)))
     targets = session.execute(select(Target.id, Target.rows).where(Target.competition_id == row.id))
     rows = ranked(teams, attacks, dict(iter(targets)), view.audience.team_id)
