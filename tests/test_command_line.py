@@ -156,7 +156,7 @@ def test_an_accepted_release_is_printed_as_json(folder: Path) -> None:
     assert all(set(each) >= {"value", "version"} for each in content["measures"].values())
     assert all(set(each) >= {"rate", "correct", "trials"} for each in content["attackers"].values())
     assert {each["trials"] for each in content["attackers"].values()} == {6}
-    assert set(content["excessive"]) == {"distance", "mean", "max", "threshold"}
+    assert set(content["excessive"]) == {"distance", "mean", "max", "threshold", "histogram"}
     assert content["excessive"]["threshold"] == 0.2
     assert content["measures"]["mean_mae"]["value"] == pytest.approx(10 / 6 / 2)
     assert content["measures"]["information_loss"]["value"] == pytest.approx(10 / 300 / 12)

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
-from app.scoring.excessive.check import Distances, deletion, excess, individual_distances
+from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, security, utility
@@ -48,9 +48,11 @@ class ExcessiveResult:
     mean: float
     max: float
     threshold: float | None
+    histogram: Histogram
 
     def to_json(self) -> Json:
-        return asdict(self)
+        plain = {"counts": list(self.histogram.counts), "end": self.histogram.end}
+        return asdict(self) | {"histogram": plain}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,13 @@ def _judged(
     settings = competition.excessive
     distance = track.distances[settings.distance]
     distances = individual_distances(release, distance)
-    result = ExcessiveResult(distance.name, distances.mean, distances.largest, settings.threshold)
+    result = ExcessiveResult(
+        distance=distance.name,
+        mean=distances.mean,
+        max=distances.largest,
+        threshold=settings.threshold,
+        histogram=distances.histogram(),
+    )
     return _violations(competition, release, distance, distances), result
 
 

@@ -1,6 +1,7 @@
 """Every number equals a second implementation's on tables made to break it."""
 
 import math
+from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 
 from app.scoring import anonymity, distances, rates
 from app.scoring.attackers import linkage
-from app.scoring.excessive.check import individual_distances
+from app.scoring.excessive.check import Histogram, individual_distances
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import microdata
 from tests.scoring import reference
@@ -88,7 +89,17 @@ def test_gower_and_the_distances_of_individuals(case: Case) -> None:
     expected = own + [1.0] * (len(case.xs) - len(case.ys))
     agree(moved.mean, sum(expected) / len(expected))
     agree(moved.largest, max(expected))
-    assert moved.histogram().sum() == len(case.xs)
+    holds(moved.histogram(), expected)
+
+
+def holds(found: Histogram, distances: list[float]) -> None:
+    """As many up to each edge as there are distances below it; one on the edge may count on either side."""
+    assert found.end == max(1.0, *distances)
+    assert sum(found.counts) == len(distances)
+    for i, below in enumerate(accumulate(found.counts), start=1):
+        edge = found.end * i / len(found.counts)
+        assert sum(d < edge - 1e-9 for d in distances) <= below
+        assert below <= sum(d <= edge + 1e-9 for d in distances)
 
 
 @hostile

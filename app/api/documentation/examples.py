@@ -81,7 +81,13 @@ RESULT = {
             "interval": [0.0977, 0.3081],
         }
     },
-    "excessive": {"distance": "gower", "mean": 0.0613, "max": 0.1442, "threshold": 0.2},
+    "excessive": {
+        "distance": "gower",
+        "mean": 0.0613,
+        "max": 0.1442,
+        "threshold": 0.2,
+        "histogram": {"counts": [3, 8, 17, 14, 6, 1, 0, 1, *[0] * 42], "end": 1.0},
+    },
     "utility": 0.084,
     "security": 0.18,
     "overall": 0.132,

@@ -5,12 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import FloatArray
 from app.scoring.competition import Excessive
 from app.scoring.registry import Distance
 
 TOLERANCE = 1e-12
 """A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""
+BINS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """``counts`` of individuals in equal bins over [0, ``end``]; on an edge, in the bin above it."""
+
+    counts: tuple[int, ...]
+    end: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +37,11 @@ class Distances:
     def largest(self) -> float:
         return float(self.of_individuals.max())
 
-    def histogram(self, bins: int = 50) -> IntArray:
-        """Counts of individuals in equal bins over [0, 1]."""
-        counts, _ = np.histogram(self.of_individuals, bins=bins, range=(0.0, 1.0))
-        return counts
+    def histogram(self) -> Histogram:
+        """Individuals by distance, over [0, 1], or up to the largest distance where that lies beyond."""
+        end = max(1.0, self.largest)
+        counts, _ = np.histogram(self.of_individuals, bins=BINS, range=(0.0, end))
+        return Histogram(tuple(int(count) for count in counts), end)
 
 
 def individual_distances(release: Any, distance: Distance) -> Distances:
