@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 import psutil
+import pytest
 from sqlalchemy import select, text
 
 from app.config import Settings
@@ -23,6 +24,8 @@ from app.services import accounts, evaluations
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 from tests.e2e.stack import Contest, small_contest, web
+
+pytestmark = pytest.mark.long
 
 PEOPLE = 10
 WATCHERS = PEOPLE * STREAMS_PER_USER

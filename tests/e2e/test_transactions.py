@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from app.config import Settings
 from app.scoring.competition_file import parse_competition
@@ -20,6 +21,7 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.long
 def test_the_service_stores_what_the_local_score_prints(settings: Settings, tmp_path: Path) -> None:
     file, tables = shop_file("shop"), tc400()
     original, rules = files_of(tables), parse_competition(file)
