@@ -34,7 +34,9 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
-from app.web import pages, reference
+from app.web import boards as board_pages
+from app.web import competition, front, reference, sign_in, site
+from app.web import submissions as submission_pages
 
 API = "/api/v1"
 RESOURCES = (
@@ -55,6 +57,7 @@ RESOURCES = (
     oversight,
     archives,
 )
+PAGES = (front, sign_in, competition, board_pages, submission_pages)
 
 
 def served_app() -> FastAPI:
@@ -81,9 +84,10 @@ def create_app() -> FastAPI:
     problems.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
-    app.include_router(pages.router, include_in_schema=False)
+    for area in PAGES:
+        app.include_router(area.router, include_in_schema=False)
     app.include_router(reference.router, prefix=API, include_in_schema=False)
-    app.mount("/static", pages.static_files)
+    app.mount("/static", site.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route("/readyz", readyz, tags=["operation"])
     app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)

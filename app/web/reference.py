@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.http.dependencies import MaybeSignedIn
-from app.web.pages import page
+from app.web.site import page
 
 router = APIRouter()
 

@@ -1,0 +1,61 @@
+"""What every page of a competition shows around its content: where it stands, and which pages there are."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Team
+from app.scoring.competition import Competition
+from app.services import competitions, phases, teams
+from app.services.accounts import Principal
+from app.services.phases import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The next moment at which a phase starts or ends."""
+
+    phase: str
+    what: Literal["start", "end"]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A competition as one person meets it; ``team``: their own in it."""
+
+    row: CompetitionRow
+    competition: Competition
+    standing: Standing
+    team: Team | None
+    organizer: bool
+
+    @property
+    def path(self) -> str:
+        return f"/competitions/{self.competition.slug}"
+
+    @property
+    def next_turn(self) -> Turn | None:
+        """What the countdown counts to; None in a pause and when nothing is to come."""
+        return None if self.standing.paused else next_turn(self.competition, self.standing.now)
+
+
+def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
+    row = competitions.find(session, slug)
+    return Frame(
+        row=row,
+        competition=competitions.read_file(row.file),
+        standing=phases.standing(session, row),
+        team=teams.team_of(session, row.id, principal) if principal else None,
+        organizer=principal is not None and competitions.is_organizer(session, row.id, principal),
+    )
+
+
+def next_turn(competition: Competition, now: datetime) -> Turn | None:
+    """The earliest start or end of a phase that is still ahead."""
+    turns = [Turn(phase.name, "start", phase.start) for phase in competition.phases]
+    turns += [Turn(phase.name, "end", phase.end) for phase in competition.phases]
+    return min((turn for turn in turns if turn.at > now), key=lambda turn: turn.at, default=None)

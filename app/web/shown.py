@@ -1,0 +1,34 @@
+"""How numbers and times are shown to people."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from app.scoring.tracks import TRACKS
+
+
+def shown(number: float | None) -> str:
+    """Five significant digits for people; full precision is in JSON and CSV."""
+    if number is None:
+        return "–"
+    if 0 < abs(number) < 1e-9:
+        return "≈0"  # rounding, which the scores take for 0 too
+    if number == int(number) and abs(number) < 1e6:
+        return f"{int(number):,}"
+    if abs(number) >= 1e6 or abs(number) < 1e-4:
+        return f"{number:.4e}"
+    return f"{number:,.5g}" if abs(number) < 1e5 else f"{number:,.1f}"
+
+
+def shown_time(moment: datetime, zone: str) -> str:
+    """The time on the competition's clock, with the zone's name beside it."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def arrow(track: str, measure: str) -> str:
+    """Which way a measure is better."""
+    return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"
+
+
+def score(number: float | None) -> str:
+    """A score or rate in [0, 1] with four decimals, so that they align."""
+    return "–" if number is None else f"{number:.4f}"

@@ -1,0 +1,78 @@
+"""Sign-in and sign-out."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.responses import Response
+
+from app import throttle
+from app.config import Settings
+from app.errors import NotSignedIn, TooMany
+from app.http.dependencies import COOKIE, Address, AppSettings, MaybeSignedIn, require_same_origin
+from app.services import accounts
+from app.transaction import transaction
+from app.web.site import PageRoute, page
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/sign-in")
+def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/") -> HTMLResponse:
+    return page(request, principal, "sign_in.html", to=own_path(to), failed=False)
+
+
+@router.post("/sign-in")
+def sign_in(
+    request: Request,
+    settings: AppSettings,
+    address: Address,
+    *,
+    name: Annotated[str, Form()],
+    password: Annotated[str, Form()],
+    to: Annotated[str, Form()] = "/",
+) -> Response:
+    require_same_origin(request)
+    try:
+        with throttle.tries(address, account=accounts.searched_key(name)), transaction() as session:
+            user = accounts.check_password(session, name=name, password=password)
+            token = accounts.issue_token(session, user, name="browser", life=accounts.SESSION_LIFE)
+    except NotSignedIn:
+        return page(request, None, "sign_in.html", to=own_path(to), failed=True, name=name, status=401)
+    except TooMany as problem:
+        answer = page(request, None, "sign_in.html", to=own_path(to), failed=True, name=name, status=429)
+        answer.headers["Retry-After"] = str(problem.retry_after)
+        return answer
+    return entered(RedirectResponse(own_path(to), status_code=303), token, settings)
+
+
+def entered(answer: RedirectResponse, token: str, settings: Settings) -> RedirectResponse:
+    """The browser's session begins with this answer."""
+    answer.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(accounts.SESSION_LIFE.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=settings.secure_cookies,
+    )
+    return answer
+
+
+@router.post("/sign-out")
+def sign_out(principal: MaybeSignedIn) -> Response:
+    if principal is not None:
+        with transaction() as session:
+            accounts.revoke(session, principal)
+    answer = RedirectResponse("/", status_code=303)
+    answer.delete_cookie(COOKIE)
+    return answer
+
+
+def own_path(to: str) -> str:
+    """Only a path of this site: a link must not send a freshly signed-in person elsewhere.
+
+    Browsers read a backslash as a slash and drop control characters: neither is in a path of ours.
+    """
+    own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
+    return to if own else "/"

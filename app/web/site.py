@@ -1,0 +1,125 @@
+"""How every page is made: its language, its words, the one who looks, and what is said if it is refused."""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+from fastapi.templating import Jinja2Templates
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from app.errors import DomainError, InvalidInput, NotFound, NotSignedIn, TooMany
+from app.http.dependencies import signed_in_or_not
+from app.http.problems import status_of
+from app.services.accounts import Principal
+from app.web import shown, words
+
+HERE = Path(__file__).parent
+A_YEAR_S = 365 * 24 * 60 * 60
+static_files = StaticFiles(directory=HERE / "static")
+templates = Jinja2Templates(HERE / "templates")
+templates.env.globals |= {
+    "arrow": shown.arrow,
+    "score": shown.score,
+    "shown": shown.shown,
+    "shown_time": shown.shown_time,
+}
+
+
+def page(
+    request: Request,
+    principal: Principal | None,
+    template: str,
+    *,
+    status: int = 200,
+    **content: Any,
+) -> HTMLResponse:
+    """A page in the reader's language; a language asked for in the address is kept in a cookie."""
+    language = words.language_of(request)
+    context = {
+        "language": language,
+        "t": words.in_language(language),
+        "title_in": lambda titles: words.title_in(titles, language),
+        "principal": principal,
+        "done": request.query_params.get("done", ""),
+        "status": status,
+        **content,
+    }
+    answer = templates.TemplateResponse(request, template, context, status_code=status)
+    if request.query_params.get("lang") == language:
+        answer.set_cookie(words.COOKIE, language, max_age=A_YEAR_S, samesite="lax")
+    return answer
+
+
+def see(path: str, *, done: str | None = None) -> RedirectResponse:
+    """To a page after a form was taken in; ``done`` names what is said there (the word ``done_<name>``)."""
+    return RedirectResponse(f"{path}?{urlencode({'done': done})}" if done else path, status_code=303)
+
+
+class PageRoute(APIRoute):
+    """A route whose refusals are pages too, and which asks who is not signed in to sign in."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_as_page(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except RequestValidationError as problem:
+                return await run_in_threadpool(refusal, request, unreadable(problem))
+            except NotSignedIn:
+                if "authorization" in request.headers:
+                    raise  # a client with a wrong token is no browser that could sign in
+                return to_sign_in(request)
+            except DomainError as problem:
+                return await run_in_threadpool(refusal, request, problem)
+
+        return handle_as_page
+
+
+def unreadable(problem: RequestValidationError) -> DomainError:
+    """An address that cannot be is one that does not exist; a form that is not ours is refused."""
+    in_path = any(entry["loc"][0] == "path" for entry in problem.errors())
+    return NotFound("") if in_path else InvalidInput("this form cannot be read", code="invalid_request")
+
+
+def to_sign_in(request: Request) -> RedirectResponse:
+    """To the sign-in, and from there back to the page that was asked for."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    back = request.url.path + query if request.method == "GET" else "/"
+    return RedirectResponse(f"/sign-in?{urlencode({'to': back})}", status_code=303)
+
+
+def refusal(request: Request, problem: DomainError) -> HTMLResponse:
+    """The page that says no; what is hidden and what does not exist look alike."""
+    hidden = isinstance(problem, NotFound) or problem.code == "not_organizer"
+    answer = page(
+        request,
+        who(request),
+        "refusal.html",
+        status=status_of(problem),
+        code=problem.code,
+        detail=None if hidden else said_of(problem, words.in_language(words.language_of(request))),
+    )
+    if isinstance(problem, TooMany):
+        answer.headers["Retry-After"] = str(problem.retry_after)
+    return answer
+
+
+def who(request: Request) -> Principal | None:
+    """The one who looks, for a page that is made after a route has failed."""
+    try:
+        return signed_in_or_not(request, None)
+    except DomainError:
+        return None
+
+
+def said_of(problem: DomainError, t: dict[str, str]) -> str:
+    """A domain error in the reader's language: the word ``problem_<code>``, else what it says itself."""
+    return t.get(f"problem_{problem.code}") or problem.detail

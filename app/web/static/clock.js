@@ -1,0 +1,40 @@
+// Countdowns, and every moment also in the reader's own zone.
+
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const language = document.documentElement.lang;
+const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short", timeZone: own });
+
+function inOwnZone(root) {
+  for (const time of root.querySelectorAll("time[data-zone]:not([title])")) {
+    const moment = new Date(time.dateTime);
+    if (time.dataset.zone !== own && !Number.isNaN(moment.getTime())) time.title = `${format.format(moment)} (${own})`;
+  }
+}
+
+// The server's clock decides: the reader's may be wrong, so only what has passed since is taken from it.
+const started = performance.now();
+
+function left(element) {
+  const passed = performance.now() - started;
+  return new Date(element.dataset.until) - new Date(element.dataset.now) - passed;
+}
+
+function inWords(milliseconds, words) {
+  if (milliseconds <= 0) return words.over;
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts = [[Math.floor(seconds / 86400), words.d], [Math.floor(seconds / 3600) % 24, words.h],
+    [Math.floor(seconds / 60) % 60, words.m], [seconds % 60, words.s]];
+  const first = Math.min(parts.findIndex(([count]) => count > 0), 2);
+  return parts.slice(first, first + 2).map(([count, unit]) => `${count} ${unit}`).join(" ");
+}
+
+function tick() {
+  for (const element of document.querySelectorAll("[data-until]")) {
+    element.textContent = inWords(left(element), JSON.parse(element.dataset.words));
+  }
+}
+
+inOwnZone(document);
+document.addEventListener("htmx:after:swap", () => { inOwnZone(document); tick(); });
+tick();
+setInterval(tick, 1000);

@@ -1,0 +1,50 @@
+"""Somebody who reads pages and sends their forms, as a browser would without its scripts."""
+
+import re
+
+from httpx2 import Response
+
+from app.http.dependencies import COOKIE
+from tests.arena import Arena
+
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+
+
+def as_reader(arena: Arena, token: str | None, language: str) -> dict[str, str]:
+    cookies = {"Cookie": f"{COOKIE}={token}"} if token else {}
+    return cookies | {"Accept-Language": language}
+
+
+def page(
+    arena: Arena, path: str, *, team: str | None = None, organizer: bool = False, language: str = "en"
+) -> Response:
+    """The page as a visitor, a team's member or the organizer gets it; redirects are not followed."""
+    token = arena.organizer if organizer else arena.team(team) if team else None
+    answer: Response = arena.client.get(
+        path, headers=as_reader(arena, token, language), follow_redirects=False
+    )
+    return answer
+
+
+def send(
+    arena: Arena,
+    path: str,
+    fields: dict[str, str] | None = None,
+    *,
+    files: dict[str, tuple[str, bytes]] | None = None,
+    team: str | None = None,
+    organizer: bool = False,
+    language: str = "en",
+) -> Response:
+    """The answer to a form; redirects are not followed."""
+    token = arena.organizer if organizer else arena.team(team) if team else None
+    headers = as_reader(arena, token, language) | SAME_ORIGIN
+    answer: Response = arena.client.post(
+        path, data=fields or {}, files=files, headers=headers, follow_redirects=False
+    )
+    return answer
+
+
+def words_of(shown: str) -> list[str]:
+    """What a reader sees of a page, without its tags."""
+    return re.sub(r"<[^>]*>", " ", shown).split()
