@@ -14,7 +14,7 @@ from schemathesis import Case
 
 from app.api.documentation import examples
 from tests.contract import document
-from tests.security.test_routes import Stage
+from tests.security.stage import Stage
 
 METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 SENT = ("method", "url", "params", "json", "data", "files", "headers", "cookies")

@@ -27,7 +27,8 @@ from app.scoring.permutation import secret_csv
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release
-from tests.security.test_routes import AUDIENCES, TABLE, Stage
+from tests.security.stage import Stage
+from tests.security.table import AUDIENCES, TABLE
 from workers import scoring
 
 WINDOW = 6

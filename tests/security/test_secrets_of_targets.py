@@ -16,7 +16,7 @@ from app.db import engine
 from app.scoring.permutation import secret_csv
 from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn
-from tests.security.test_routes import TABLE
+from tests.security.table import TABLE
 from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
 from workers import phases as clock_task
 
