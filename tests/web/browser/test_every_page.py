@@ -1,0 +1,58 @@
+"""Every page, for every audience: accessible, within the screen, refused nothing by its policy."""
+
+import pytest
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
+
+from tests.security.stage import Stage
+from tests.security.table import AUDIENCES, TABLE
+from tests.web.browser.looking import DESK, PHONE, looking
+
+NO_PAGES = ("GET /api", "GET /healthz", "GET /readyz", "GET /metrics", "GET /static")
+LOOKS = {
+    "a desk in English": ("en", DESK, False),
+    "a phone in Japanese": ("ja", PHONE, False),
+}
+MORE_LOOKS = {
+    "a phone in English, dark": ("en", PHONE, True),
+    "a desk in Japanese, dark": ("ja", DESK, True),
+}
+
+
+def pages_of(audience: str) -> list[str]:
+    """The routes of pages that answer 200 to it, and the reference."""
+    place = AUDIENCES.index(audience)
+    shown = [route for route, row in TABLE.items() if row[place] == 200 and route.startswith("GET ")]
+    return [route for route in shown if not route.startswith(NO_PAGES)] + ["GET /api/v1/reference"]
+
+
+def look_at_everything(
+    client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
+) -> None:
+    stage = Stage.opened(client)
+    language, size, dark = look
+    token = stage.token(audience)
+    with looking(browser, site, token=token, language=language, size=size, dark=dark) as looker:
+        faults = {}
+        for route in pages_of(audience):
+            path = route.removeprefix("GET ").format(**stage.places(route))
+            status = looker.go(path)
+            faults[path] = ([f"status {status}"] if status != 200 else []) + looker.faults()
+    assert {path: found for path, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("audience", ["visitor", "own team", "organizer"])
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+def test_a_page_is_accessible_fits_and_is_refused_nothing(
+    client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
+) -> None:
+    look_at_everything(client, browser, site, audience, look)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("audience", AUDIENCES)
+@pytest.mark.parametrize("look", MORE_LOOKS.values(), ids=MORE_LOOKS.keys())
+def test_so_it_is_in_the_dark_and_for_everybody(
+    client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
+) -> None:
+    look_at_everything(client, browser, site, audience, look)
