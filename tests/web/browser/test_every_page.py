@@ -20,10 +20,11 @@ MORE_LOOKS = {
 
 
 def pages_of(audience: str) -> list[str]:
-    """The routes of pages that answer 200 to it, and the reference."""
+    """The routes of pages that answer 200 to it; the long reference is the same for everybody."""
     place = AUDIENCES.index(audience)
     shown = [route for route, row in TABLE.items() if row[place] == 200 and route.startswith("GET ")]
-    return [route for route in shown if not route.startswith(NO_PAGES)] + ["GET /api/v1/reference"]
+    reference = ["GET /api/v1/reference"] if audience == "visitor" else []
+    return [route for route in shown if not route.startswith(NO_PAGES)] + reference
 
 
 def look_at_everything(
