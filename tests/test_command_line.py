@@ -16,6 +16,7 @@ from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from tests import warm
 
 FOLDER = Path(sys.executable).parent
 TRACK = TRACKS["microdata"]
@@ -59,18 +60,27 @@ SECRET = "original_row\n2\n1\n4\n6\n5\n3\n"
 
 def run(*words: str | Path, cwd: Path, program: str = "anoncup") -> "subprocess.CompletedProcess[str]":
     """A run with nothing in its environment but where programs are."""
-    done = subprocess.run(
+    env = {"PATH": os.defpath}
+    done = (
+        warm.run(words, cwd=cwd, env=env) if program == "anoncup" else cold(program, *words, cwd=cwd, env=env)
+    )
+    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.stdout
+    return done
+
+
+def cold(
+    program: str, *words: str | Path, cwd: Path, env: dict[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
         [FOLDER / program, *words],
         cwd=cwd,
-        env={"PATH": os.defpath},
+        env=env,
         capture_output=True,
         encoding="utf-8",
         timeout=120,
         check=False,
     )
-    assert "Traceback" not in done.stderr
-    assert "Traceback" not in done.stdout
-    return done
 
 
 @pytest.fixture

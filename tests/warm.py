@@ -1,0 +1,82 @@
+"""The command line in a process of its own, forked from one that has imported it: importing takes seconds."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+SERVE = "from tests.warm import serve; serve()"
+
+
+def run(words: Sequence[str | Path], *, cwd: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    """``anoncup`` with these words, as ``subprocess.run`` would tell of it."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        asked = {"words": [str(word) for word in words], "cwd": str(cwd), "env": env}
+        files = {
+            "out": f"/proc/{os.getpid()}/fd/{out.fileno()}",
+            "err": f"/proc/{os.getpid()}/fd/{err.fileno()}",
+        }
+        process = imported()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(asked | files) + "\n")
+        process.stdin.flush()
+        status = int(process.stdout.readline())
+        texts = [(file.seek(0), file.read().decode("utf-8"))[1] for file in (out, err)]
+    return subprocess.CompletedProcess(["anoncup", *words], status, *texts)
+
+
+@cache
+def imported() -> "subprocess.Popen[str]":
+    """The process that all are forked from; it ends with its standard input."""
+    return subprocess.Popen(
+        [sys.executable, "-c", SERVE],
+        cwd=ROOT,
+        env={"PATH": os.defpath},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def serve() -> None:
+    """A child for every line of standard input, one after the other; its exit status is the answer."""
+    from app.cli import advising, local, main, playing  # noqa: F401  # what is to be there already
+    from app.scoring import kernels
+
+    kernels.warm()
+    answers = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        asked = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            become(asked)
+        _, status = os.waitpid(child, 0)
+        answers.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        answers.flush()
+
+
+def become(asked: dict[str, object]) -> None:
+    from app.cli.main import main
+
+    for fd, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(str(asked[name]), os.O_WRONLY), fd)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.chdir(str(asked["cwd"]))
+    os.environ.clear()
+    os.environ.update(asked["env"])  # type: ignore[call-overload]
+    sys.argv = ["anoncup", *asked["words"]]  # type: ignore[misc]
+    status: object = 0
+    try:
+        main()
+    except SystemExit as ended:
+        status = ended.code
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else int(status is not None))
