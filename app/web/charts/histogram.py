@@ -1,0 +1,257 @@
+"""How many individuals or permutations have which distance, against a threshold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from app.web.charts import marks
+from app.web.charts.axes import axis, finite, known, number
+from app.web.charts.bars import Bin, bars, beyond_pattern, bins_of
+from app.web.charts.figure import Figure, LegendEntry
+from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, vacant
+from app.web.charts.svg import LETTER, fitted, short, tag, width_of
+
+HEIGHT = 300.0
+PANEL = 62.0
+LINE = 1.25 * LETTER
+"""From one line of text to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramWords:
+    """``said``: the description, with {count}, {least}, {largest} (of the bins that hold something),
+    {threshold}, {mean} and {beyond} (in bins wholly above the threshold); those unknown are written "–".
+
+    ``point``: of a bar, with {low}, {high} and {count}; ``beyond``: what lies above the threshold.
+    """
+
+    title: str
+    x: str
+    y: str
+    low: str
+    high: str
+    threshold: str
+    mean: str
+    beyond: str
+    none: str
+    said: str
+    point: str = "{low} – {high}: {count}"
+
+
+def histogram(
+    counts: Sequence[int],
+    words: HistogramWords,
+    *,
+    least: float,
+    largest: float,
+    threshold: float | None = None,
+    mean: float | None = None,
+    identifier: str = "histogram",
+) -> Figure:
+    """Counts in equal bins from ``least`` to ``largest``; what lies above the threshold is hatched."""
+    bins = bins_of(counts, least, largest)
+    limit, middle = finite(threshold), finite(mean)
+    return Figure(
+        identifier,
+        words.title,
+        description(bins, limit, middle, words),
+        drawn(bins, limit, middle, words, identifier),
+        head=(words.low, words.high, words.y),
+        rows=tuple((one.low, one.high, one.count) for one in bins),
+        legend=legend(bins, limit, words, identifier),
+    )
+
+
+def description(
+    bins: Sequence[Bin], threshold: float | None, mean: float | None, words: HistogramWords
+) -> str:
+    held = [one for one in bins if one.count]
+    if not held:
+        return words.none
+    above = None if threshold is None else sum(one.count for one in held if one.low >= threshold)
+    return words.said.format(
+        count=number(sum(one.count for one in held)),
+        least=number(held[0].low),
+        largest=number(held[-1].high),
+        threshold=number(threshold),
+        mean=number(mean),
+        beyond=number(above),
+    )
+
+
+def legend(
+    bins: Sequence[Bin], threshold: float | None, words: HistogramWords, identifier: str
+) -> tuple[LegendEntry, ...]:
+    if threshold is None or not any(one.count and one.high > threshold for one in bins):
+        return ()
+    box = {"x": -8, "y": -8, "width": 16, "height": 16}
+    hatched = tag("rect", **box, fill=f"url(#{identifier}-hatch)", class_="hatched")
+    drawing = marks.swatch("beyond", tag("rect", **box, class_="bar over"), hatched)
+    return (LegendEntry("beyond", words.beyond, drawing),)
+
+
+def drawn(
+    bins: Sequence[Bin], threshold: float | None, mean: float | None, words: HistogramWords, identifier: str
+) -> Markup:
+    ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
+    x = level_axis(ends)
+    y = axis([one.count for one in bins], zero=True, whole=True, most=5)
+    room = plot(x, y, height=HEIGHT, top=2 * LETTER + 2.2 * LINE)
+    if not any(one.count for one in bins):
+        return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
+    return picture(
+        identifier,
+        HEIGHT,
+        beyond_pattern(identifier),
+        grid(room, x_title=words.x, y_title=words.y, over=2.2 * LINE + 0.8 * LETTER),
+        bars(bins, room, words.point, beyond=threshold, hatch=identifier),
+        *rules(room, threshold, mean, words),
+        live=True,
+    )
+
+
+def rules(room: Plot, threshold: float | None, mean: float | None, words: HistogramWords) -> list[Markup]:
+    """The lines of threshold and mean; the name of the second, a row below, keeps off the first line."""
+    drawn = []
+    if threshold is not None:
+        name = f"{words.threshold} {number(threshold)}"
+        drawn.append(upright(room, threshold, name, "threshold", top=room.top - 1.7 * LINE))
+    if mean is not None:
+        side = 0 if threshold is None else -1 if mean <= threshold else 1
+        name = f"{words.mean} {number(mean)}"
+        drawn.append(upright(room, mean, name, "mean", top=room.top - 0.7 * LINE, side=side))
+    return drawn
+
+
+def upright(room: Plot, value: float, words: str, kind: str, *, top: float, side: int = 0) -> Markup:
+    """A line through the picture with its name on a row of its own: over it, or to one ``side`` of it."""
+    place = room.across(value)
+    written = fitted(words, WIDTH - 2 * EDGE)
+    half = width_of(written) / 2
+    middle = min(max(place + side * (half - 2), EDGE + half), WIDTH - EDGE - half)
+    line = tag("path", class_="line", d=f"M{short(place)} {short(top + 6)}V{short(room.bottom)}")
+    name = tag("text", written, x=middle, y=top, class_="label middle")
+    return tag("g", line, name, class_=f"rule {kind}", aria_hidden="true")
+
+
+@dataclass(frozen=True, slots=True)
+class PanelWords:
+    """``said``: the description, with {low}, {high} (of the interval) and {threshold};
+    ``each`` follows for every histogram, with {name}, {count}, {least} and {largest}.
+    """
+
+    title: str
+    x: str
+    name: str
+    low: str
+    high: str
+    count: str
+    threshold: str
+    interval: str
+    none: str
+    said: str
+    each: str
+    point: str = "{name}, {low} – {high}: {count}"
+
+
+def histograms(
+    kinds: Mapping[str, tuple[Sequence[int], float, float]],
+    words: PanelWords,
+    *,
+    interval: tuple[float, float] | None = None,
+    threshold: float | None = None,
+    identifier: str = "histograms",
+) -> Figure:
+    """A small histogram (counts, least, largest) of each kind, over one axis; ``interval``: open, shaded."""
+    all_bins = {name: bins_of(*of_kind) for name, of_kind in kinds.items()}
+    panels = {name: bins for name, bins in all_bins.items() if any(one.count for one in bins)}
+    limit = finite(threshold)
+    return Figure(
+        identifier,
+        words.title,
+        panel_description(panels, interval, limit, words),
+        drawn_panels(panels, interval, limit, words, identifier),
+        head=(words.name, words.low, words.high, words.count),
+        rows=tuple((name, one.low, one.high, one.count) for name, bins in panels.items() for one in bins),
+    )
+
+
+def panel_description(
+    panels: Mapping[str, Sequence[Bin]],
+    interval: tuple[float, float] | None,
+    threshold: float | None,
+    words: PanelWords,
+) -> str:
+    if not panels:
+        return words.none
+    low, high = interval or (None, None)
+    parts = [words.said.format(low=number(low), high=number(high), threshold=number(threshold))]
+    for name, bins in panels.items():
+        held = [one for one in bins if one.count]
+        least, largest = number(held[0].low), number(held[-1].high)
+        count = number(sum(one.count for one in held))
+        parts.append(words.each.format(name=name, count=count, least=least, largest=largest))
+    return " ".join(parts)
+
+
+def drawn_panels(
+    panels: Mapping[str, Sequence[Bin]],
+    interval: tuple[float, float] | None,
+    threshold: float | None,
+    words: PanelWords,
+    identifier: str,
+) -> Markup:
+    ends = [end for bins in panels.values() for end in (bins[0].low, bins[-1].high)]
+    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40)
+    top, below = 1.6 * LINE + LINE, 3 * LETTER
+    height = top + PANEL * max(len(panels), 2) + below
+    flat = axis([])
+    whole = Plot(2 * EDGE, top, WIDTH - 2 * EDGE, height - below, x, flat)
+    if not panels:
+        return vacant(identifier, whole, height, words.none, x_title=words.x, upright=False)
+    return picture(
+        identifier,
+        height,
+        shaded(whole, interval, words.interval),
+        grid(whole, x_title=words.x, upright=False),
+        *(panel(bins, whole, name, words, place=place) for place, (name, bins) in enumerate(panels.items())),
+        *(
+            [upright(whole, threshold, f"{words.threshold} {number(threshold)}", "threshold", top=top - 8)]
+            if threshold is not None
+            else []
+        ),
+        live=True,
+    )
+
+
+def shaded(room: Plot, interval: tuple[float, float] | None, words: str) -> Markup:
+    """The values between the ends of the interval, and both as a label above."""
+    ends = known(interval or ())
+    if len(ends) < 2 or ends[0] >= ends[1]:
+        return Markup("")
+    low, high = ends
+    left, right = room.across(low), room.across(high)
+    top = room.top - 0.9 * LINE
+    area = tag("rect", x=left, y=top, width=max(right - left, 1), height=room.bottom - top, class_="interval")
+    edges = tag(
+        "path",
+        class_="edge",
+        d="".join(f"M{short(x)} {short(top)}V{short(room.bottom)}" for x in (left, right)),
+    )
+    written = fitted(f"{words} {number(low)} – {number(high)}", WIDTH - 2 * EDGE)
+    half = width_of(written) / 2
+    middle = min(max((left + right) / 2, EDGE + half), WIDTH - EDGE - half)
+    name = tag("text", written, x=middle, y=top - 7, class_="aside middle")
+    return tag("g", area, edges, name, aria_hidden="true")
+
+
+def panel(bins: Sequence[Bin], whole: Plot, name: str, words: PanelWords, *, place: int) -> Markup:
+    """One of the small histograms, under its name and as high as its largest count."""
+    bottom = whole.top + (place + 1) * PANEL
+    y = axis([one.count for one in bins], zero=True)
+    room = Plot(whole.left, bottom - PANEL + 1.3 * LETTER, whole.right, bottom, whole.x, y)
+    base = tag("path", class_="axis", d=f"M{short(room.left)} {short(bottom)}H{short(room.right)}")
+    written = fitted(name, whole.right - whole.left)
+    said = tag("text", written, x=room.left, y=bottom - PANEL + LETTER, class_="label", aria_hidden="true")
+    return base + bars(bins, room, words.point, name=name, first=place == 0) + said

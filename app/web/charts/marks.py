@@ -1,0 +1,46 @@
+"""The shapes of single values: told apart by form, not by colour alone."""
+
+from markupsafe import Markup
+
+from app.web.charts.svg import short, tag
+
+
+def dot(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
+    return tag("circle", cx=x, cy=y, r=size, **more)
+
+
+def diamond(x: float, y: float, size: float = 7.5, **more: str) -> Markup:
+    return closed(x, y, ((0, -size), (size, 0), (0, size), (-size, 0)), **more)
+
+
+def square(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
+    return closed(x, y, ((-size, -size), (size, -size), (size, size), (-size, size)), **more)
+
+
+def triangle(x: float, y: float, size: float = 6.0, **more: str) -> Markup:
+    return closed(x, y, ((0, -size), (size, 0.8 * size), (-size, 0.8 * size)), **more)
+
+
+def cross(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
+    """Two strokes, in a path that can be hit between them too."""
+    arms = f"M{short(x - size)} {short(y - size)}L{short(x + size)} {short(y + size)}"
+    return tag(
+        "path", d=f"{arms}M{short(x + size)} {short(y - size)}L{short(x - size)} {short(y + size)}", **more
+    )
+
+
+def bar(x: float, y: float, size: float = 6.0, **more: str) -> Markup:
+    """A short upright stroke."""
+    return tag("path", d=f"M{short(x)} {short(y - size)}V{short(y + size)}", **more)
+
+
+def closed(x: float, y: float, corners: tuple[tuple[float, float], ...], **more: str) -> Markup:
+    places = (f"{short(x + right)} {short(y + down)}" for right, down in corners)
+    return tag("path", d=f"M{'L'.join(places)}Z", **more)
+
+
+def swatch(series: str, *shapes: Markup) -> Markup:
+    """A mark of the legend, in a box of 20 × 20 around the origin."""
+    return tag(
+        "svg", tag("g", *shapes, class_=series), class_="swatch", viewBox="-10 -10 20 20", aria_hidden="true"
+    )

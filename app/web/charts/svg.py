@@ -1,0 +1,63 @@
+"""Elements of a picture as text: escaped, without style attributes, and with short coordinates."""
+
+import re
+import unicodedata
+
+from markupsafe import Markup, escape
+
+LETTER = 15.0
+"""The largest letters of a picture, those of a phone: room is kept for them; see charts.css."""
+UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI"}
+
+Value = str | float | int | None
+
+
+def tag(name: str, *content: str, **attributes: Value) -> Markup:
+    """An element; of the attributes' names ``_`` is ``-``, and those that are None are left out."""
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{written_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inner = "".join(text(one) for one in content)
+    return Markup(f"<{name}{written}>{inner}</{name}>" if inner else f"<{name}{written}/>")  # noqa: S704
+
+
+def text(content: str) -> str:
+    """Escaped unless it is markup; without characters that no document may hold."""
+    return content if isinstance(content, Markup) else str(escape(UNPRINTABLE.sub("\ufffd", content)))
+
+
+def written_value(value: str | float) -> str:
+    return text(value) if isinstance(value, str) else short(value)
+
+
+def short(value: float) -> str:
+    """A coordinate, to a tenth of a unit."""
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def lone(name: str) -> str:
+    """A name that may be read from right to left, so that what stands beside it keeps its order."""
+    mixed = not name.isascii() and any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in name)
+    return f"\u2068{name}\u2069" if mixed else name
+
+
+def width_of(words: str, letter: float = LETTER) -> float:
+    """About how wide the words are, rather more than less."""
+    if words.isascii():
+        return len(words) * letter * 0.58
+    return sum(1.0 if unicodedata.east_asian_width(one) in "WFA" else 0.6 for one in words) * letter
+
+
+def fitted(words: str, room: float, letter: float = LETTER) -> str:
+    """The words, cut short where they are wider than the room."""
+    if width_of(words, letter) <= room:
+        return words
+    kept = 0.0
+    for place, one in enumerate(words):
+        kept += width_of(one, letter)
+        if kept > room - letter:
+            return words[:place].rstrip() + "…" if place else "…"
+    return words
