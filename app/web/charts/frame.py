@@ -57,8 +57,8 @@ class Box:
 
 def plot(x: Axis, y: Axis, *, height: float, top: float = 2 * LETTER, below: float = 3 * LETTER) -> Plot:
     """The room for the data: what the axes' texts leave of the picture."""
-    left = max(left_of(y), EDGE + width_of(x.texts[0]) / 2)
-    right = WIDTH - max(EDGE, width_of(x.texts[-1]) / 2 + 2)
+    ends = [width_of(each) / 2 for each in (x.texts[:1] + x.texts[-1:])] or [0.0]
+    left, right = max(left_of(y), EDGE + ends[0]), WIDTH - max(EDGE, ends[-1] + 2)
     return Plot(left, top, right, height - below, x, y)
 
 

@@ -1,8 +1,16 @@
 """The shapes of single values: told apart by form, not by colour alone."""
 
+from typing import Protocol
+
 from markupsafe import Markup
 
 from app.web.charts.svg import short, tag
+
+
+class Shape(Protocol):
+    """A mark around a place of the picture."""
+
+    def __call__(self, x: float, y: float) -> Markup: ...
 
 
 def dot(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
