@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
 
-from app.api.attempts import fairly_counted
 from app.db.models import Guess, State
+from app.http.attempts import fairly_counted
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
 from app.http.paging import AskedPage, place_of
 from app.services import guesses, uploads

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app import storage
-from app.api.attempts import fairly_counted
 from app.db.models import State, Submission
 from app.errors import NotFound
+from app.http.attempts import fairly_counted
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
 from app.http.paging import AskedPage, place_of
 from app.scoring.tracks import TRACKS
