@@ -82,6 +82,7 @@ def create_app() -> FastAPI:
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)
     problems.register(app)
+    site.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
     for area in PAGES:

@@ -5,16 +5,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.templating import Jinja2Templates
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from app.errors import DomainError, InvalidInput, NotFound, NotSignedIn, TooMany
+from app.http import problems
 from app.http.dependencies import signed_in_or_not
 from app.http.problems import status_of
 from app.services.accounts import Principal
@@ -62,6 +66,23 @@ def see(path: str, *, done: str | None = None) -> RedirectResponse:
     return RedirectResponse(f"{path}?{urlencode({'done': done})}" if done else path, status_code=303)
 
 
+def again(
+    request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
+) -> HTMLResponse:
+    """The page of a form once more, with what was wrong as ``error``."""
+    error = said_of(problem, words.in_language(words.language_of(request)))
+    return waiting(
+        problem, page(request, principal, template, status=status_of(problem), error=error, **content)
+    )
+
+
+def waiting(problem: DomainError, answer: HTMLResponse) -> HTMLResponse:
+    """The answer, which says when to come back if there were too many tries."""
+    if isinstance(problem, TooMany):
+        answer.headers["Retry-After"] = str(problem.retry_after)
+    return answer
+
+
 class PageRoute(APIRoute):
     """A route whose refusals are pages too, and which asks who is not signed in to sign in."""
 
@@ -107,9 +128,40 @@ def refusal(request: Request, problem: DomainError) -> HTMLResponse:
         code=problem.code,
         detail=None if hidden else said_of(problem, words.in_language(words.language_of(request))),
     )
-    if isinstance(problem, TooMany):
-        answer.headers["Retry-After"] = str(problem.retry_after)
+    return waiting(problem, answer)
+
+
+def on_http_error(request: Request, error: Exception) -> Response:
+    """What the framework refuses, such as an address that exists nowhere: to a browser, a page."""
+    if not (isinstance(error, HTTPException) and wants_a_page(request)):
+        return problems.on_http_error(request, error)
+    code = problems.CODES.get(error.status_code, "not_found")
+    detail = words.in_language(words.language_of(request)).get(f"problem_{code}")
+    answer = page(request, who(request), "refusal.html", status=error.status_code, code=code, detail=detail)
+    if error.status_code == 405:
+        answer.headers["Allow"] = ", ".join(sorted(problems.methods_of(request)))
     return answer
+
+
+def on_database_error(request: Request, error: Exception) -> Response:
+    """The database went away: to a browser, a page that needs none."""
+    answer = problems.on_database_error(request, error)
+    if not wants_a_page(request):
+        return answer
+    detail = words.in_language(words.language_of(request))["problem_unavailable"]
+    return page(request, None, "refusal.html", status=answer.status_code, code="unavailable", detail=detail)
+
+
+def wants_a_page(request: Request) -> bool:
+    """Whether a browser asks, outside of the API."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+
+
+def register(app: FastAPI) -> None:
+    """Answer browsers with pages where no route does."""
+    app.add_exception_handler(HTTPException, on_http_error)
+    for kind in (PoolTimeout, OperationalError, InterfaceError):
+        app.add_exception_handler(kind, on_database_error)
 
 
 def who(request: Request) -> Principal | None:

@@ -20,6 +20,18 @@ WORDS: dict[str, dict[str, str]] = {
     "optional": {"en": "optional", "ja": "任意"},
     "password": {"en": "Password", "ja": "パスワード"},
     "paused": {"en": "paused", "ja": "一時停止中"},
+    "problem_method_not_allowed": {
+        "en": "This address takes a form only. Go back to the page it is on.",
+        "ja": "このアドレスはフォームの送信先です。元のページに戻ってください。",
+    },
+    "problem_too_large": {
+        "en": "What was sent is larger than this service takes.",
+        "ja": "送信されたデータが上限を超えています。",
+    },
+    "problem_unavailable": {
+        "en": "A part of the service cannot be reached right now. Try again in a moment.",
+        "ja": "サービスの一部に接続できません。しばらくしてから、もう一度お試しください。",
+    },
     "refused": {"en": "Not here", "ja": "表示できません"},
     "result": {"en": "Result", "ja": "結果"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
