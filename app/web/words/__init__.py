@@ -4,12 +4,26 @@ from functools import cache
 
 from fastapi import Request
 
-from app.web.words import boards, general, measures, states, submissions
+from app.web.words import (
+    boards,
+    general,
+    measures,
+    running,
+    states,
+    submissions,
+)
 
 LANGUAGES = ("en", "ja")
 COOKIE = "anoncup_language"
 
-AREAS = (general, states, measures, boards, submissions)
+AREAS = (
+    general,
+    states,
+    measures,
+    boards,
+    submissions,
+    running,
+)
 WORDS: dict[str, dict[str, str]] = {key: texts for area in AREAS for key, texts in area.WORDS.items()}
 
 

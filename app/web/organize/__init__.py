@@ -1,0 +1,1 @@
+"""The organizers' pages: a competition is set up and run here."""
