@@ -12,11 +12,10 @@ from sqlalchemy.orm import Session
 from app import storage
 from app.db.models import State, Submission
 from app.errors import NotFound
-from app.http.attempts import fairly_counted
-from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
+from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.scoring.tracks import TRACKS
-from app.services import competitions, finals, progress, quota, submissions, uploads
+from app.http.taking_in import taken_in, with_parts
+from app.services import finals, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.transaction import transaction
 
@@ -117,10 +116,7 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 
 async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
     """The files, read only after it is clear that this person may submit now."""
-    competition = competitions.read_file(at.file)
-    names = {*TRACKS[competition.track].files, "secret"}
-    with fairly_counted(at.attempt_id):
-        return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
+    return await with_parts(request, principal, at)
 
 
 @router.post(
@@ -133,19 +129,7 @@ def create_submission(
     sent: Annotated[Parts, Depends(parts)],
 ) -> Receipt:
     """Accept an anonymized table with its secret; scoring runs in the background."""
-    files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}
-    secret, comment = sent.file("secret"), sent.texts.get("comment", "")
-    if at.repeats is not None:
-        with transaction() as session:
-            printed = uploads.fingerprint({**files, "secret": secret}, comment)
-            return receipt(submissions.repeated(session, at.repeats, printed))
-    with fairly_counted(at.attempt_id):
-        upload = uploads.read_upload(at, files=files, secret=secret, comment=comment, data=settings.data)
-    with fairly_counted(at.attempt_id), transaction() as session:
-        made = submissions.accept(
-            session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
-        )
-    return receipt(made)
+    return receipt(taken_in(principal, at, sent, settings))
 
 
 def receipt(made: submissions.Receipt) -> Receipt:
