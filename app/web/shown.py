@@ -24,6 +24,16 @@ def shown_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
+def shown_minute(moment: datetime, zone: str) -> str:
+    """The minute on the competition's clock, in a column that names the zone once."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+
+
+def shown_zone(moment: datetime, zone: str) -> str:
+    """The zone's name as it is written then."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
+
+
 def arrow(track: str, measure: str) -> str:
     """Which way a measure is better."""
     return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"

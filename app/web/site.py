@@ -32,7 +32,9 @@ templates.env.globals |= {
     "arrow": shown.arrow,
     "score": shown.score,
     "shown": shown.shown,
+    "shown_minute": shown.shown_minute,
     "shown_time": shown.shown_time,
+    "shown_zone": shown.shown_zone,
 }
 
 

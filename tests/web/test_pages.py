@@ -104,47 +104,6 @@ def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> 
     assert "lang=ja" not in link
 
 
-def test_the_board_page_shows_ranks_phases_and_the_own_row(arena: Arena) -> None:
-    arena.submit("red")
-    arena.submit("blue", seed=2)
-    score_everything()
-    shown = page(arena, f"/competitions/{arena.slug}/boards/anonymization", team="red").text
-    assert shown.count('<tr class="own">') == 1
-    assert "JST" in shown  # on the competition's clock
-    assert shown.count('scope="row"') == 2
-    visitors = page(arena, f"/competitions/{arena.slug}/boards/anonymization", language="ja").text
-    assert '<tr class="own">' not in visitors
-    assert "小さな杯" in visitors
-
-
-def test_a_board_without_entries_says_so(arena: Arena) -> None:
-    assert (
-        words.WORDS["no_entries"]["en"]
-        in page(arena, f"/competitions/{arena.slug}/boards/anonymization").text
-    )
-    own = page(arena, f"/competitions/{arena.slug}/submissions", team="red").text
-    assert words.WORDS["no_submissions"]["en"].split(".")[0] in own.replace("&#39;", "'")
-
-
-@pytest.mark.parametrize("setting", ["teams", "organizers"])
-def test_a_closed_board_hides_its_rows_but_not_a_teams_own_submissions(
-    client: TestClient, setting: str
-) -> None:
-    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{setting}"'))
-    arena.submit("red")
-    arena.submit("blue")
-    score_everything()
-    path = f"/competitions/{arena.slug}/boards/anonymization"
-    visitor = page(arena, path)
-    assert (visitor.status_code, words.WORDS["board_not_open"]["en"] in visitor.text) == (200, True)
-    assert "red" not in re.sub(r"<[^>]*>", "", visitor.text).split()
-    own = page(arena, path, team="red")
-    assert own.status_code == 200
-    assert "/submissions/" in page(arena, f"/competitions/{arena.slug}/submissions", team="red").text
-    assert ("blue" in own.text) == (setting == "teams")
-    assert ("boards/anonymization.csv" in own.text) == (setting == "teams")
-
-
 def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Arena) -> None:
     path = f"/submissions/{arena.submit('red').json()['id']}"
     score_everything()

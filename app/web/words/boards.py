@@ -1,28 +1,128 @@
 """Boards."""
 
 WORDS: dict[str, dict[str, str]] = {
-    "board": {"en": "Anonymization board", "ja": "匿名化ボード"},
-    "board_not_open": {
-        "en": "This board is not open to you at the moment.",
-        "ja": "このボードは現在公開されていません。",
+    "all_columns": {"en": "All columns", "ja": "すべての列"},
+    "as_of": {"en": "As of", "ja": "集計時点"},
+    "attack_now": {"en": "To the targets", "ja": "攻撃対象へ"},
+    "attacks_begin": {
+        "en": "Teams attack each other in the re-identification phase. It begins",
+        "ja": "再識別フェーズで、チームが互いの匿名化データを攻撃します。開始時刻:",
     },
-    "board_note": {
-        "en": "Every team's best accepted submission. Overall is the mean of utility loss and risk: lower is better.",
-        "ja": "各チームの受理済み提出のうち最良のもの。総合点は有用性損失とリスクの平均で、小さいほど良い。",
+    "baselines": {
+        "en": "Baselines: sample methods, outside the ranking",
+        "ja": "ベースライン:サンプル手法(順位の対象外)",
     },
+    "board_anonymization": {"en": "Anonymization board", "ja": "匿名化ボード"},
+    "board_matrix": {"en": "Who found whom", "ja": "攻撃の対戦表"},
+    "board_reidentification": {"en": "Re-identification board", "ja": "再識別ボード"},
+    "boards_nav": {"en": "The boards", "ja": "ボードの種類"},
+    "closed_join": {"en": "Join a team", "ja": "チームに参加する"},
+    "closed_organizers": {
+        "en": "This board is for the organizers for now. Your own results stand on your page of submissions.",
+        "ja": "このボードは現在、主催者だけに公開されています。自チームの結果は「提出」のページで確認できます。",
+    },
+    "closed_teams": {
+        "en": "This board is for the teams of the competition.",
+        "ja": "このボードはコンテストの参加チームだけに公開されています。",
+    },
+    "closed_teams_join": {
+        "en": "Your account is in no team of it. With an invitation from a team or the organizers you can join one.",
+        "ja": "あなたのアカウントはこのコンテストのチームに属していません。チームまたは主催者の招待コードで参加できます。",
+    },
+    "closed_teams_sign_in": {
+        "en": "If you are in a team, sign in to see it.",
+        "ja": "チームのメンバーはサインインすると閲覧できます。",
+    },
+    "column_choice": {"en": "Columns", "ja": "表示する列"},
+    "columns_attackers_only": {"en": "Attackers outside E", "ja": "E に含めない攻撃者"},
+    "columns_in_security": {"en": "Attackers in E", "ja": "E に含む攻撃者"},
+    "columns_in_utility": {"en": "Measures in U", "ja": "U に含む指標"},
+    "columns_measures_only": {"en": "Measures outside U", "ja": "U に含めない指標"},
     "entries": {"en": "Entries", "ja": "提出数"},
-    "frozen": {"en": "The board is frozen from", "ja": "ボード凍結"},
+    "finals_compared": {
+        "en": "The finals of the anonymization phase are compared.",
+        "ja": "匿名化フェーズの最終提出を比較しています。",
+    },
+    "freeze_ahead": {
+        "en": "It will be frozen until the competition is over, from",
+        "ja": "この時刻からコンテスト終了まで凍結されます:",
+    },
+    "freeze_now": {
+        "en": "Frozen until the competition is over: this is how it stood at",
+        "ja": "コンテスト終了まで凍結中です。次の時刻の状態を表示しています:",
+    },
+    "freeze_others": {
+        "en": "You see the live board. For everybody but the organizers it is frozen at",
+        "ja": "主催者には最新のボードを表示しています。それ以外の人には次の時刻で凍結した状態が表示されます:",
+    },
+    "frozen": {"en": "Frozen", "ja": "凍結中"},
+    "guesses_daily": {
+        "en": "Guesses count from the day after they were sent. Shown are those received before",
+        "ja": "推測の結果は送信の翌日に反映されます。表示しているのは次の時刻より前に受け付けた分です:",
+    },
+    "guesses_hidden": {
+        "en": "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to guess better. It closes",
+        "ja": "スコアが推測の手がかりにならないよう、攻撃の結果は再識別フェーズの終了まで公開されません。終了時刻:",
+    },
+    "identified": {"en": "Records identified", "ja": "再識別数"},
+    "largest_rate": {"en": "bold: sets E", "ja": "太字:E を決める値"},
+    "matrix_note": {
+        "en": "For each attacker and target: the share of the target's records that the attacker's best guess identified.",
+        "ja": "攻撃者ごと・攻撃対象ごとに、最良の推測で再識別されたレコードの割合を示します。",
+    },
+    "matrix_opaque": {
+        "en": "Whose target is whose is revealed when the competition closes, together with the rates of the built-in attackers.",
+        "ja": "各攻撃対象がどのチームのものかは、組み込み攻撃者の再識別率とともに、コンテスト終了時に公開されます。",
+    },
     "no_entries": {
         "en": "No submission has been scored yet. The first accepted one leads this board.",
         "ja": "採点済みの提出はまだありません。最初に受理された提出が首位になります。",
+    },
+    "no_guesses": {
+        "en": "No guess has been scored yet. The first one opens this board.",
+        "ja": "採点済みの推測はまだありません。最初の推測からボードに表示されます。",
+    },
+    "no_guesses_closed": {
+        "en": "No team sent a guess that counts.",
+        "ja": "有効な推測を送信したチームはありませんでした。",
     },
     "no_rank": {
         "en": "A team without an accepted submission is listed without a rank.",
         "ja": "受理された提出がないチームには順位が付きません。",
     },
+    "no_second_phase": {
+        "en": "This competition has no re-identification phase: only the built-in attackers attack.",
+        "ja": "このコンテストに再識別フェーズはありません。攻撃は組み込みの攻撃者だけが行います。",
+    },
+    "of_rows": {"en": "of records", "ja": "対象レコード数"},
     "overall": {"en": "Overall", "ja": "総合"},
     "rank": {"en": "Rank", "ja": "順位"},
+    "rank_sum": {"en": "Sum of ranks", "ja": "順位の和"},
+    "reidentification_note": {
+        "en": "A team's score is the number of records that its best guess on each target identified, added up over the targets.",
+        "ja": "攻撃対象ごとに最良の推測で再識別したレコード数を合計し、その多い順に並べます。",
+    },
+    "result_only": {"en": "The result only", "ja": "結果のみ"},
+    "rivals": {"en": "Rivals", "ja": "他チームの攻撃"},
+    "rule_rank_sum": {
+        "en": "Each team's best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the loss of utility, E the risk: the largest rate of an attacker that counts.",
+        "ja": "各チームの受理済み提出のうち最良のものを、U に含む各指標と E で順位付けし、順位の和が小さいチームを上位とします。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)です。",
+    },
+    "rule_score": {
+        "en": "Each team's best accepted submission. U is the loss of utility, E the risk: the largest rate of an attacker that counts. Overall is the mean of both, and the lowest leads.",
+        "ja": "各チームの受理済み提出のうち最良のものです。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)、総合は両者の平均で、小さいほど上位です。",
+    },
     "security": {"en": "Risk", "ja": "リスク"},
+    "sort_by": {"en": "Sort by", "ja": "並べ替え:"},
+    "targets_tried": {"en": "Targets attacked", "ja": "攻撃した対象数"},
+    "updated": {"en": "updated", "ja": "更新"},
     "utility": {"en": "Utility loss", "ja": "有用性損失"},
+    "weight": {"en": "weight", "ja": "重み"},
     "you": {"en": "you", "ja": "自分"},
+    "your_place": {"en": "Your team", "ja": "自チーム"},
+    "your_place_none": {
+        "en": "No accepted submission yet: your team has no rank.",
+        "ja": "受理された提出がまだないため、順位はありません。",
+    },
+    "your_place_of": {"en": "of", "ja": "/"},
 }

@@ -6,6 +6,8 @@ from typing import Any
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
 }
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}

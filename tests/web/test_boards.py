@@ -1,0 +1,282 @@
+"""The boards as pages: the numbers of the interface and no others, for everybody at every stage."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.scoring.tracks import TRACKS
+from app.web import shown, words
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, competition_file
+from tests.contest import Contest
+from tests.web.reader import page, words_of
+
+BOARDS = ("anonymization", "reidentification", "matrix")
+READERS: list[dict[str, Any]] = [{}, {"team": "red"}, {"organizer": True}]
+IMMEDIATE = '[publication]\nfeedback = "immediate"'
+GROUPS = ("in_utility", "in_security", "measures_only", "attackers_only")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d[\d:.+]*")
+
+
+def board_page(arena: Arena, which: str = "anonymization", query: str = "", **reader: Any) -> str:
+    answer = page(arena, f"/competitions/{arena.slug}/boards/{which}{query}", **reader)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def lines(html: str) -> list[list[str]]:
+    """The texts of the cells of the ranks, row by row."""
+    (table,) = re.findall(r'<table class="board.*?</table>', html, re.DOTALL)
+    body = table.partition("</thead>")[2]
+    rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", body, re.DOTALL)
+    return [[text_of(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
+
+
+def text_of(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+def said(key: str, language: str = "en") -> str:
+    return words.WORDS[key][language]
+
+
+def columns_of(html: str) -> list[str]:
+    """The measures and attackers in the order of the table, by the places in the rules they lead to."""
+    return re.findall(r'/rules#(\w+)"', html.partition("</thead>")[0])
+
+
+def line_of(
+    row: dict[str, Any], columns: list[str], *, rivals: bool = False, sums: bool = False
+) -> list[str]:
+    """A row of the interface's answer as the page writes it."""
+    at = row["received_at"] and datetime.fromisoformat(row["received_at"])
+    own = f" {said('you')}" if row["own"] else ""
+    return [
+        str(row["rank"] or "–"),
+        row["team"] + own,
+        *([shown.shown(row["rank_sum"])] if sums else []),
+        *(shown.score(row[name]) for name in ("overall", "utility", "security")),
+        *([shown.score(row["rivals"])] if rivals else []),
+        str(row["entries"]),
+        shown.shown_minute(at, "Asia/Tokyo") if at else "–",
+        *(measured(row, name) for name in columns),
+    ]
+
+
+def measured(row: dict[str, Any], name: str) -> str:
+    if name in TRACKS["microdata"].measures:
+        return shown.shown(row["measures"].get(name))
+    return shown.score(row["attackers"].get(name))
+
+
+@pytest.fixture
+def crowd(client: TestClient) -> Contest:
+    """Three teams with one or two submissions each, all of them scored."""
+    contest = Contest.opened(client, more=IMMEDIATE)
+    for team in ("red", "blue", "緑", "red", "blue"):
+        contest.submit(team, scored=False)
+    score_everything()
+    return contest
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_number_of_the_page_is_that_of_the_interface(crowd: Contest, reader: dict[str, Any]) -> None:
+    board = crowd.board(**reader)
+    html = board_page(crowd.arena, query="?columns=all", **reader)
+    columns = columns_of(html)
+    assert sorted(columns) == sorted([*board["measures"], *board["attackers"]])
+    assert lines(html) == [line_of(row, columns) for row in board["rows"]]
+    brief = board_page(crowd.arena, **reader)
+    assert lines(brief) == [line_of(row, []) for row in board["rows"]]
+
+
+def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[attackers.euc1]\ncounts = false"))
+    arena.submit("red")
+    score_everything()
+    html = board_page(arena, query="?columns=all")
+    head = text_of(html.partition("<thead>")[2].partition("</thead>")[0])
+    order = [head.index(said(f"columns_{name}")) for name in GROUPS]
+    assert order == sorted(order)
+    columns = columns_of(html)
+    assert columns[:3] == ["mean_mae", "cross_count", "information_loss"]
+    assert columns[-1] == "euc1"
+    assert head.count(f"{said('weight')} 2") == 1
+    bold = set(re.findall(r"<b>(.*?)</b>", html))
+    assert bold == {shown.score(arena.board()["rows"][0]["security"])}
+
+
+def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
+    own = board_page(crowd.arena, team="red")
+    (row,) = [row for row in crowd.board(team="red")["rows"] if row["own"]]
+    assert own.count('<tr class="own" id="own">') == 1
+    place = text_of(re.findall(r'<dl class="place own">.*?</dl>', own, re.DOTALL)[0])
+    for part in ("red", f"{row['rank']} of 3", *(shown.score(row[name]) for name in ("overall", "utility"))):
+        assert part in place
+    assert 'class="own"' not in board_page(crowd.arena)
+    assert "自チーム" in board_page(crowd.arena, team="red", language="ja")
+
+
+def test_a_board_without_entries_says_so(arena: Arena) -> None:
+    html = board_page(arena)
+    assert said("no_entries") in html
+    assert "<table" not in html
+    assert f'href="/competitions/{arena.slug}/submissions"' in board_page(arena, team="red")
+
+
+def test_a_team_without_an_accepted_submission_has_no_rank(crowd: Contest) -> None:
+    crowd.arena.team("nobody yet")
+    assert "nobody yet" not in words_of(board_page(crowd.arena))
+    identity = b"original_row\n" + b"".join(b"%d\n" % (row + 1) for row in range(40))
+    turned = crowd.arena.table.iloc[::-1].reset_index(drop=True).to_csv(index=False).encode()
+    assert crowd.arena.submit("late", anonymized=turned, secret=identity).status_code == 202
+    score_everything()
+    html = board_page(crowd.arena, query="?columns=all", team="late")
+    last = lines(html)[-1]
+    assert last[:5] == ["–", "late you", "–", "–", "–"]
+    assert set(last[7:]) == {"–"}
+    assert said("your_place_none") in html
+    assert said("no_rank") in html
+
+
+@pytest.mark.parametrize("setting", ["teams", "organizers"])
+@pytest.mark.parametrize("which", BOARDS)
+def test_a_closed_board_says_for_whom_it_is_and_nothing_else(
+    client: TestClient, setting: str, which: str
+) -> None:
+    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{setting}"'))
+    arena.submit("redteam")
+    arena.submit("blueteam")
+    score_everything()
+    visitor = board_page(arena, which)
+    assert said(f"closed_{setting}") in unescape(visitor)
+    assert "redteam" not in visitor
+    assert f"boards/{which}.csv" not in visitor
+    assert (f"/sign-in?to=/competitions/small/boards/{which}" in visitor.partition("<main")[2]) == (
+        setting == "teams"
+    )
+    own = board_page(arena, which, team="redteam")
+    assert (f"boards/{which}.csv" in own) == (setting == "teams")
+    if which == "anonymization":
+        assert ("blueteam" in own) == (setting == "teams")
+        assert "blueteam" in board_page(arena, which, organizer=True)
+
+
+def test_without_a_second_phase_there_are_no_boards_of_attacks(arena: Arena) -> None:
+    assert '/boards/matrix"' not in board_page(arena)
+    for which in ("reidentification", "matrix"):
+        assert said("no_second_phase") in board_page(arena, which)
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_before_the_attacks_the_boards_say_when_they_begin(crowd: Contest, language: str) -> None:
+    for which in ("reidentification", "matrix"):
+        html = board_page(crowd.arena, which, language=language)
+        assert said("attacks_begin", language) in html
+        assert "<table" not in html
+
+
+def masked(html: str) -> str:
+    """The page but for the moments on it."""
+    return MOMENT.sub("…", html)
+
+
+@pytest.mark.parametrize("reader", [{}, {"team": "blue"}, {"team": "red"}])
+def test_hidden_scores_change_nothing_on_any_page_until_the_close(
+    client: TestClient, reader: dict[str, Any]
+) -> None:
+    contest = Contest.opened(client)
+    victim = contest.submit("red")
+    contest.submit("blue")
+    contest.attack()
+    paths = [(which, query) for which in BOARDS for query in ("", "?columns=all")]
+    before = [masked(board_page(contest.arena, *path, **reader)) for path in paths]
+    contest.guessed("blue", victim, 37)
+    assert [masked(board_page(contest.arena, *path, **reader)) for path in paths] == before
+    assert all(said("guesses_hidden") in html for html in before)
+    organizers = board_page(contest.arena, "reidentification", organizer=True)
+    assert lines(organizers)[0] == ["1", "blue", "37", "40", "0.9250", "1"]
+    contest.close()
+    assert "0.9250" in board_page(contest.arena, "reidentification", **reader)
+
+
+def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: TestClient) -> None:
+    contest = Contest.opened(client, more=IMMEDIATE)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    contest.attack()
+    assert said("no_guesses") in board_page(contest.arena, "reidentification")
+    assert "/targets" in board_page(contest.arena, "reidentification", team="red").partition("<main")[2]
+    contest.guessed("blue", red, 30)
+    contest.guessed("red", blue, 12)
+    rows = contest.board("reidentification", team="red")["rows"]
+    assert lines(board_page(contest.arena, "reidentification", team="red")) == [
+        [
+            str(row["rank"]),
+            row["team"] + (f" {said('you')}" if row["own"] else ""),
+            str(row["identified"]),
+            str(row["tried"]),
+            shown.score(row["rate"]),
+            str(row["targets"]),
+        ]
+        for row in rows
+    ]
+    board = contest.board()
+    html = board_page(contest.arena)
+    assert said("finals_compared") in html
+    assert said("rivals") in html
+    assert lines(html) == [line_of(row, [], rivals=True) for row in board["rows"]]
+
+
+def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) -> None:
+    contest = Contest.opened(client, more='[ranking]\nrule = "rank_sum"')
+    for team in ("red", "blue"):
+        contest.submit(team, scored=False)
+    score_everything()
+    html = board_page(contest.arena)
+    assert said("rank_sum") in html
+    assert said("rule_rank_sum") in unescape(html)
+    assert lines(html) == [line_of(row, [], sums=True) for row in contest.board()["rows"]]
+
+
+def frozen_at(moment: datetime) -> str:
+    return f"[publication]\nfrozen_from = {moment.isoformat()}"
+
+
+def test_a_frozen_board_says_so_and_stands_still_for_all_but_the_organizers(client: TestClient) -> None:
+    contest = Contest.opened(client, more=frozen_at(datetime.now(UTC) - timedelta(hours=1)))
+    before = masked(board_page(contest.arena, team="red"))
+    contest.submit("blue")
+    assert masked(board_page(contest.arena, team="red")) == before
+    assert said("freeze_now") in before
+    assert "data-live" not in before
+    organizers = board_page(contest.arena, organizer=True)
+    assert said("freeze_others") in organizers
+    assert lines(organizers)[0][1] == "blue"
+
+
+def test_a_board_that_will_be_frozen_says_when(client: TestClient) -> None:
+    moment = datetime.now(UTC) + timedelta(hours=5)
+    arena = Arena.opened(client, file=competition_file(more=frozen_at(moment)))
+    html = board_page(arena)
+    assert said("freeze_ahead") in html
+    assert shown.shown_time(moment, "Asia/Tokyo") in html
+
+
+def test_a_board_asks_for_changes_only_while_there_can_be_some(crowd: Contest) -> None:
+    live = 'data-live="/api/v1/competitions/small/boards/anonymization"'
+    assert live in board_page(crowd.arena)
+    crowd.between()
+    assert "data-live" not in board_page(crowd.arena)
+    crowd.attack()
+    assert live in board_page(crowd.arena)
+    crowd.close()
+    assert "data-live" not in board_page(crowd.arena)
+
+
+@pytest.mark.parametrize("query", ["?columns=nonsense", "?columns=", "?columns=all&columns=result"])
+def test_a_choice_that_does_not_exist_is_the_usual_one(crowd: Contest, query: str) -> None:
+    assert lines(board_page(crowd.arena, query=query)) == lines(board_page(crowd.arena))
