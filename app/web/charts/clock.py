@@ -13,7 +13,7 @@ STEPS = (
     *(hours * HOUR for hours in (1, 3, 6, 12)),
     *(days * DAY for days in (1, 2, 3, 7, 14)),
 )
-MONTHS = (1, 3, 6, 12, 60, 120)
+MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
 def time_axis(moments: Sequence[datetime], zone: str, *, most: int = 7) -> Axis:
@@ -52,7 +52,7 @@ def by_step(low: float, high: float, zone: ZoneInfo, step: timedelta) -> Iterato
 
 def by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[float]:
     """The first day of every so many months."""
-    count = datetime.fromtimestamp(low, zone).year * 12
+    count = datetime.fromtimestamp(low, zone).year * 12 // months * months
     while (tick := datetime(count // 12, count % 12 + 1, 1, tzinfo=zone)).timestamp() <= high:
         yield tick.timestamp()
         count += months

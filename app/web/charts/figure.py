@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.web.charts.axes import number
+from app.web.charts.svg import lone
 
 NO_SWATCH = Markup("")
 Cell = str | float | int | None
@@ -42,4 +43,4 @@ class Figure:
         )
 
     def written(self, cell: Cell) -> str:
-        return cell if isinstance(cell, str) else number(cell)
+        return lone(cell) if isinstance(cell, str) else number(cell)

@@ -57,9 +57,16 @@ class Box:
 
 def plot(x: Axis, y: Axis, *, height: float, top: float = 2 * LETTER, below: float = 3 * LETTER) -> Plot:
     """The room for the data: what the axes' texts leave of the picture."""
-    ends = [width_of(each) / 2 for each in (x.texts[:1] + x.texts[-1:])] or [0.0]
-    left, right = max(left_of(y), EDGE + ends[0]), WIDTH - max(EDGE, ends[-1] + 2)
-    return Plot(left, top, right, height - below, x, y)
+    left, right = sides(x)
+    return Plot(max(left_of(y), left), top, right, height - below, x, y)
+
+
+def sides(x: Axis) -> tuple[float, float]:
+    """Where the data may begin and end, so that the outer numbers below them stay in the picture."""
+    first, last = (
+        max((width_of(each) / 2 for each in end), default=0.0) for end in (x.texts[:1], x.texts[-1:])
+    )
+    return EDGE + first, WIDTH - max(EDGE, last + 2)
 
 
 def left_of(y: Axis) -> float:

@@ -9,7 +9,7 @@ from app.web.charts import marks
 from app.web.charts.axes import axis, finite, known, number
 from app.web.charts.bars import Bin, bars, beyond_pattern, bins_of
 from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, vacant
+from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
 from app.web.charts.svg import LETTER, fitted, short, tag, width_of
 
 HEIGHT = 300.0
@@ -207,7 +207,8 @@ def drawn_panels(
     top, below = 1.6 * LINE + LINE, 3 * LETTER
     height = top + PANEL * max(len(panels), 2) + below
     flat = axis([])
-    whole = Plot(2 * EDGE, top, WIDTH - 2 * EDGE, height - below, x, flat)
+    left, right = sides(x)
+    whole = Plot(left, top, right, height - below, x, flat)
     if not panels:
         return vacant(identifier, whole, height, words.none, x_title=words.x, upright=False)
     return picture(

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from app.web.charts import marks
 from app.web.charts.axes import Axis, finite, known, number
 from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, vacant
+from app.web.charts.frame import WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
 from app.web.charts.svg import LETTER, fitted, lone, short, tag, width_of
 
 ROW = 40.0
@@ -80,7 +80,8 @@ def drawn(rates: Sequence[Rate], words: IntervalWords, identifier: str) -> Marku
     x = level_axis([each for each in known(values) if each >= 0], room=WIDTH - 40, zero=True)
     top, below = 0.6 * LETTER, 3 * LETTER
     height = top + ROW * max(len(rates), 3) + below
-    room = Plot(EDGE + 4, top, WIDTH - 2 * EDGE, height - below, x, Axis(0, 1, (), ()))
+    left, right = sides(x)
+    room = Plot(left, top, right, height - below, x, Axis(0, 1, (), ()))
     if not rates:
         return vacant(identifier, room, height, words.none, x_title=words.x, upright=False)
     rows = [(one, top + place * ROW) for place, one in enumerate(rates)]

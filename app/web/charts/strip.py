@@ -7,9 +7,9 @@ from statistics import median, quantiles
 from markupsafe import Markup
 
 from app.web.charts import marks
-from app.web.charts.axes import Axis, axis, finite, known, number
+from app.web.charts.axes import Axis, finite, known, number
 from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, vacant
+from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
 from app.web.charts.svg import LETTER, fitted, lone, short, tag, width_of
 
 WIDE, TALL = 160.0, 28.0
@@ -143,10 +143,8 @@ def distribution_description(standings: Sequence[Standing], words: DistributionW
 
 def drawn(standings: Sequence[Standing], words: DistributionWords, identifier: str) -> Markup:
     x = level_axis([one.value for one in standings], room=WIDTH - 40)
-    half = max(width_of(each) for each in x.texts) / 2
-    room = Plot(
-        max(2 * EDGE, half), 2.2 * LETTER, WIDTH - max(2 * EDGE, half), HEIGHT - 3 * LETTER, x, axis([])
-    )
+    left, right = sides(x)
+    room = Plot(left, 2.2 * LETTER, right, HEIGHT - 3 * LETTER, x, Axis(0, 1, (), ()))
     if not standings:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, upright=False)
     placed = [(one, height(place, room)) for place, one in enumerate(standings)]

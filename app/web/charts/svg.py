@@ -26,7 +26,11 @@ def tag(name: str, *content: str, **attributes: Value) -> Markup:
 
 def text(content: str) -> str:
     """Escaped unless it is markup; without characters that no document may hold."""
-    return content if isinstance(content, Markup) else str(escape(UNPRINTABLE.sub("\ufffd", content)))
+    return content if isinstance(content, Markup) else str(escape(printable(content)))
+
+
+def printable(words: str) -> str:
+    return UNPRINTABLE.sub("\ufffd", words)
 
 
 def written_value(value: str | float) -> str:
@@ -39,9 +43,10 @@ def short(value: float) -> str:
 
 
 def lone(name: str) -> str:
-    """A name that may be read from right to left, so that what stands beside it keeps its order."""
-    mixed = not name.isascii() and any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in name)
-    return f"\u2068{name}\u2069" if mixed else name
+    """A name in a sentence: if it is read from right to left, what stands beside it keeps its order."""
+    clean = printable(name)
+    mixed = not clean.isascii() and any(unicodedata.bidirectional(one) in RIGHT_TO_LEFT for one in clean)
+    return f"\u2068{clean}\u2069" if mixed else clean
 
 
 def width_of(words: str, letter: float = LETTER) -> float:

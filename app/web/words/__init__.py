@@ -6,6 +6,7 @@ from fastapi import Request
 
 from app.web.words import (
     boards,
+    charts,
     general,
     measures,
     running,
@@ -23,6 +24,7 @@ AREAS = (
     boards,
     submissions,
     running,
+    charts,
 )
 WORDS: dict[str, dict[str, str]] = {key: texts for area in AREAS for key, texts in area.WORDS.items()}
 

@@ -1,0 +1,98 @@
+"""The colours of charts: legible in light and dark, and apart for those who see fewer of them."""
+
+import math
+import re
+from functools import cache
+from itertools import combinations
+
+import pytest
+
+from app.web.site import HERE
+
+Colour = tuple[float, float, float]
+SEEN: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernandes 2009, complete
+    "everybody": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+}
+
+
+@cache
+def palette(dark: bool) -> dict[str, Colour]:
+    """The site's colours in linear light."""
+    sheet = (HERE / "static" / "tokens.css").read_text()
+    found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", sheet)
+    return {name: linear(colours[dark]) for name, *colours in found}
+
+
+def linear(code: str) -> Colour:
+    parts = [int(code[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+    )
+    return red, green, blue
+
+
+def contrast(one: Colour, other: Colour) -> float:
+    light, dark = sorted((0.2126 * r + 0.7152 * g + 0.0722 * b for r, g, b in (one, other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def oklab(colour: Colour) -> Colour:
+    r, g, b = colour
+    cones = (
+        0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b,
+        0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b,
+        0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b,
+    )
+    long, mid, close = (math.copysign(abs(each) ** (1 / 3), each) for each in cones)
+    return (
+        0.2104542553 * long + 0.7936177850 * mid - 0.0040720468 * close,
+        1.9779984951 * long - 2.4285922050 * mid + 0.4505937099 * close,
+        0.0259040371 * long + 0.7827717662 * mid - 0.8086757660 * close,
+    )
+
+
+def from_oklab(lab: Colour) -> Colour:
+    a, b, c = lab
+    long, mid, close = (
+        (a + 0.3963377774 * b + 0.2158037573 * c) ** 3,
+        (a - 0.1055613458 * b - 0.0638541728 * c) ** 3,
+        (a - 0.0894841775 * b - 1.2914855480 * c) ** 3,
+    )
+    return (
+        4.0767416621 * long - 3.3077115913 * mid + 0.2309699292 * close,
+        -1.2684380046 * long + 2.6097574011 * mid - 0.3413193965 * close,
+        -0.0041960863 * long - 0.7034186147 * mid + 1.7076147010 * close,
+    )
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_number_in_a_cell_is_legible_on_every_colour_of_the_scale(dark: bool) -> None:
+    colours = palette(dark)
+    low, high = oklab(colours["heat-low"]), oklab(colours["heat-high"])
+    for step in range(11):
+        mixed = tuple(a + (b - a) * step / 10 for a, b in zip(low, high, strict=True))
+        assert contrast(from_oklab(mixed), colours["ink"]) >= 4.5  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("seen", SEEN)
+def test_series_are_apart_for_those_who_see_fewer_colours(dark: bool, seen: str) -> None:
+    """A distance of 0.1 in OKLab is several times what is just told apart."""
+    colours = [palette(dark)[f"data-{place}"] for place in (1, 2, 3, 4)]
+    as_seen = [
+        oklab(tuple(sum(a * b for a, b in zip(row, colour, strict=True)) for row in SEEN[seen]))  # type: ignore[arg-type]
+        for colour in colours
+    ]
+    assert min(math.dist(one, other) for one, other in combinations(as_seen, 2)) > 0.1
+    assert all(contrast(colour, palette(dark)["paper"]) >= 3 for colour in colours)
+    assert contrast(palette(dark)["data-2"], palette(dark)["paper"]) >= 4.5, "names are written in it"
