@@ -34,8 +34,8 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
+from app.web import account, competition, front, joining, reference, sign_in, site, team
 from app.web import boards as board_pages
-from app.web import competition, front, reference, sign_in, site
 from app.web import submissions as submission_pages
 
 API = "/api/v1"
@@ -57,7 +57,7 @@ RESOURCES = (
     oversight,
     archives,
 )
-PAGES = (front, sign_in, competition, board_pages, submission_pages)
+PAGES = (front, sign_in, joining, account, team, competition, board_pages, submission_pages)
 
 
 def served_app() -> FastAPI:

@@ -160,6 +160,20 @@ def issue_token(
     return clear
 
 
+def create_token(
+    session: Session, principal: Principal, *, name: str, scopes: tuple[str, ...], life: timedelta
+) -> str:
+    """One more token of one's own in clear, with no more rights than the one that asks has."""
+    principal.require("submit")
+    user = held(session, principal.user_id)
+    asking = session.get(Token, principal.token_id, populate_existing=True)
+    if asking is None or asking.revoked_at is not None:  # a new password has ended it meanwhile
+        raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
+    for scope in scopes:
+        principal.require(scope)
+    return issue_token(session, user, name=name, scopes=scopes, life=life)
+
+
 def digest(token: str) -> bytes:
     """A plain SHA-256 is enough for 256 random bits; a slow hash would cost every request."""
     return hashlib.sha256(token.encode()).digest()
@@ -189,6 +203,17 @@ def listed(
     if after is not None:
         query = query.where(tuple_(Token.created_at, Token.id) < after)
     return session.scalars(query.order_by(Token.created_at.desc(), Token.id.desc()).limit(limit)).all()
+
+
+def alive(session: Session, principal: Principal) -> Sequence[Token]:
+    """The tokens and sessions of the one who asks that still open something, newest first."""
+    principal.require("read")
+    mine = select(Token).where(
+        Token.user_id == principal.user_id,
+        Token.revoked_at.is_(None),
+        Token.expires_at > func.clock_timestamp(),
+    )
+    return session.scalars(mine.order_by(Token.created_at.desc(), Token.id.desc())).all()
 
 
 def revoke(session: Session, principal: Principal) -> None:

@@ -1,18 +1,27 @@
 """Codes with which people found a team or join one."""
 
 import secrets
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import Invite
+from app.db.models import Competition, Invite, Team
 from app.errors import WrongCredential
 from app.services import accounts, audit, competitions, teams
 from app.services.accounts import Principal
 
 LIFE = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Where an invite leads; ``team``: the one that is joined, None: a new one is founded."""
+
+    competition: Competition
+    team: Team | None
 
 
 def for_teams(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
@@ -48,18 +57,29 @@ def create(session: Session, competition_id: UUID, *, team_id: UUID | None = Non
 
 def use(session: Session, code: str) -> Invite:
     """Take one use of the invite; the same refusal whether it is unknown, used up or expired."""
-    found = session.scalar(
-        select(Invite)
-        .where(
-            Invite.digest == accounts.digest(code.strip()),
-            Invite.uses_left > 0,
-            Invite.expires_at > func.clock_timestamp(),
-        )
-        .with_for_update()
+    found = require(session.scalar(usable(code).with_for_update()))
+    found.uses_left -= 1
+    return found
+
+
+def look(session: Session, code: str) -> Invitation:
+    """Where the invite leads, to whoever holds its code; refused like ``use``."""
+    found = require(session.scalar(usable(code)))
+    team = session.get_one(Team, found.team_id) if found.team_id else None
+    return Invitation(session.get_one(Competition, found.competition_id), team)
+
+
+def usable(code: str) -> Select[Invite]:
+    return select(Invite).where(
+        Invite.digest == accounts.digest(code.strip()),
+        Invite.uses_left > 0,
+        Invite.expires_at > func.clock_timestamp(),
     )
+
+
+def require(found: Invite | None) -> Invite:
     if found is None:
         raise WrongCredential("the invite is unknown, used up or expired", code="invalid_invite")
-    found.uses_left -= 1
     return found
 
 

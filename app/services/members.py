@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import select
@@ -24,12 +25,21 @@ class Joined:
     competition: Competition
 
 
-def sign_up(session: Session, *, code: str, team: str | None, name: str, password: str) -> tuple[Joined, str]:
+def sign_up(
+    session: Session,
+    *,
+    code: str,
+    team: str | None,
+    name: str,
+    password: str,
+    token_name: str = "sign-up",  # noqa: S107  # a label
+    life: timedelta = accounts.TOKEN_LIFE,
+) -> tuple[Joined, str]:
     """A new account in the team that the invite leads into, and a token for it in clear."""
     invite = invites.use(session, code)
     user = accounts.create_user(session, name=name, password=password)
     joined = come_in(session, invite, user, team)
-    return joined, accounts.issue_token(session, user, name="sign-up")
+    return joined, accounts.issue_token(session, user, name=token_name, life=life)
 
 
 def join(session: Session, principal: Principal, *, code: str, team: str | None) -> Joined:

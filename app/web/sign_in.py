@@ -1,6 +1,7 @@
 """Sign-in and sign-out."""
 
 from typing import Annotated
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -12,14 +13,17 @@ from app.errors import NotSignedIn, TooMany
 from app.http.dependencies import COOKIE, Address, AppSettings, MaybeSignedIn, require_same_origin
 from app.services import accounts
 from app.transaction import transaction
-from app.web.site import PageRoute, page
+from app.web.site import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)
+
+SESSION = "browser"
+"""The name of a token that is a browser's session."""
 
 
 @router.get("/sign-in")
 def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/") -> HTMLResponse:
-    return page(request, principal, "sign_in.html", to=own_path(to), failed=False)
+    return page(request, principal, "sign_in.html", to=own_path(to), new_here=sign_up_path(to))
 
 
 @router.post("/sign-in")
@@ -28,21 +32,18 @@ def sign_in(
     settings: AppSettings,
     address: Address,
     *,
-    name: Annotated[str, Form()],
-    password: Annotated[str, Form()],
+    name: Annotated[str, Form()] = "",
+    password: Annotated[str, Form()] = "",
     to: Annotated[str, Form()] = "/",
 ) -> Response:
     require_same_origin(request)
     try:
         with throttle.tries(address, account=accounts.searched_key(name)), transaction() as session:
             user = accounts.check_password(session, name=name, password=password)
-            token = accounts.issue_token(session, user, name="browser", life=accounts.SESSION_LIFE)
-    except NotSignedIn:
-        return page(request, None, "sign_in.html", to=own_path(to), failed=True, name=name, status=401)
-    except TooMany as problem:
-        answer = page(request, None, "sign_in.html", to=own_path(to), failed=True, name=name, status=429)
-        answer.headers["Retry-After"] = str(problem.retry_after)
-        return answer
+            token = accounts.issue_token(session, user, name=SESSION, life=accounts.SESSION_LIFE)
+    except (NotSignedIn, TooMany) as problem:
+        kept = {"to": own_path(to), "new_here": sign_up_path(to), "name": name}
+        return again(request, None, "sign_in.html", problem, **kept)
     return entered(RedirectResponse(own_path(to), status_code=303), token, settings)
 
 
@@ -76,3 +77,10 @@ def own_path(to: str) -> str:
     """
     own = to.startswith("/") and not to.startswith("//") and "\\" not in to and to.isprintable()
     return to if own else "/"
+
+
+def sign_up_path(to: str) -> str:
+    """Where who has no account goes instead: with the invite they were about to use."""
+    asked = urlsplit(own_path(to))
+    invite = parse_qs(asked.query).get("invite", [""])[0] if asked.path == "/join" else ""
+    return f"/sign-up?{urlencode({'invite': invite})}" if invite else "/sign-up"

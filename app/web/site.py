@@ -71,11 +71,14 @@ def see(path: str, *, done: str | None = None) -> RedirectResponse:
 def again(
     request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
 ) -> HTMLResponse:
-    """The page of a form once more, with what was wrong as ``error``."""
-    error = said_of(problem, words.in_language(words.language_of(request)))
-    return waiting(
-        problem, page(request, principal, template, status=status_of(problem), error=error, **content)
-    )
+    """The page of a form once more, with what was wrong as ``error`` and ``error_code``."""
+    t = words.in_language(words.language_of(request))
+    said: dict[str, Any] = {
+        "status": status_of(problem),
+        "error": said_of(problem, t),
+        "error_code": problem.code,
+    }
+    return waiting(problem, page(request, principal, template, **said, **content))
 
 
 def waiting(problem: DomainError, answer: HTMLResponse) -> HTMLResponse:

@@ -102,7 +102,7 @@ class Stage:
             method, path.format(**places), headers=headers, follow_redirects=False, **content
         )
         self.arena.client.cookies.clear()
-        if route == "PUT /api/v1/me/password":
+        if route in {"PUT /api/v1/me/password", "POST /account/password"}:
             self.renew_tokens()
         return answer
 

@@ -263,7 +263,7 @@ def test_a_failed_sign_in_says_so_and_gives_no_cookie(
 ) -> None:
     answer = sign_in(client, **fields)
     assert answer.status_code == 401
-    assert words.WORDS["wrong_password"]["en"] in answer.text
+    assert words.WORDS["problem_wrong_password"]["en"] in answer.text
     assert "set-cookie" not in answer.headers
     assert "<script>" not in answer.text
 

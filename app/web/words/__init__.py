@@ -9,9 +9,11 @@ from app.web.words import (
     charts,
     general,
     measures,
+    people,
     running,
     states,
     submissions,
+    targets,
 )
 
 LANGUAGES = ("en", "ja")
@@ -25,6 +27,8 @@ AREAS = (
     submissions,
     running,
     charts,
+    people,
+    targets,
 )
 WORDS: dict[str, dict[str, str]] = {key: texts for area in AREAS for key, texts in area.WORDS.items()}
 

@@ -28,10 +28,15 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "What was sent is larger than this service takes.",
         "ja": "送信されたデータが上限を超えています。",
     },
+    "problem_too_many_tries": {
+        "en": "Too many failed tries. Wait 15 minutes, then try again.",
+        "ja": "失敗が多すぎます。15 分待ってから、もう一度お試しください。",
+    },
     "problem_unavailable": {
         "en": "A part of the service cannot be reached right now. Try again in a moment.",
         "ja": "サービスの一部に接続できません。しばらくしてから、もう一度お試しください。",
     },
+    "problem_wrong_password": {"en": "Name or password is wrong.", "ja": "名前またはパスワードが違います。"},
     "refused": {"en": "Not here", "ja": "表示できません"},
     "result": {"en": "Result", "ja": "結果"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
@@ -48,10 +53,6 @@ WORDS: dict[str, dict[str, str]] = {
     "tagline": {"en": "Anonymization and re-identification contests", "ja": "匿名化・再識別コンテスト"},
     "team": {"en": "Team", "ja": "チーム"},
     "time_is_up": {"en": "time is up", "ja": "時間になりました"},
-    "too_many_tries": {
-        "en": "Too many failed tries. Wait 15 minutes, then try again.",
-        "ja": "失敗が多すぎます。15 分待ってから、もう一度お試しください。",
-    },
     "turn_anonymization_end": {"en": "Anonymization ends", "ja": "匿名化フェーズ終了"},
     "turn_anonymization_start": {"en": "Anonymization starts", "ja": "匿名化フェーズ開始"},
     "turn_reidentification_end": {"en": "Re-identification ends", "ja": "再識別フェーズ終了"},
@@ -60,5 +61,4 @@ WORDS: dict[str, dict[str, str]] = {
     "unit_hours": {"en": "h", "ja": "時間"},
     "unit_minutes": {"en": "min", "ja": "分"},
     "unit_seconds": {"en": "s", "ja": "秒"},
-    "wrong_password": {"en": "Name or password is wrong.", "ja": "名前またはパスワードが違います。"},
 }

@@ -1,0 +1,3 @@
+"""Targets and guesses."""
+
+WORDS: dict[str, dict[str, str]] = {}
