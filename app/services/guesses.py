@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, select, tuple_
+from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue, storage
@@ -205,36 +204,6 @@ def record(session: Session, claimed: Claim, *, correct: int) -> bool:
     leases.finish(session, guess, State.SCORED)
     guess.correct, guess.failure = correct, None
     return True
-
-
-def counting(
-    session: Session, row: CompetitionRow, before: datetime | None, *, rejected_too: bool = False
-) -> Sequence[Guess]:
-    """The judged guesses that count, received before the horizon: neither side disqualified, none on one's
-    own, in the order of receipt. ``rejected_too``: also those on targets that other rules might accept."""
-    if before is None:
-        return []
-    attacker = Team.__table__.alias("attacker")
-    query = (
-        select(Guess)
-        .join(Target, Target.id == Guess.target_id)
-        .join(attacker, attacker.c.id == Guess.team_id)
-        .where(Guess.competition_id == row.id, Guess.state == State.SCORED, Guess.received_at < before)
-        .where(attacker.c.disqualified_at.is_(None))
-        .where(
-            Target.id.in_(
-                targets_that_count(row.id, targets.qualified() if rejected_too else targets.counts())
-            )
-        )
-        .options(joinedload(Guess.team, innerjoin=True))
-        .order_by(Guess.received_at, Guess.id)
-    )
-    return session.scalars(query).all()
-
-
-def targets_that_count(competition_id: UUID, counts: ColumnElement[bool]) -> Select[Any]:
-    joined = targets.joined().options().with_only_columns(Target.id)
-    return joined.where(Target.competition_id == competition_id, counts)
 
 
 def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:

@@ -16,7 +16,7 @@ from app.db.models import Competition, Evaluation, Guess, State, Submission, Tar
 from app.main import create_app
 from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, guesses, leases
-from app.services.boards import spreadsheet
+from app.services.boards import spreadsheet, verdicts
 from app.transaction import transaction
 from tests import board_facts
 from tests.arena import API, ROWS
@@ -280,6 +280,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     drawn.close()
     after = drawn.check()
     competitions.read_file.cache_clear()
+    verdicts.kept.clear()
     with TestClient(create_app()) as again:
         assert drawn.check(again) == after
 

@@ -2,18 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Guess, Target, Team
+from app.db.models import Evaluation, Target, Team
 from app.scoring.tracks import TRACKS
-from app.services import competitions, guesses, targets, visibility
+from app.services import competitions, targets, visibility
 from app.services.accounts import Principal
+from app.services.boards import trials, verdicts
 from app.services.boards.spreadsheet import csv_text
+from app.services.boards.trials import Trials
+from app.services.boards.verdicts import Numbers
 from app.services.visibility import View
 
 
@@ -57,6 +60,19 @@ class Matrix:
     rows: tuple[Row, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """A target that counts, whose it is, and the evaluation of it."""
+
+    id: UUID
+    name: str
+    rows: int
+    team_id: UUID
+    team: str
+    evaluation_id: UUID
+    ended_at: datetime | None
+
+
 def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     """The matrix as this person may see it: built-in attackers once it is known whose target is whose."""
     row = competitions.find(session, slug)
@@ -66,62 +82,65 @@ def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     columns = counting_targets(session, row, view)
     rows = teams_rows(session, row, view, columns)
     if view.owners_known:
-        rows += [built_in_row(name, columns) for name in TRACKS[competition.track].attackers]
+        numbers = verdicts.numbers_of(session, [(one.evaluation_id, one.ended_at) for one in columns])
+        names = TRACKS[competition.track].attackers
+        rows += [built_in_row(name, [numbers.get(one.evaluation_id) for one in columns]) for name in names]
     return Matrix(
         row.slug,
         dict(competition.title),
         view.guesses_before is None,
-        tuple(column(target, view) for target in columns),
+        tuple(column(one, view) for one in columns),
         tuple(rows),
     )
 
 
-def counting_targets(session: Session, row: CompetitionRow, view: View) -> Sequence[Target]:
+def counting_targets(session: Session, row: CompetitionRow, view: View) -> list[Attacked]:
     if not view.finals_only:
         return []
-    query = targets.joined().where(Target.competition_id == row.id, targets.counts())
-    return session.scalars(query.order_by(Target.name)).all()
+    found = session.execute(
+        targets.joined()
+        .options()
+        .with_only_columns(
+            Target.id, Target.name, Target.rows, Team.id, Team.name, Evaluation.id, Evaluation.finished_at
+        )
+        .where(Target.competition_id == row.id, targets.counts())
+        .order_by(Target.name)
+    )
+    return [Attacked(*plain) for plain in found]
 
 
-def column(target: Target, view: View) -> Column:
-    own = target.submission.team_id == view.audience.team_id
-    team = target.submission.team.name if own or view.owners_known else None
-    return Column(target.name, target.rows, own, team)
+def column(target: Attacked, view: View) -> Column:
+    own = target.team_id == view.audience.team_id
+    return Column(target.name, target.rows, own, target.team if own or view.owners_known else None)
 
 
-def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Sequence[Target]) -> list[Row]:
+def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Sequence[Attacked]) -> list[Row]:
     """The teams with a visible guess, by name."""
-    by_team: dict[UUID, dict[UUID, list[Guess]]] = {}
-    for guess in guesses.counting(session, row, view.guesses_before):
-        by_team.setdefault(guess.team_id, {}).setdefault(guess.target_id, []).append(guess)
-    found = session.scalars(select(Team).where(Team.id.in_(by_team)))
-    teams = sorted(found, key=lambda team: team.name_key)
+    found = trials.by_team_and_target(session, row, view)
+    teams = session.execute(select(Team.id, Team.name, Team.name_key).where(Team.id.in_(found)))
     return [
         Row(
-            attacker=team.name,
+            attacker=name,
             built_in=False,
-            own=team.id == view.audience.team_id,
-            cells=tuple(best(by_team[team.id].get(target.id), target) for target in columns),
+            own=team_id == view.audience.team_id,
+            cells=tuple(cell(found[team_id].get(target.id), target) for target in columns),
         )
-        for team in teams
+        for team_id, name, _ in sorted(teams, key=lambda team: team[2])
     ]
 
 
-def best(tried: list[Guess] | None, target: Target) -> Cell | None:
-    if not tried:
+def cell(tried: Trials | None, target: Attacked) -> Cell | None:
+    return None if tried is None else Cell(tried.correct, tried.correct / target.rows, tried.trials)
+
+
+def built_in_row(name: str, columns: Sequence[Numbers | None]) -> Row:
+    return Row(name, True, False, tuple(built_in_cell(name, numbers) for numbers in columns))
+
+
+def built_in_cell(name: str, numbers: Numbers | None) -> Cell | None:
+    if numbers is None or name not in numbers.attackers:
         return None
-    correct = max(guess.correct or 0 for guess in tried)
-    return Cell(correct, correct / target.rows, len(tried))
-
-
-def built_in_row(name: str, columns: Sequence[Target]) -> Row:
-    return Row(name, True, False, tuple(built_in_cell(name, target) for target in columns))
-
-
-def built_in_cell(name: str, target: Target) -> Cell | None:
-    verdict: dict[str, Any] = target.submission.evaluation.verdict or {}
-    found = verdict.get("attackers", {}).get(name)
-    return Cell(found["correct"], found["rate"], 1) if found else None
+    return Cell(numbers.correct[name], numbers.attackers[name], 1)
 
 
 def as_csv(matrix: Matrix) -> str:

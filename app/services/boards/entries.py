@@ -1,0 +1,147 @@
+"""What stands on the anonymization board for each team: its finished submissions, one of them the best."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Evaluation, State, Submission, Target, Team
+from app.scoring.ranking import overall
+from app.services.boards import trials, verdicts
+from app.services.boards.verdicts import Ending, Numbers
+from app.services.visibility import View
+
+ENDED = (State.SCORED, State.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A submission whose scoring has ended; ``baseline``: of a sample method, not of a team."""
+
+    submission_id: UUID
+    received_at: datetime
+    team_id: UUID
+    team: str
+    baseline: bool
+    state: State
+    evaluation_id: UUID
+    ended_at: datetime | None
+
+    @property
+    def ending(self) -> Ending:
+        return self.evaluation_id, self.ended_at
+
+    @property
+    def place(self) -> tuple[datetime, UUID]:
+        """In the order of receipt."""
+        return self.received_at, self.submission_id
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A finished submission and what rivals found out; ``numbers``: None if it may not stand for its team."""
+
+    finished: Finished
+    numbers: Numbers | None
+    rivals: float | None
+    security: float | None
+    overall: float | None
+
+    @property
+    def utility(self) -> float | None:
+        return self.numbers.utility if self.numbers else None
+
+    @property
+    def order(self) -> tuple[bool, float, datetime, UUID]:
+        """The best first: lowest overall, the earlier among equals; what does not count last."""
+        return self.overall is None, self.overall or 0.0, *self.finished.place
+
+
+def entries(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
+    """Everything that has ended and is not disqualified, in the order of receipt."""
+    rivals = trials.rivals_rates(session, row, view)
+    found = finished(session, row, before=view.submissions_before)
+    counting = those_that_count(session, row, view, found)
+    numbers = verdicts.numbers_of(session, [one.ending for one in counting])
+    return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
+
+
+def finished(session: Session, row: CompetitionRow, *, before: datetime) -> list[Finished]:
+    found = session.execute(
+        select(
+            Submission.id,
+            Submission.received_at,
+            Team.id,
+            Team.name,
+            Team.baseline,
+            Evaluation.state,
+            Evaluation.id,
+            Evaluation.finished_at,
+        )
+        .select_from(Evaluation)
+        .join(Evaluation.submission)
+        .join(Submission.team)
+        .where(Submission.competition_id == row.id, Evaluation.current)
+        .where(Evaluation.state.in_(ENDED), Submission.received_at < before)
+        .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
+        .order_by(Submission.received_at, Submission.id)
+    )
+    return [Finished(*plain) for plain in found]
+
+
+def proposed(session: Session, row: CompetitionRow, view: View, judged: Iterable[Evaluation]) -> list[Entry]:
+    """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
+    rivals = trials.rivals_rates(session, row, view, rejected_too=True)
+    standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
+    numbers = {each.id: verdicts.numbers(each.verdict) for each in standing if each.verdict is not None}
+    found = [finished_as(each) for each in standing]
+    counting = {one.ending for one in those_that_count(session, row, view, found)}
+    return [
+        entry(
+            one, numbers[one.evaluation_id] if one.ending in counting else None, rivals.get(one.submission_id)
+        )
+        for one in found
+    ]
+
+
+def is_qualified(submission: Submission) -> bool:
+    return submission.disqualified_at is None and submission.team.disqualified_at is None
+
+
+def finished_as(evaluation: Evaluation) -> Finished:
+    submission = evaluation.submission
+    team = submission.team
+    known = submission.id, submission.received_at, team.id, team.name, team.baseline
+    return Finished(*known, evaluation.state, evaluation.id, evaluation.finished_at)
+
+
+def those_that_count(
+    session: Session, row: CompetitionRow, view: View, found: Sequence[Finished]
+) -> list[Finished]:
+    """The accepted ones; once the targets are published, only finals and baselines of them."""
+    accepted = [one for one in found if one.state == State.SCORED]
+    if not view.finals_only:
+        return accepted
+    finals = set(session.scalars(select(Target.submission_id).where(Target.competition_id == row.id)))
+    return [one for one in accepted if one.baseline or one.submission_id in finals]
+
+
+def entry(finished: Finished, numbers: Numbers | None, rivals: float | None) -> Entry:
+    if numbers is None:
+        return Entry(finished, None, None, None, None)
+    security = max(numbers.security, rivals or 0.0)
+    return Entry(finished, numbers, rivals, security, overall(numbers.utility, security))
+
+
+def best_of_teams(entries: Iterable[Entry]) -> list[Entry]:
+    """One per team, the best first; one that does not count only for want of others."""
+    best: dict[UUID, Entry] = {}
+    for one in entries:
+        held = best.get(one.finished.team_id)
+        if held is None or one.order < held.order:
+            best[one.finished.team_id] = one
+    return sorted(best.values(), key=lambda one: one.order)

@@ -1,0 +1,94 @@
+"""What the boards show of verdicts, read once per process.
+
+A verdict is a large JSON and never changes once its evaluation has ended; whether it counts may, and is asked
+of the database every time. A few thousand are kept, so that a board that was read before costs no parsing.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from sys import intern
+from threading import Lock
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Evaluation
+
+MOST_KEPT = 8_192
+"""At about 2 KB each."""
+
+Ending = tuple[UUID, datetime | None]
+"""An evaluation and when it ended: an ending that was rolled back is not the one that comes later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected."""
+
+    utility: float
+    security: float
+    measures: Mapping[str, float]
+    attackers: Mapping[str, float]
+    correct: Mapping[str, float]
+
+
+class Kept:
+    """Numbers by evaluation, those asked for last; any number of threads may use it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.found: OrderedDict[Ending, Numbers] = OrderedDict()
+        self.lock = Lock()
+
+    def get(self, wanted: Iterable[Ending]) -> dict[Ending, Numbers]:
+        with self.lock:
+            known = {one: self.found[one] for one in wanted if one in self.found}
+            for one in known:
+                self.found.move_to_end(one)
+        return known
+
+    def put(self, new: Mapping[Ending, Numbers]) -> None:
+        with self.lock:
+            self.found.update(new)
+            while len(self.found) > self.most:
+                self.found.popitem(last=False)
+
+    def clear(self) -> None:
+        with self.lock:
+            self.found.clear()
+
+
+kept = Kept(MOST_KEPT)
+
+
+def numbers_of(session: Session, wanted: Iterable[Ending]) -> dict[UUID, Numbers]:
+    """The numbers of evaluations that have ended with a verdict, by evaluation."""
+    wanted = list(wanted)
+    known = kept.get(wanted)
+    missing = [one for one in wanted if one not in known]
+    if missing:
+        new = read(session, missing)
+        kept.put(new)
+        known |= new
+    return {evaluation_id: numbers for (evaluation_id, _), numbers in known.items()}
+
+
+def read(session: Session, endings: Iterable[Ending]) -> dict[Ending, Numbers]:
+    by_id = {ending[0]: ending for ending in endings}
+    found = session.execute(select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(by_id)))
+    return {by_id[identifier]: numbers(verdict) for identifier, verdict in found if verdict is not None}
+
+
+def numbers(verdict: Mapping[str, Any]) -> Numbers:
+    attackers = verdict["attackers"]
+    return Numbers(
+        utility=verdict["utility"],
+        security=verdict["security"],
+        measures={intern(name): one["value"] for name, one in verdict["measures"].items()},
+        attackers={intern(name): one["rate"] for name, one in attackers.items()},
+        correct={intern(name): one["correct"] for name, one in attackers.items()},
+    )
