@@ -202,6 +202,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
     taking_over = [change.after.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
+    rescore.replaced_file = row.file
     # A deadline moved meanwhile stays moved.
     row.file = with_phases(rescore.file, competitions.read_file(row.file).phases)
     row.scales = rescore.scales

@@ -10,12 +10,12 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, update
 
-from app.db.models import Evaluation, State
+from app.db.models import Evaluation, Rescore, State
 from app.scoring.toml_text import with_tables
 from app.services import evaluations
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.contest import Contest, turn
+from tests.contest import Contest, competition_row, turn
 from tests.people import acts, told
 from workers import scoring
 
@@ -170,6 +170,18 @@ def test_a_cancelled_set_leaves_everything_as_it_was(contest: Contest) -> None:
         assert told(end(contest, identifier, word)) == (409, "rescore_ended")
     assert [one["state"] for one in contest.arena.get(f"{contest.path}/rescores").json()] == ["cancelled"]
     assert [action for _, action, _ in acts()][-2:] == ["rescore.begin", "rescore.cancel"]
+
+
+def test_an_applied_set_keeps_the_file_that_it_replaced_and_a_cancelled_one_none(contest: Contest) -> None:
+    contest.submit("red")
+    before = competition_row().file
+    cancelled = begun(contest, reweighed(contest))
+    assert end(contest, cancelled, "cancel").status_code == 200
+    applied(contest, strict(contest))
+    assert competition_row().file != before
+    with transaction() as session:
+        kept = session.scalars(select(Rescore.replaced_file).order_by(Rescore.created_at)).all()
+    assert kept == [None, before]
 
 
 def test_what_comes_in_while_a_set_is_open_is_scored_by_both(contest: Contest) -> None:

@@ -109,6 +109,8 @@ class Rescore(Base):
     scales: Mapped[dict[str, Any]]
     replaces: Mapped[str]
     """SHA-256 of the rules in force when it was begun."""
+    replaced_file: Mapped[str | None]
+    """The file that was in force until it was applied. None: not applied, or by a version that kept none."""
     created_at: Mapped[datetime] = moment_of_insert()
     applied_at: Mapped[datetime | None]
     cancelled_at: Mapped[datetime | None]
