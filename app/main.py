@@ -37,6 +37,7 @@ from app.transaction import transaction
 from app.web import account, competition, front, joining, reference, sign_in, site, team
 from app.web import boards as board_pages
 from app.web import submissions as submission_pages
+from app.web.organize.running import RUNNING
 
 API = "/api/v1"
 RESOURCES = (
@@ -57,7 +58,17 @@ RESOURCES = (
     oversight,
     archives,
 )
-PAGES = (front, sign_in, joining, account, team, competition, board_pages, submission_pages)
+PAGES = (
+    front,
+    sign_in,
+    joining,
+    account,
+    team,
+    competition,
+    board_pages,
+    submission_pages,
+    *RUNNING,
+)
 
 
 def served_app() -> FastAPI:

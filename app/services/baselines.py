@@ -3,16 +3,22 @@
 from pathlib import Path
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Team
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
+from app.scoring.permutation import secret_csv
+from app.scoring.tracks import TRACKS
 from app.services import accounts, audit, competitions, leases, phases, rulings, submissions, uploads
 from app.services.accounts import Principal
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance, Upload
+
+SEED = 2015
+"""Of what a sample method draws; a baseline is no target, so nothing is to be guessed of it."""
 
 
 def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
@@ -22,6 +28,21 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     return Entrance(row.id, row.file, uploads.digests(row), None, None)
+
+
+def sample(at: Entrance, method: str, *, data: Path) -> tuple[dict[str, bytes], bytes]:
+    """The work of a sample method on the competition's data, in a new order, and its secret.
+
+    Needs no session. The same method gives the same release again.
+    """
+    rules = competitions.read_file(at.file)
+    track = TRACKS[rules.track]
+    if method not in track.methods:
+        raise InvalidInput(f"methods: {', '.join(track.methods)}", code="unknown_method")
+    original, rng = competitions.original_tables(data, at.original, at.file), np.random.default_rng(SEED)
+    release, source = track.anonymize(track.methods[method], original, rules, rng, {})
+    release, source = track.shuffle(release, source, rng=rng)
+    return track.files_of(release), secret_csv(source)
 
 
 def add(

@@ -1,23 +1,36 @@
 """What organizers decide about teams and submissions: grants, disqualification, scoring once more."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
-from app.services import audit, competitions, evaluations, phases, quota, rescores, submissions
+from app.services import audit, competitions, evaluations, phases, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
 
 MOST_GRANTED = 1_000
+LONGEST_REASON = 500
 
 
 def grant(
-    session: Session, principal: Principal, slug: str, *, team_id: UUID, cap: str, amount: int
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    team_id: UUID,
+    cap: str,
+    amount: int,
+    reason: str = "",
 ) -> Grant:
-    """Give a team more of a cap. More of a daily cap is for today, in the competition's zone."""
+    """Give a team more of a cap. More of a daily cap is for today, in the competition's zone.
+
+    ``reason``, here and below: for the audit log only.
+    """
     row = phases.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
     if cap not in quota.CAPS or not 1 <= amount <= MOST_GRANTED:
@@ -26,7 +39,7 @@ def grant(
     made = Grant(team_id=team.id, cap=cap, amount=amount)
     session.add(made)
     session.flush()
-    noted(session, principal, row, "quota.grant", team.name, cap=cap, amount=amount)
+    noted(session, principal, row, "quota.grant", team.name, reason=reason, cap=cap, amount=amount)
     return made
 
 
@@ -37,26 +50,39 @@ def team_in(session: Session, row: CompetitionRow, team_id: UUID) -> Team:
     return team
 
 
+def granted(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
+    """What a team was given, newest first; for the organizers."""
+    row = competitions.for_revision(session, principal, slug)
+    mine = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == row.id)
+    return session.scalars(mine.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
+
+
 def judge_team(
-    session: Session, principal: Principal, slug: str, team_id: UUID, *, disqualified: bool
+    session: Session,
+    principal: Principal,
+    slug: str,
+    team_id: UUID,
+    *,
+    disqualified: bool,
+    reason: str = "",
 ) -> Team:
     """Take a team out of the contest, its targets and its guesses with it, or back in with all of them."""
     row = phases.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
     require_change(team.disqualified_at is not None, disqualified)
     team.disqualified_at = clock(session) if disqualified else None
-    noted(session, principal, row, f"team.{word(disqualified)}", team.name)
+    noted(session, principal, row, f"team.{word(disqualified)}", team.name, reason=reason)
     return team
 
 
 def judge_submission(
-    session: Session, principal: Principal, submission_id: UUID, *, disqualified: bool
+    session: Session, principal: Principal, submission_id: UUID, *, disqualified: bool, reason: str = ""
 ) -> Submission:
     """Take a submission out of the boards and withdraw its target, or put both back."""
     row, found = organizers_submission(session, principal, submission_id)
     require_change(found.disqualified_at is not None, disqualified)
     found.disqualified_at = clock(session) if disqualified else None
-    noted(session, principal, row, f"submission.{word(disqualified)}", str(found.id))
+    noted(session, principal, row, f"submission.{word(disqualified)}", str(found.id), reason=reason)
     return found
 
 
@@ -97,8 +123,24 @@ def word(disqualified: bool) -> str:
 
 
 def noted(
-    session: Session, principal: Principal, row: CompetitionRow, action: str, subject: str, **after: object
+    session: Session,
+    principal: Principal,
+    row: CompetitionRow,
+    action: str,
+    subject: str,
+    *,
+    reason: str = "",
+    **after: object,
 ) -> None:
-    audit.record(
-        session, principal, action, competition_id=row.id, subject=subject, after=dict(after) or None
-    )
+    why = clean_reason(reason)
+    content = {**after, "reason": why} if why else dict(after)
+    audit.record(session, principal, action, competition_id=row.id, subject=subject, after=content or None)
+
+
+def clean_reason(reason: str) -> str:
+    """One line of text that can be kept."""
+    line = " ".join(reason.split())
+    if len(line) > LONGEST_REASON or not (line.isprintable() and uploads.is_storable(line)):
+        message = f"a reason is text of at most {LONGEST_REASON} characters"
+        raise InvalidInput(message, code="invalid_reason")
+    return line

@@ -1,17 +1,19 @@
-"""What all pages of the organizers ask first, and how they say no."""
+"""What all pages of the organizers ask first, how they read a form, and how they say no."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 
-from app.errors import DomainError
+from app.errors import DomainError, InvalidInput
 from app.http.problems import status_of
 from app.services import competitions
 from app.services.accounts import Principal
 from app.web import words
 from app.web.frame import Frame, frame_of
 from app.web.site import said_of
+
+MOST_FIELDS = 200
 
 
 def organizers_frame(session: Session, principal: Principal, slug: str) -> Frame:
@@ -27,3 +29,19 @@ def trouble(request: Request, problem: DomainError | None) -> dict[str, Any]:
         return {}
     t = words.in_language(words.language_of(request))
     return {"status": status_of(problem), "problem": said_of(problem, t), "code": problem.code}
+
+
+async def typed(request: Request) -> dict[str, str]:
+    """The fields of a form whose names depend on the competition."""
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+Typed = Annotated[dict[str, str], Depends(typed)]
+
+
+def whole(text: str, *, code: str) -> int:
+    """A whole number that somebody typed; the rule that it must follow is the service's."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise InvalidInput("a whole number is needed", code=code)
+    return int(text)

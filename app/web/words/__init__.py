@@ -9,7 +9,9 @@ from app.web.words import (
     charts,
     general,
     measures,
+    oversight,
     people,
+    rulings,
     running,
     states,
     submissions,
@@ -29,6 +31,8 @@ AREAS = (
     charts,
     people,
     targets,
+    rulings,
+    oversight,
 )
 WORDS: dict[str, dict[str, str]] = {key: texts for area in AREAS for key, texts in area.WORDS.items()}
 

@@ -1,6 +1,63 @@
-"""What the organizers read while they run a competition; the ways between their pages."""
+"""What the organizers read of where a competition stands and of its phases; the ways between their pages."""
 
 WORDS: dict[str, dict[str, str]] = {
+    "duty_do_errors": {"en": "Have them scored again", "ja": "再度採点する"},
+    "duty_do_idle_teams": {"en": "See the teams", "ja": "チームを見る"},
+    "duty_do_no_original": {"en": "Upload the data", "ja": "データを登録する"},
+    "duty_do_no_phases": {"en": "Set the phases", "ja": "フェーズを設定する"},
+    "duty_do_no_teams": {"en": "Make an invite", "ja": "招待リンクを作る"},
+    "duty_do_no_threshold": {"en": "Choose a threshold", "ja": "しきい値を決める"},
+    "duty_do_paused": {"en": "See the phases", "ja": "フェーズを見る"},
+    "duty_do_rescore_ready": {"en": "Compare", "ja": "比較する"},
+    "duty_do_rescore_scoring": {"en": "See how far it is", "ja": "進み具合を見る"},
+    "duty_do_settling": {"en": "See the queue", "ja": "待ち行列を見る"},
+    "duty_do_stalled": {"en": "See the health", "ja": "稼働状況を見る"},
+    "duty_do_unswept": {"en": "See the health", "ja": "稼働状況を見る"},
+    "duty_errors": {
+        "en": "Submissions that ended in an error on our side: {n}.",
+        "ja": "システムエラーで終わった提出が {n} 件あります。",
+    },
+    "duty_idle_teams": {
+        "en": "The phase ends within a day, and teams without an accepted or waiting submission are left: {n}.",
+        "ja": "フェーズ終了まで 1 日を切りましたが、受理済み・採点待ちの提出がないチームが {n} チームあります。",
+    },
+    "duty_no_original": {
+        "en": "The original data are missing: nobody can submit.",
+        "ja": "元データがそろっていないため、誰も提出できません。",
+    },
+    "duty_no_phases": {
+        "en": "The competition has no phases: it never begins.",
+        "ja": "フェーズが設定されていないため、コンテストが始まりません。",
+    },
+    "duty_no_teams": {"en": "No team has joined yet.", "ja": "まだチームが参加していません。"},
+    "duty_no_threshold": {
+        "en": "No threshold is chosen: excessive anonymization is not rejected.",
+        "ja": "しきい値が未設定のため、過剰匿名化が却下されません。",
+    },
+    "duty_paused": {
+        "en": "The phase is paused: nothing is taken in.",
+        "ja": "フェーズを一時停止しており、提出を受け付けていません。",
+    },
+    "duty_rescore_ready": {
+        "en": "A re-score set is complete: compare it, then apply or cancel it.",
+        "ja": "再採点が完了しました。結果を比較し、適用または取り消しを選んでください。",
+    },
+    "duty_rescore_scoring": {
+        "en": "A re-score set is under way; still to be scored: {n}.",
+        "ja": "再採点の実行中です。残り {n} 件です。",
+    },
+    "duty_settling": {
+        "en": "The deadline has passed; what came in time is still being scored: {n}.",
+        "ja": "締切後の集計中です。採点の終わっていないものが {n} 件あります。",
+    },
+    "duty_stalled": {
+        "en": "Work waits ({n}) and none of it runs: no worker seems to be there.",
+        "ja": "採点待ちが {n} 件ありますが、実行中のものがありません。ワーカーが動いていない可能性があります。",
+    },
+    "duty_unswept": {
+        "en": "The regular tasks do not run: phases do not turn and lost work is not found again.",
+        "ja": "定期処理が動いていません。フェーズの切り替えも、失われた採点の再開も行われません。",
+    },
     "nav_announcements": {"en": "Announcements", "ja": "お知らせ"},
     "nav_audit": {"en": "Audit log", "ja": "操作履歴"},
     "nav_baselines": {"en": "Baselines", "ja": "参考行"},
@@ -18,4 +75,162 @@ WORDS: dict[str, dict[str, str]] = {
     "nav_submissions": {"en": "Submissions", "ja": "提出"},
     "nav_teams": {"en": "Teams and people", "ja": "チームと参加者"},
     "nav_threshold": {"en": "Threshold", "ja": "しきい値"},
+    "run_all_acts": {"en": "The whole audit log", "ja": "操作履歴をすべて見る"},
+    "run_at_the_turn": {"en": "At its end", "ja": "終了時に行われること"},
+    "run_back": {"en": "Back, do nothing", "ja": "何もせずに戻る"},
+    "run_by_state": {"en": "Submissions and guesses by state", "ja": "状態別の件数"},
+    "run_confirm_extend": {"en": "Move the end", "ja": "終了時刻を変更する"},
+    "run_confirm_pause": {"en": "Pause the phase", "ja": "一時停止する"},
+    "run_confirm_resume": {"en": "Resume the phase", "ja": "再開する"},
+    "run_disqualified": {"en": "Disqualified", "ja": "失格"},
+    "run_done": {"en": "done", "ja": "完了"},
+    "run_earlier": {"en": "earlier by {by}", "ja": "{by} 早まる"},
+    "run_end": {"en": "End", "ja": "終了"},
+    "run_end_moves": {"en": "The end moves", "ja": "終了の変化"},
+    "run_follow": {"en": "Later phases move by as much", "ja": "後続のフェーズも同じだけ動かす"},
+    "run_guesses": {"en": "Guesses", "ja": "推測"},
+    "run_idle": {"en": "Without a valid submission", "ja": "有効な提出なし"},
+    "run_in_queue": {"en": "Waiting", "ja": "待機中"},
+    "run_last_acts": {"en": "Last acts", "ja": "最近の操作"},
+    "run_later": {"en": "later by {by}", "ja": "{by} 遅くなる"},
+    "run_move_end": {"en": "Move the end", "ja": "終了時刻の変更"},
+    "run_new_end": {"en": "New end", "ja": "新しい終了時刻"},
+    "run_new_end_hint": {
+        "en": "On the competition’s clock ({zone}). Later or earlier, but ahead of now.",
+        "ja": "コンテストの時刻({zone})で入力してください。延長も短縮もできますが、過去の時刻は指定できません。",
+    },
+    "run_no_phases": {
+        "en": "The competition file names no phases.",
+        "ja": "設定ファイルにフェーズがありません。",
+    },
+    "run_no_submissions": {"en": "Nothing has been submitted yet.", "ja": "まだ提出がありません。"},
+    "run_nothing_to_do": {"en": "Nothing waits for you.", "ja": "対応の必要なものはありません。"},
+    "run_nothing_yet": {
+        "en": "This is a preview. Nothing has been changed yet.",
+        "ja": "これはプレビューです。まだ何も変更されていません。",
+    },
+    "run_notice": {"en": "What the teams will notice", "ja": "チームへの影響"},
+    "run_notice_all_move": {
+        "en": "When it is resumed, this phase’s end and all later phases move by the length of the pause.",
+        "ja": "再開すると、このフェーズの終了と後続のフェーズは、停止していた時間だけ後ろにずれます。",
+    },
+    "run_notice_countdown": {
+        "en": "Countdowns on all pages count to the new end at once.",
+        "ja": "全ページのカウントダウンが、すぐに新しい終了時刻に変わります。",
+    },
+    "run_notice_freeze": {
+        "en": "The board still freezes at the time set for it, which does not move:",
+        "ja": "ボードの凍結時刻は変わりません:",
+    },
+    "run_notice_longer": {
+        "en": "Teams ({n}) have that much longer to send.",
+        "ja": "全 {n} チームの提出期間がその分延びます。",
+    },
+    "run_notice_moved_now": {
+        "en": "Countdowns return. The ends above are as of this moment; they move on until you confirm.",
+        "ja": "カウントダウンが再開します。上の終了時刻は現時点のもので、確定するまで延び続けます。",
+    },
+    "run_notice_no_countdown": {
+        "en": "The pages say “paused” and show no countdown.",
+        "ja": "各ページには「一時停止中」と表示され、カウントダウンは消えます。",
+    },
+    "run_notice_quota": {
+        "en": "Quotas do not change: daily ones start anew at midnight as before, totals are not raised.",
+        "ja": "提出数の上限は変わりません。1 日の上限は従来どおり午前 0 時に戻り、合計の上限は増えません。",
+    },
+    "run_notice_quota_paused": {
+        "en": "Daily quotas go by the calendar, paused or not; what was used stays used.",
+        "ja": "1 日の上限は停止中も暦どおりに戻ります。使用済みの回数はそのままです。",
+    },
+    "run_notice_refused": {
+        "en": "Uploads are refused from this moment on, with the reason; one on its way may still be refused.",
+        "ja": "この時点から提出は理由を示して拒否されます。送信途中のものも拒否されることがあります。",
+    },
+    "run_notice_reveal_later": {
+        "en": "Closing, scores and secrets come after the new end.",
+        "ja": "終了処理と、スコア・秘密の公開は、新しい終了時刻の後になります。",
+    },
+    "run_notice_scoring": {
+        "en": "What was accepted is scored as ever.",
+        "ja": "受付済みの提出の採点は続きます。",
+    },
+    "run_notice_shorter": {
+        "en": "Teams ({n}) have less time than they were told. Who planned on the old end will miss it.",
+        "ja": "全 {n} チームの残り時間が、告知済みのものより短くなります。元の締切で予定していたチームは間に合わなくなります。",
+    },
+    "run_notice_taken": {"en": "Uploads are taken in again at once.", "ja": "すぐに提出の受付が再開します。"},
+    "run_notice_tell": {
+        "en": "Nobody is told by the service. Tell the teams:",
+        "ja": "チームへの通知は自動では行われません。お知らせで伝えてください:",
+    },
+    "run_notice_turn_later": {
+        "en": "Finals are frozen and targets published after the new end.",
+        "ja": "最終提出の確定と攻撃対象の公開は、新しい終了時刻の後になります。",
+    },
+    "run_now": {"en": "Now", "ja": "現在"},
+    "run_oldest": {"en": "Longest wait", "ja": "最長の待ち時間"},
+    "run_open": {"en": "open", "ja": "受付中"},
+    "run_pause_look": {"en": "Pause…", "ja": "一時停止…"},
+    "run_pause_note": {
+        "en": "A pause stops the competition’s clock: nothing is taken in until you resume it, and all deadlines move by its length.",
+        "ja": "一時停止するとコンテストの時計が止まります。再開するまで提出を受け付けず、締切はすべてその分だけ延びます。",
+    },
+    "run_paused_since": {"en": "Paused since", "ja": "一時停止の開始:"},
+    "run_phase": {"en": "Phase", "ja": "フェーズ"},
+    "run_phases_note": {
+        "en": "Nothing changes here before you have seen what it does.",
+        "ja": "変更の前に、必ず影響を確認できます。",
+    },
+    "run_preview": {"en": "See what it would do", "ja": "影響を確認する"},
+    "run_preview_extend": {"en": "Move the end", "ja": "終了時刻の変更"},
+    "run_preview_pause": {"en": "Pause", "ja": "一時停止"},
+    "run_preview_resume": {"en": "Resume", "ja": "再開"},
+    "run_resume_look": {"en": "Resume…", "ja": "再開…"},
+    "run_resume_note": {
+        "en": "The competition’s clock stands still. Resuming moves the end by the length of the pause.",
+        "ja": "コンテストの時計は止まっています。再開すると、終了時刻は停止していた時間だけ延びます。",
+    },
+    "run_settling_waits": {"en": "Waiting for: {n}.", "ja": "残り {n} 件です。"},
+    "run_stands": {"en": "Where it stands", "ja": "現在の状況"},
+    "run_start": {"en": "Start", "ja": "開始"},
+    "run_starts_note": {
+        "en": "A phase’s start is changed in the competition file.",
+        "ja": "フェーズの開始時刻は設定ファイルで変更します。",
+    },
+    "run_state": {"en": "State", "ja": "状態"},
+    "run_stop_clock": {"en": "The clock", "ja": "時計"},
+    "run_submissions": {"en": "Submissions", "ja": "提出"},
+    "run_targets": {"en": "Targets", "ja": "攻撃対象"},
+    "run_teams": {"en": "Teams", "ja": "チーム"},
+    "run_then": {"en": "Then", "ja": "変更後"},
+    "run_todo": {"en": "To do", "ja": "対応が必要なこと"},
+    "run_turn_close": {
+        "en": "The contest closes; every score becomes visible.",
+        "ja": "コンテストが終了し、すべてのスコアが公開されます。",
+    },
+    "run_turn_freeze": {
+        "en": "Finals are frozen: up to {n} of each team.",
+        "ja": "最終提出が確定します(1 チーム最大 {n} 件)。",
+    },
+    "run_turn_judge": {
+        "en": "Guesses that came in time are judged.",
+        "ja": "期限までに届いた推測を採点します。",
+    },
+    "run_turn_publish": {
+        "en": "The targets are written and published.",
+        "ja": "攻撃対象を作成し、公開します。",
+    },
+    "run_turn_reveal": {
+        "en": "The secrets of the targets are revealed.",
+        "ja": "攻撃対象の正解を公開します。",
+    },
+    "run_turn_settle": {"en": "What came in time is scored.", "ja": "期限までに届いた提出を採点します。"},
+    "run_turned": {"en": "ended", "ja": "終了済み"},
+    "run_turned_note": {
+        "en": "What was frozen stays frozen: this phase cannot be changed any more.",
+        "ja": "確定した内容は変わりません。このフェーズはもう変更できません。",
+    },
+    "run_unmoved": {"en": "unchanged", "ja": "変更なし"},
+    "run_windows": {"en": "The phases before and after", "ja": "変更前後の期間"},
+    "run_zone": {"en": "Times are those of {zone}.", "ja": "時刻は {zone} です。"},
 }

@@ -1,0 +1,188 @@
+"""Where a competition stands, for its organizers: what there is, and what waits for them."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Evaluation, Guess, State, Submission, Target, Team
+from app.scoring.competition import Competition
+from app.services import competitions, load, phases, rescores
+from app.services.accounts import Principal
+from app.services.leases import UNFINISHED
+from app.services.load import Load
+from app.services.phases import Standing
+from app.services.rescores import Preview
+
+STALLED = timedelta(minutes=1)
+"""Work that has waited so long while nothing of it runs: no worker is there."""
+UNSWEPT_S = 60.0
+"""So long without a sweep: the regular tasks do not run."""
+SOON = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a competition holds; ``idle``: teams without an accepted or waiting submission."""
+
+    teams: int
+    disqualified: int
+    baselines: int
+    idle: int
+    submissions: dict[State, int]
+    guesses: dict[State, int]
+    targets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """Something for the organizers to do or to know; ``urgent``: the contest suffers until it is done."""
+
+    code: Literal[
+        "no_original",
+        "no_threshold",
+        "no_phases",
+        "no_teams",
+        "errors",
+        "stalled",
+        "unswept",
+        "paused",
+        "settling",
+        "idle_teams",
+        "rescore_scoring",
+        "rescore_ready",
+    ]
+    count: int = 0
+    urgent: bool = False
+    rescore_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """``unfinished``: submissions and guesses whose scoring a deadline waits for."""
+
+    counts: Counts
+    load: Load
+    open_set: Preview | None
+    unfinished: int
+
+
+def of_competition(session: Session, principal: Principal, slug: str) -> Outlook:
+    """For the competition's organizers."""
+    found = load.of_competition(session, principal, slug)
+    row = competitions.find(session, slug)
+    rescore = rescores.open_set(session, row.id)
+    counts = counted(session, row.id)
+    return Outlook(
+        counts,
+        found,
+        None if rescore is None else rescores.progress_of(session, rescore),
+        sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
+    )
+
+
+def counted(session: Session, competition_id: UUID) -> Counts:
+    mine = Team.competition_id == competition_id
+    live = exists().where(
+        Submission.team_id == Team.id,
+        Evaluation.submission_id == Submission.id,
+        Evaluation.current,
+        Evaluation.state.in_((State.SCORED, *UNFINISHED)),
+        Submission.disqualified_at.is_(None),
+    )
+    qualified = Team.disqualified_at.is_(None)
+    teams = session.execute(
+        select(
+            func.count().filter(~Team.baseline),
+            func.count().filter(~Team.baseline, ~qualified),
+            func.count().filter(Team.baseline, qualified),
+            func.count().filter(~Team.baseline, qualified, ~live),
+        )
+        .select_from(Team)
+        .where(mine)
+    ).one()
+    evaluations = select(Evaluation.state, func.count()).join(Evaluation.submission).where(Evaluation.current)
+    guesses = select(Guess.state, func.count()).where(Guess.competition_id == competition_id)
+    targets = select(func.count()).where(Target.competition_id == competition_id)
+    return Counts(
+        *teams,
+        by_state(session, evaluations.where(Submission.competition_id == competition_id), Evaluation.state),
+        by_state(session, guesses, Guess.state),
+        session.scalars(targets).one(),
+    )
+
+
+def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
+    found: dict[State, int] = dict(session.execute(query.group_by(state)).tuples().all())
+    return {each: found.get(each, 0) for each in State}
+
+
+def duties(competition: Competition, row: CompetitionRow, now: Standing, found: Outlook) -> list[Duty]:
+    """What waits for the organizers, the urgent first."""
+    listed = [
+        *set_up(competition, row, found.counts),
+        *at_work(now, found),
+        *contest(competition, now, found.counts),
+        *re_scoring(found.open_set),
+    ]
+    return sorted(listed, key=lambda duty: not duty.urgent)
+
+
+def set_up(competition: Competition, row: CompetitionRow, counts: Counts) -> list[Duty]:
+    missing = []
+    if row.original_rows is None:
+        missing.append(Duty("no_original", urgent=True))
+    if competition.excessive.threshold is None:
+        missing.append(Duty("no_threshold", urgent=True))
+    if not competition.phases:
+        missing.append(Duty("no_phases", urgent=True))
+    if not counts.teams:
+        missing.append(Duty("no_teams"))
+    return missing
+
+
+def at_work(now: Standing, found: Outlook) -> list[Duty]:
+    listed = []
+    failed = found.counts.submissions[State.ERROR]
+    if failed:
+        listed.append(Duty("errors", failed, urgent=True))
+    if is_stalled(found.load):
+        listed.append(Duty("stalled", sum(found.load.waiting.values()), urgent=True))
+    if is_unswept(found.load):
+        listed.append(Duty("unswept", urgent=True))
+    if now.state == "settling":
+        listed.append(Duty("settling", found.unfinished))
+    return listed
+
+
+def contest(competition: Competition, now: Standing, counts: Counts) -> list[Duty]:
+    listed = [Duty("paused", urgent=True)] if now.paused else []
+    first = phases.phase_of(competition, phases.ANONYMIZATION)
+    ends_soon = now.open is not None and now.open == first and first.end - now.now <= SOON
+    if ends_soon and counts.idle:
+        listed.append(Duty("idle_teams", counts.idle))
+    return listed
+
+
+def re_scoring(open_set: Preview | None) -> list[Duty]:
+    if open_set is None:
+        return []
+    code: Literal["rescore_ready", "rescore_scoring"] = (
+        "rescore_ready" if open_set.stage == "ready" else "rescore_scoring"
+    )
+    left = open_set.total - open_set.finished
+    return [Duty(code, left, urgent=code == "rescore_ready", rescore_id=open_set.rescore.id)]
+
+
+def is_stalled(found: Load) -> bool:
+    """Work waits and waits, and none of it runs."""
+    waits = found.oldest_waiting is not None and found.oldest_waiting > STALLED
+    return waits and not any(found.scoring.values())
+
+
+def is_unswept(found: Load) -> bool:
+    return found.last_sweep_s is None or found.last_sweep_s > UNSWEPT_S

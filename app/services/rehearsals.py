@@ -1,0 +1,59 @@
+"""What an act on the phases would do: it is done, looked at, and taken back.
+
+So a preview cannot differ from the act, nor allow what the act would refuse.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.errors import Conflict
+from app.scoring.competition import Phase
+from app.services import competitions, phases
+from app.services.accounts import Principal
+from app.services.phases import Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A competition's windows and where it stands, at one moment."""
+
+    phases: tuple[Phase, ...]
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    before: Look
+    after: Look
+
+
+def rehearsed(session: Session, row: CompetitionRow, act: Callable[[], object]) -> Rehearsal:
+    """What ``act`` would make of the competition; nothing of it stays."""
+    before = look(session, row)
+    with session.begin_nested() as trial:
+        act()
+        after = look(session, row)
+        trial.rollback()
+    session.refresh(row)
+    return Rehearsal(before, after)
+
+
+def look(session: Session, row: CompetitionRow) -> Look:
+    return Look(competitions.read_file(row.file).phases, phases.standing(session, row))
+
+
+def require_unmoved(session: Session, principal: Principal, slug: str, seen: str) -> None:
+    """Refuse to act on windows that are not those a preview has shown; holds the competition's lock."""
+    row = phases.organizers_row(session, principal, slug)
+    if mark(competitions.read_file(row.file).phases, row.paused_at) != seen:
+        raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
+
+
+def mark(shown: tuple[Phase, ...], paused_at: datetime | None) -> str:
+    """Tells one state of the windows from another."""
+    moments = [moment for phase in shown for moment in (phase.start, phase.end)]
+    return " ".join(str(moment and moment.timestamp()) for moment in (*moments, paused_at))

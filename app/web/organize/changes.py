@@ -1,0 +1,107 @@
+"""Entries of the audit log as people read them: what was there before, and what after."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.db.models import AuditEntry
+from app.web import shown
+
+DIGEST = re.compile(r"[0-9a-f]{64}")
+IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+EDGES = ("start", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing an act changed; None: it was not there."""
+
+    path: tuple[str, ...]
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """An entry with what it changed. ``link``: the page of what it was done to."""
+
+    entry: AuditEntry
+    changes: tuple[Change, ...]
+    subject: str
+    link: str | None
+
+
+def acts(entries: Sequence[AuditEntry], *, path: str, zone: str) -> list[Act]:
+    """``path``: of the competition's pages."""
+    return [Act(each, changes_of(each, zone), subject_of(each), link_of(each, path)) for each in entries]
+
+
+def changes_of(entry: AuditEntry, zone: str) -> tuple[Change, ...]:
+    if entry.action == "rescore.apply":
+        return tuple(rescored(entry.after or {}))
+    before, after = (dict(leaves(side or {}, zone)) for side in (entry.before, entry.after))
+    names = [*before, *(name for name in after if name not in before)]
+    return tuple(
+        Change(name, before.get(name), after.get(name))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def rescored(difference: Mapping[str, Any]) -> Iterator[Change]:
+    """State and overall of each submission that a re-score set changed."""
+    for submission, (before, after) in difference.items():
+        if before != after:
+            yield Change((submission[:8],), verdict(before), verdict(after))
+
+
+def verdict(noted: Sequence[Any]) -> str:
+    state, overall = noted
+    return state if overall is None else f"{state} {shown.score(overall)}"
+
+
+def leaves(content: Mapping[str, Any], zone: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What was noted, down to single values, each with the way to it."""
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from (((name, *path), leaf) for path, leaf in leaves(value, zone))
+        elif is_window(value):
+            yield from (((name, edge), said(one, zone)) for edge, one in zip(EDGES, value, strict=True))
+        else:
+            yield (name,), said(value, zone)
+
+
+def is_window(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(moment(one) for one in value)
+
+
+def moment(value: Any) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def said(value: Any, zone: str) -> str:
+    """A noted value in short: a time on the competition's clock, a digest by its beginning."""
+    if isinstance(value, list):
+        return ", ".join(said(each, zone) for each in value)
+    if isinstance(value, str) and DIGEST.fullmatch(value):
+        return f"{value[:12]}…"
+    found = moment(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
+    return str(value) if found is None or found.tzinfo is None else shown.shown_time(found, zone)
+
+
+def subject_of(entry: AuditEntry) -> str:
+    """What it was done to, an identifier by its beginning."""
+    return entry.subject[:8] if IDENTIFIER.fullmatch(entry.subject) else entry.subject
+
+
+def link_of(entry: AuditEntry, path: str) -> str | None:
+    if not IDENTIFIER.fullmatch(entry.subject):
+        return None
+    kind = entry.action.partition(".")[0]
+    pages = {"submission": "submissions", "rescore": "rescores"}
+    return f"{path}/organize/{pages[kind]}/{entry.subject}" if kind in pages else None

@@ -1,0 +1,32 @@
+"""The organizers' first page: where the competition stands, and what waits for them."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.http.dependencies import SignedIn
+from app.services import competitions, outlook
+from app.transaction import transaction
+from app.web.organize.changes import acts
+from app.web.organize.frame import organizers_frame
+from app.web.site import PageRoute, page
+
+router = APIRouter(route_class=PageRoute)
+
+LAST_ACTS = 6
+
+
+@router.get("/competitions/{slug}/organize")
+def dashboard(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = organizers_frame(session, principal, slug)
+        found = outlook.of_competition(session, principal, slug)
+        last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
+    return page(
+        request,
+        principal,
+        "organize/dashboard.html",
+        frame=frame,
+        found=found,
+        duties=outlook.duties(frame.competition, frame.row, frame.standing, found),
+        acts=acts(last, path=frame.path, zone=frame.competition.timezone),
+    )

@@ -1,0 +1,221 @@
+"""Who takes part and who organizes: teams, invites, grants, rulings, passwords."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.errors import DomainError, InvalidInput, NotFound
+from app.http.dependencies import SignedIn
+from app.services import invites, organizers, passwords, phases, quota, rulings, submissions, teams
+from app.services.accounts import Principal
+from app.services.teams import Entrant
+from app.transaction import transaction
+from app.web.frame import Frame
+from app.web.organize.frame import organizers_frame, trouble, whole
+from app.web.site import PageRoute, page, see
+
+router = APIRouter(prefix="/competitions/{slug}/organize/teams", route_class=PageRoute)
+
+MOST_TEAMS = 1_000
+Text = Annotated[str, Form()]
+
+
+@router.get("")
+def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    return shown(request, principal, slug)
+
+
+@router.post("/invites")
+def invite(request: Request, slug: str, principal: SignedIn, uses: Text = "1") -> Response:
+    """The link is shown in this answer and nowhere else."""
+    try:
+        number = whole(uses, code="invalid_uses")
+        if not 1 <= number <= MOST_TEAMS:
+            raise InvalidInput(f"from 1 to {MOST_TEAMS} teams", code="invalid_uses")
+        with transaction() as session:
+            code = invites.for_teams(session, principal, slug, uses=number)
+    except DomainError as problem:
+        return shown(request, principal, slug, problem=problem, typed={"uses": uses})
+    link = f"{origin(request)}/sign-up?invite={code}"
+    return shown(request, principal, slug, invite={"link": link, "code": code, "uses": number})
+
+
+@router.post("/organizers")
+def add_organizer(request: Request, slug: str, principal: SignedIn, name: Text = "") -> Response:
+    try:
+        with transaction() as session:
+            organizers.add(session, principal, slug, name)
+    except DomainError as problem:
+        return shown(request, principal, slug, problem=problem, typed={"organizer": name})
+    return see(f"/competitions/{slug}/organize/teams", done="organizer_added")
+
+
+@router.post("/organizers/{user_id}/remove")
+def remove_organizer(request: Request, slug: str, user_id: UUID, principal: SignedIn) -> Response:
+    try:
+        with transaction() as session:
+            organizers.remove(session, principal, slug, user_id)
+    except DomainError as problem:
+        return shown(request, principal, slug, problem=problem)
+    gone = user_id == principal.user_id
+    return see("/" if gone else f"/competitions/{slug}/organize/teams", done="organizer_removed")
+
+
+@router.get("/{team_id}")
+def team(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> HTMLResponse:
+    return team_shown(request, principal, slug, team_id)
+
+
+@router.post("/{team_id}/disqualify")
+def disqualify(
+    request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Text = ""
+) -> Response:
+    def act(session: Session) -> None:
+        rulings.judge_team(session, principal, slug, team_id, disqualified=True, reason=reason)
+
+    return acted(request, principal, slug, team_id, act, done="team_disqualified", typed={"reason": reason})
+
+
+@router.post("/{team_id}/reinstate")
+def reinstate(request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Text = "") -> Response:
+    def act(session: Session) -> None:
+        rulings.judge_team(session, principal, slug, team_id, disqualified=False, reason=reason)
+
+    return acted(request, principal, slug, team_id, act, done="team_reinstated", typed={"reason": reason})
+
+
+@router.post("/{team_id}/grants")
+def grant(
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: SignedIn,
+    *,
+    cap: Text = "",
+    amount: Text = "",
+    reason: Text = "",
+) -> Response:
+    def act(session: Session) -> None:
+        number = whole(amount, code="invalid_grant")
+        rulings.grant(session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason)
+
+    typed = {"cap": cap, "amount": amount, "grant_reason": reason}
+    return acted(request, principal, slug, team_id, act, done="granted", typed=typed)
+
+
+@router.post("/{team_id}/members/{user_id}/password-link")
+def password_link(
+    request: Request, slug: str, team_id: UUID, user_id: UUID, principal: SignedIn
+) -> HTMLResponse:
+    """The link is shown in this answer and nowhere else."""
+    try:
+        with transaction() as session:
+            _, found = entrant(session, principal, slug, team_id)
+            name = next((one.name for one in found.members if one.user_id == user_id), None)
+            if name is None:
+                raise NotFound("the team has no such member", code="no_such_user")
+            made = passwords.issue_link(session, principal, name)
+    except DomainError as problem:
+        return team_shown(request, principal, slug, team_id, problem=problem)
+    link = f"{origin(request)}/password?code={made.code}"
+    password = {"link": link, "name": name, "expires_at": made.expires_at}
+    return team_shown(request, principal, slug, team_id, password=password)
+
+
+def acted(
+    request: Request,
+    principal: Principal,
+    slug: str,
+    team_id: UUID,
+    act: Callable[[Session], None],
+    *,
+    done: str,
+    typed: dict[str, str],
+) -> Response:
+    try:
+        with transaction() as session:
+            act(session)
+    except DomainError as problem:
+        return team_shown(request, principal, slug, team_id, problem=problem, typed=typed)
+    return see(f"/competitions/{slug}/organize/teams/{team_id}", done=done)
+
+
+def origin(request: Request) -> str:
+    """Where this service is reached, for a link that is sent to somebody."""
+    return str(request.base_url).rstrip("/")
+
+
+def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
+    frame = organizers_frame(session, principal, slug)
+    found = next((one for one in teams.entrants(session, principal, slug) if one.team.id == team_id), None)
+    if found is None:
+        raise NotFound("the competition has no such team", code="no_such_team")
+    return frame, found
+
+
+def team_shown(
+    request: Request,
+    principal: Principal,
+    slug: str,
+    team_id: UUID,
+    *,
+    problem: DomainError | None = None,
+    typed: dict[str, str] | None = None,
+    password: dict[str, Any] | None = None,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame, found = entrant(session, principal, slug, team_id)
+        phase = phases.ANONYMIZATION if frame.row.published_at is None else phases.REIDENTIFICATION
+        content: dict[str, Any] = {
+            "caps": quota.caps(session, frame.row, team_id, phase, frame.standing.now),
+            "guess_limit": quota.guess_limit(session, frame.row, team_id),
+            "granted": rulings.granted(session, principal, slug, team_id),
+            "sent": submissions.of_competition(session, principal, slug, team_id=team_id),
+        }
+    return page(
+        request,
+        principal,
+        "organize/team.html",
+        frame=frame,
+        found=found,
+        phase=phase,
+        cap_names=quota.CAPS,
+        most=rulings.MOST_GRANTED,
+        longest=rulings.LONGEST_REASON,
+        typed=typed or {},
+        password=password,
+        **content,
+        **trouble(request, problem),
+    )
+
+
+def shown(
+    request: Request,
+    principal: Principal,
+    slug: str,
+    *,
+    problem: DomainError | None = None,
+    typed: dict[str, str] | None = None,
+    invite: dict[str, Any] | None = None,
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = organizers_frame(session, principal, slug)
+        found = teams.entrants(session, principal, slug)
+        people = organizers.listed(session, principal, slug)
+    return page(
+        request,
+        principal,
+        "organize/teams.html",
+        frame=frame,
+        entrants=[one for one in found if not one.team.baseline],
+        organizers=people,
+        typed=typed or {},
+        invite=invite,
+        most=MOST_TEAMS,
+        **trouble(request, problem),
+    )
