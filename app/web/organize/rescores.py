@@ -18,7 +18,7 @@ from app.scoring.toml_text import MAX_CHARACTERS
 from app.scoring.tracks import TRACKS
 from app.services import competitions, rescores
 from app.services.accounts import Principal
-from app.services.boards.anonymization import is_qualified
+from app.services.boards.entries import is_qualified
 from app.services.rescores import Change, Preview
 from app.transaction import transaction
 from app.web.frame import Frame
