@@ -36,6 +36,7 @@ from app.services import health
 from app.transaction import transaction
 from app.web import account, competition, front, joining, reference, sign_in, site, team
 from app.web import boards as board_pages
+from app.web import submission as submission_page
 from app.web import submissions as submission_pages
 from app.web.organize.running import RUNNING
 
@@ -67,6 +68,7 @@ PAGES = (
     competition,
     board_pages,
     submission_pages,
+    submission_page,
     *RUNNING,
 )
 

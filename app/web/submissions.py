@@ -1,31 +1,259 @@
-"""A team's submissions as pages: all of them, and one with every measure."""
+"""The home of a team: what it may send, what it has sent, and what will stand for it."""
 
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
 
-from app.http.dependencies import SignedIn
-from app.services import submissions
+from app.config import Settings
+from app.db.models import Submission
+from app.errors import (
+    Conflict,
+    DomainError,
+    InvalidInput,
+    InvalidUpload,
+    Problem,
+    TooLarge,
+    TooMany,
+    Unavailable,
+)
+from app.http.dependencies import AppSettings, Parts, SignedIn
+from app.http.paging import cursor_of, place_of
+from app.http.problems import status_of
+from app.http.taking_in import taken_in, with_parts
+from app.services import competitions, finals, outlines, phases, quota, submissions, uploads
+from app.services.accounts import Principal
+from app.services.uploads import Entrance
 from app.transaction import transaction
-from app.web.frame import frame_of
-from app.web.site import PageRoute, page
+from app.web import words
+from app.web.frame import Frame, frame_of
+from app.web.receiving import SECRET_SAMPLES, check_words, checks_of, fields_of, parts_of
+from app.web.rows import lines_of, rows_as_seen
+from app.web.site import PageRoute, page, said_of, see, waiting
+from app.web.submission_pictures import course_of
 
 router = APIRouter(route_class=PageRoute)
 
+PAGE = 50
+KEY_BYTES = 18
+REFUSALS = (Conflict, InvalidInput, InvalidUpload, TooLarge, TooMany, Unavailable)
+"""Why an upload may come back with its form; what else is wrong is a page of its own."""
+
+Cursor = Annotated[str | None, Query(max_length=200)]
+Key = Annotated[str | None, Query(max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A form that was refused: why, and what was typed into it."""
+
+    problem: DomainError
+    comment: str = ""
+    key: str | None = None
+    uploading: bool = False
+
+    @property
+    def malformed(self) -> tuple[Problem, ...]:
+        return self.problem.problems if isinstance(self.problem, InvalidUpload) else ()
+
+    @property
+    def more(self) -> int:
+        """Problems that are counted but not listed."""
+        return self.problem.total - len(self.malformed) if isinstance(self.problem, InvalidUpload) else 0
+
+    @property
+    def key_to_keep(self) -> str | None:
+        """A broken upload goes under the same key, so that it is taken in once; a used key is left."""
+        return None if self.problem.code == "idempotency_key_reused" else self.key
+
 
 @router.get("/competitions/{slug}/submissions")
-def own_submissions(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def own_submissions(
+    request: Request, slug: str, principal: SignedIn, settings: AppSettings, cursor: Cursor = None
+) -> HTMLResponse:
+    return own_page(request, principal, slug, settings, cursor=cursor)
+
+
+def own_page(
+    request: Request,
+    principal: Principal,
+    slug: str,
+    settings: Settings,
+    *,
+    cursor: str | None = None,
+    refused: Refused | None = None,
+) -> HTMLResponse:
+    """The page of a team's submissions; with what was refused, if something was."""
+    t = words.in_language(words.language_of(request))
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        own = submissions.of_team(session, principal, slug)
-    return page(request, principal, "submissions.html", frame=frame, own=own)
+        own, older = listed(session, principal, slug, cursor)
+        outline = outlines.of_own_team(session, principal, slug)
+        content = {
+            "fields": fields_of(frame.competition),
+            "caps": quota.report(session, principal, slug).caps,
+            "lines": lines_of(session, own),
+            "rows": rows_as_seen(frame, outline),
+        }
+        parts = parts_of(frame.row, frame.competition, settings.data)
+    answer = page(
+        request,
+        principal,
+        "submissions.html",
+        status=status_of(refused.problem) if refused else 200,
+        frame=frame,
+        may_send=may_send(frame),
+        parts=parts,
+        checks=checks_of(parts, frame.row, frame.competition),
+        check_words=check_words(t),
+        secret_samples=SECRET_SAMPLES,
+        key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
+        refused=refused,
+        refused_for=said_of(refused.problem, t) if refused else None,
+        course=course_of(outline, t, frame.competition) if outline else None,
+        older=older,
+        cursor=cursor,
+        unfinished=any(one.unfinished for one in outline),
+        **content,
+    )
+    return waiting(refused.problem, answer) if refused else answer
 
 
-@router.get("/submissions/{submission_id}")
-def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
+def may_send(frame: Frame) -> bool:
+    """Whether an upload would be looked at now."""
+    opened = frame.standing.open
+    qualified = frame.team is not None and frame.team.disqualified_at is None
+    return qualified and opened is not None and opened.name == phases.ANONYMIZATION
+
+
+def listed(
+    session: Session, principal: Principal, slug: str, cursor: str | None
+) -> tuple[list[Submission], str | None]:
+    """A page of the team's submissions, and the cursor of the next one."""
+    after = place_of(cursor, datetime.fromisoformat, UUID)
+    found = submissions.of_team(session, principal, slug, after=after, limit=PAGE + 1)
+    kept = list(found[:PAGE])
+    last = kept[-1] if len(found) > PAGE else None
+    return kept, cursor_of(last.received_at, last.id) if last else None
+
+
+@router.post("/competitions/{slug}/submissions")
+async def submit(
+    request: Request, slug: str, principal: SignedIn, settings: AppSettings, key: Key = None
+) -> Response:
+    """To the receipt of a release; or the form again, with what is wrong beside the file it is wrong in."""
+    comment = ""
+    try:
+        at = await run_in_threadpool(knock, principal, slug, key)
+        sent = await form_of(request, principal, at)
+        comment = sent.texts.get("comment", "")
+        identifier = await run_in_threadpool(kept, principal, at, sent, settings)
+    except REFUSALS as problem:
+        refused = Refused(problem, comment, key, uploading=True)
+        return await run_in_threadpool(own_page, request, principal, slug, settings, refused=refused)
+    return see(f"/submissions/{identifier}", done="received")
+
+
+def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
+    """Whether this person may submit now; asked before the files are read."""
     with transaction() as session:
-        found = submissions.visible(session, principal, submission_id)
+        return uploads.entrance(session, principal, slug, key=key)
+
+
+async def form_of(request: Request, principal: Principal, at: Entrance) -> Parts:
+    """The files that were chosen; a browser sends an empty one for a field that was left."""
+    try:
+        sent = await with_parts(request, principal, at)
+    except HTTPException as problem:  # what the server's own reader of forms and bodies says
+        if problem.status_code == 413:
+            raise TooLarge("the request is too large") from None
+        raise InvalidInput("this form cannot be read", code="invalid_request") from None
+    files = {name: content for name, content in sent.files.items() if content}
+    names = fields_of(competitions.read_file(at.file))
+    missing = [Problem(name, None, None, "missing_file", name) for name in names if name not in files]
+    if missing:
+        raise InvalidUpload(missing)
+    return Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
+
+
+def kept(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> UUID:
+    return taken_in(principal, at, sent, settings).submission.id
+
+
+@router.get("/submissions/{submission_id}/row")
+def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
+    """One line of the list by itself, to be put in the place of an older one."""
+    with transaction() as session:
+        found = submissions.own(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
-        ahead = submissions.place_in_queue(session, found.evaluation)
-    return page(request, principal, "submission.html", frame=frame, found=found, ahead=ahead)
+        outline = outlines.of_own_team(session, principal, frame.competition.slug)
+        (line,) = lines_of(session, [found])
+    return page(
+        request, principal, "submission_row.html", frame=frame, line=line, rows=rows_as_seen(frame, outline)
+    )
+
+
+@router.post("/submissions/{submission_id}/final")
+def mark_final(
+    request: Request,
+    submission_id: UUID,
+    principal: SignedIn,
+    settings: AppSettings,
+    *,
+    final: Annotated[bool, Form()],
+    cursor: Annotated[str | None, Form(max_length=200)] = None,
+    back: Annotated[str, Form(max_length=10)] = "",
+) -> Response:
+    """Choose a submission as a final, or leave it; back to where the form stood."""
+    try:
+        with transaction() as session:
+            finals.mark(session, principal, submission_id, final=final)
+    except Conflict as problem:
+        slug = slug_for(principal, submission_id)
+        return own_page(request, principal, slug, settings, cursor=cursor or None, refused=Refused(problem))
+    done = "final_marked" if final else "final_unmarked"
+    return returned(principal, submission_id, done, back=back, cursor=cursor)
+
+
+@router.post("/submissions/{submission_id}/cancel")
+def cancel(
+    request: Request,
+    submission_id: UUID,
+    principal: SignedIn,
+    settings: AppSettings,
+    *,
+    cursor: Annotated[str | None, Form(max_length=200)] = None,
+    back: Annotated[str, Form(max_length=10)] = "",
+) -> Response:
+    """Withdraw a submission that is not scored yet."""
+    try:
+        with transaction() as session:
+            submissions.cancel(session, principal, submission_id)
+    except Conflict as problem:
+        slug = slug_for(principal, submission_id)
+        return own_page(request, principal, slug, settings, cursor=cursor or None, refused=Refused(problem))
+    return returned(principal, submission_id, "cancelled", back=back, cursor=cursor)
+
+
+def returned(
+    principal: Principal, submission_id: UUID, done: str, *, back: str, cursor: str | None
+) -> RedirectResponse:
+    if back == "page":
+        return see(f"/submissions/{submission_id}", done=done)
+    path = f"/competitions/{slug_for(principal, submission_id)}/submissions"
+    query = urlencode({"done": done} | ({"cursor": cursor} if cursor else {}))
+    return RedirectResponse(f"{path}?{query}#s-{submission_id}", status_code=303)
+
+
+def slug_for(principal: Principal, submission_id: UUID) -> str:
+    with transaction() as session:
+        return submissions.slug_of(session, submissions.visible(session, principal, submission_id))

@@ -8,14 +8,18 @@ from app.web.words import (
     boards,
     charts,
     general,
+    malformed,
     measures,
     oversight,
     people,
+    problems,
     rulings,
     running,
     states,
     submissions,
     targets,
+    uploading,
+    verdicts,
 )
 
 LANGUAGES = ("en", "ja")
@@ -23,6 +27,7 @@ COOKIE = "anoncup_language"
 
 AREAS = (
     general,
+    malformed,
     states,
     measures,
     boards,
@@ -30,7 +35,10 @@ AREAS = (
     running,
     charts,
     people,
+    problems,
     targets,
+    uploading,
+    verdicts,
     rulings,
     oversight,
 )

@@ -1,0 +1,83 @@
+"""What a team has to send: the files of the track, as the form and the check in the browser know them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.db.models import Competition as CompetitionRow
+from app.scoring.competition import Competition
+from app.scoring.csv_text import MAX_ROWS
+from app.scoring.evaluate import rows_required
+from app.scoring.tracks import TRACKS
+from app.services import samples
+from app.services.samples import Sample
+from app.web.words import uploading
+
+SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
+SECRET_SAMPLES = (
+    Sample(("original_row",), (("3",), ("1",), ("2",))),
+    Sample(("anonymized_row",), (("2",), ("3",), ("1",))),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a release: its columns, first rows, and how many rows it may have.
+
+    ``required``: with fewer rows the rules of the contest reject it. ``individuals``: its rows are those that
+    the secret counts.
+    """
+
+    name: str
+    sample: Sample
+    fewest: int
+    most: int
+    required: int
+    individuals: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """What the check in the browser holds a file against."""
+        return {
+            "header": self.sample.header,
+            "fewest": self.fewest,
+            "most": self.most,
+            "required": self.required,
+            "individuals": self.individuals,
+        }
+
+
+def parts_of(row: CompetitionRow, competition: Competition, data: Path) -> tuple[Part, ...]:
+    """The public files of a release; none before the original is there."""
+    if row.original_rows is None:
+        return ()
+    track = TRACKS[competition.track]
+    required = rows_required(competition.limits.min_rows_kept, row.original_rows)
+    made = []
+    for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
+        sample = samples.of_file(data, row.original[original])
+        if place == 0:
+            made.append(Part(name, sample, 1, row.original_rows, required, individuals=True))
+        else:
+            made.append(Part(name, sample, 0, MAX_ROWS, 0, individuals=False))
+    return tuple(made)
+
+
+def fields_of(competition: Competition) -> tuple[str, ...]:
+    """The names of all files of an upload: those of the track, and the secret."""
+    return (*TRACKS[competition.track].files, SECRET)
+
+
+def checks_of(parts: Sequence[Part], row: CompetitionRow, competition: Competition) -> dict[str, Any]:
+    """All that the browser checks before it sends."""
+    return {
+        "parts": {part.name: part.to_json() for part in parts},
+        "originals": row.original_rows,
+        "bytes": competition.limits.file_mb * 2**20,
+    }
+
+
+def check_words(t: Mapping[str, str]) -> dict[str, str]:
+    """What the script says, in the page's language, by name."""
+    names = [name for name in uploading.WORDS if name.startswith(("check_", "send", "sending"))]
+    return {name: t[name] for name in names}

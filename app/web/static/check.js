@@ -1,0 +1,170 @@
+// What can be known of a release's files before they are sent. The server decides; this only spares a round.
+// A finding is [severity, word, values]; severity "bad" would be refused, "warning" is taken in all the same.
+
+const SLICE = 1 << 20;
+const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d];
+const LONGEST_HEADER = 1 << 16;
+
+/** Counts the rows and their cells while a file passes by; quoted cells may hold commas and line ends. */
+export class Rows {
+  constructor() {
+    this.rows = 0; this.width = null; this.ragged = null; this.nul = false; this.quoted = false;
+    this.cells = 1; this.blank = true; this.blanks = 0; this.last = 0;
+  }
+
+  read(bytes) {
+    for (let place = 0; place < bytes.length; place += 1) {
+      const byte = bytes[place];
+      if (byte === 0) this.nul = true;
+      if (byte === QUOTE) { this.quoted = !this.quoted; this.blank = false; }
+      else if (this.quoted) { this.blank = false; }
+      else if (byte === LF && this.last === CR) { /* the second half of one line end */ }
+      else if (byte === LF || byte === CR) this.end();
+      else { this.blank = false; if (byte === COMMA) this.cells += 1; }
+      this.last = byte;
+    }
+  }
+
+  end() {
+    if (this.blank) this.blanks += 1;
+    else this.count();
+    this.cells = 1; this.blank = true;
+  }
+
+  count() {
+    // Blank lines at the very end are no rows; this one was not the end.
+    if (this.width === 1) this.rows += this.blanks;
+    else if (this.blanks && this.width !== null && this.ragged === null) this.ragged = { row: this.rows + 1, found: 0 };
+    this.blanks = 0;
+    if (this.width === null) { this.width = this.cells; return; }
+    this.rows += 1;
+    if (this.cells !== this.width && this.ragged === null) this.ragged = { row: this.rows, found: this.cells };
+  }
+
+  finish() {
+    if (!this.blank) this.count();
+    else if (this.width === 1) this.rows += this.blanks;
+    return this;
+  }
+}
+
+/** The cells of one CSV line. */
+export function cellsOf(line) {
+  const cells = [];
+  const pattern = /(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/gy;
+  for (let match = pattern.exec(line); match; match = pattern.exec(line)) {
+    cells.push(match[1] !== undefined ? match[1].replaceAll('""', '"') : match[2]);
+    if (match[3] === "") break;
+  }
+  return cells;
+}
+
+function decoded(bytes, encoding) {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads a file in slices, so that the page stays alive and memory small. */
+async function passBy(file, look) {
+  for (let at = 0; at < file.size; at += SLICE) {
+    look(new Uint8Array(await file.slice(at, at + SLICE).arrayBuffer()), at + SLICE < file.size);
+  }
+}
+
+export async function checkTable(file, expected, most) {
+  const found = sizes(file, most);
+  if (found.length) return { found };
+  const rows = new Rows();
+  const text = new TextDecoder("utf-8", { fatal: true });
+  let utf8 = true;
+  await passBy(file, (bytes, stream) => {
+    rows.read(bytes);
+    if (!utf8) return;
+    try { text.decode(bytes, { stream }); } catch { utf8 = false; }
+  });
+  rows.finish();
+  const head = new Uint8Array(await file.slice(0, LONGEST_HEADER).arrayBuffer());
+  found.push(...headerFindings(head, expected.header, utf8));
+  if (!utf8) found.push(["warning", "check_cp932", {}]);
+  if (rows.nul) found.push(["bad", "check_nul", {}]);
+  if (rows.quoted) found.push(["bad", "check_quote", {}]);
+  if (!found.some(([severity]) => severity === "bad")) found.push(...rowFindings(rows, expected));
+  return { found, rows: rows.rows, columns: rows.width };
+}
+
+function sizes(file, most) {
+  const mb = (bytes) => (bytes / 2 ** 20).toFixed(1);
+  if (file.size === 0) return [["bad", "check_empty", {}]];
+  if (file.size > most) return [["bad", "check_large", { found: mb(file.size), expected: mb(most) }]];
+  return [];
+}
+
+function headerFindings(head, expected, utf8) {
+  let end = head.findIndex((byte) => byte === LF || byte === CR);
+  if (end < 0) end = head.length;
+  const line = decoded(head.subarray(0, end), utf8 ? "utf-8" : "shift_jis");
+  if (line === null) return [];
+  const cells = cellsOf(line);
+  if (cells.length !== expected.length) {
+    return [["bad", "check_columns", { found: cells.length, expected: expected.length }]];
+  }
+  const wrong = cells.findIndex((cell, place) => cell !== expected[place]);
+  if (wrong < 0) return [];
+  return [["bad", "check_name", { row: wrong + 1, found: cells[wrong].slice(0, 80), expected: expected[wrong] }]];
+}
+
+function rowFindings(rows, expected) {
+  if (rows.ragged) return [["bad", "check_cells", { ...rows.ragged, expected: rows.width }]];
+  if (rows.rows < expected.fewest || rows.rows > expected.most) {
+    return [["bad", "check_rows", { found: rows.rows, fewest: expected.fewest, expected: expected.most }]];
+  }
+  if (rows.rows < expected.required) {
+    return [["warning", "check_few", { found: rows.rows, expected: expected.required }]];
+  }
+  return [];
+}
+
+/** The secret against the rows of the table it belongs to (null: not known yet). */
+export async function checkSecret(file, originals, anonymized, most) {
+  const found = sizes(file, most);
+  if (found.length) return { found };
+  const text = decoded(await file.arrayBuffer(), "utf-8");
+  if (text === null) return { found: [["bad", "check_utf8", {}]] };
+  const [header, ...lines] = text.replace(/[\r\n]+$/, "").split(/\r\n|\n|\r/);
+  const direction = header.trim().replace(/^"+|"+$/g, "");
+  if (direction !== "original_row" && direction !== "anonymized_row") {
+    return { found: [["bad", "check_secret_header", {}]] };
+  }
+  const forward = direction === "original_row";
+  const length = forward ? anonymized : originals;
+  if (length !== null && lines.length !== length) {
+    return { found: [["bad", "check_length", { found: lines.length, expected: length }]] };
+  }
+  return { found: numberFindings(lines, forward, originals, anonymized), rows: lines.length, columns: 1 };
+}
+
+function numberFindings(lines, forward, originals, anonymized) {
+  const lowest = forward ? 1 : 0;
+  const highest = forward ? originals : anonymized ?? originals;
+  const seen = new Uint8Array(highest + 1);
+  let kept = 0;
+  for (const [place, line] of lines.entries()) {
+    const written = line.replace(/^[ \t]+|[ \t]+$/g, "");
+    const row = place + 1;
+    if (!/^[0-9]{1,9}$/.test(written)) return [["bad", "check_number", { row }]];
+    const value = Number(written);
+    if (value < lowest || value > highest) {
+      return [["bad", "check_range", { row, found: lowest, expected: highest }]];
+    }
+    if (value !== 0 && seen[value]) return [["bad", "check_duplicate", { row, found: value }]];
+    seen[value] = 1;
+    if (value !== 0) kept += 1;
+  }
+  if (!forward && anonymized !== null && kept !== anonymized) {
+    return [["bad", "check_kept", { found: kept, expected: anonymized }]];
+  }
+  return [];
+}

@@ -1,0 +1,75 @@
+"""One submission: its receipt while it waits, and all that was found out about it."""
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app.errors import NotAllowed
+from app.http.dependencies import SignedIn
+from app.services import competitions, outlines, submissions
+from app.services.accounts import Principal
+from app.services.boards import anonymization
+from app.services.boards.anonymization import Board
+from app.transaction import transaction
+from app.web import words
+from app.web.frame import Frame, frame_of
+from app.web.rows import lines_of, rows_as_seen
+from app.web.site import PageRoute, page
+from app.web.submission_pictures import attackers_of, distances_of, strips_of
+from app.web.verdicts import Json, attacker_lines, limit_of, measure_lines
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/submissions/{submission_id}")
+def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
+    t = words.in_language(words.language_of(request))
+    with transaction() as session:
+        found = submissions.visible(session, principal, submission_id)
+        frame = frame_of(session, principal, submissions.slug_of(session, found))
+        own = frame.team is not None and frame.team.id == found.team_id
+        outline = outlines.of_own_team(session, principal, frame.competition.slug) if own else []
+        (line,) = lines_of(session, [found])
+        result = line.evaluation.verdict
+        shown = result_of(session, principal, frame, result, t) if result else {}
+    return page(
+        request,
+        principal,
+        "submission.html",
+        frame=frame,
+        found=found,
+        line=line,
+        own=own,
+        rows=rows_as_seen(frame, outline),
+        result=result,
+        **shown,
+    )
+
+
+def result_of(
+    session: Session, principal: Principal, frame: Frame, result: Json, t: dict[str, str]
+) -> dict[str, Any]:
+    """The verdict in lines and pictures, by the rules in force."""
+    rules = competitions.read_file(competitions.published_file(frame.row))
+    board = board_if_open(session, principal, frame.competition.slug)
+    measures, attackers = measure_lines(rules, result, board), attacker_lines(rules, result)
+    limit = limit_of(rules, result)
+    return {
+        "measures": measures,
+        "strips": strips_of(measures, t),
+        "attackers": attackers,
+        "rates": attackers_of(attackers, t),
+        "limit": limit,
+        "distances": distances_of(result, limit, t),
+    }
+
+
+def board_if_open(session: Session, principal: Principal, slug: str) -> Board | None:
+    """What this person may compare a release with; None while the board is closed to them."""
+    try:
+        return anonymization.board(session, principal, slug)
+    except NotAllowed:
+        return None

@@ -1,0 +1,123 @@
+"""The pictures of a team's submissions: its course, its distances, its attackers, and where it stands."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from app.db.models import State
+from app.scoring.competition import Competition
+from app.services.outlines import Outline
+from app.services.phases import ANONYMIZATION, phase_of
+from app.web.charts.course import CourseWords, Entry, course
+from app.web.charts.figure import Figure
+from app.web.charts.histogram import HistogramWords, histogram
+from app.web.charts.intervals import IntervalWords, Rate, intervals
+from app.web.charts.strip import StripWords, strip
+from app.web.verdicts import AttackerLine, Limit, MeasureLine
+
+Words = Mapping[str, str]
+COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
+    State.SCORED: "accepted",
+    State.REJECTED: "rejected",
+    State.ERROR: "error",
+}
+
+
+def course_of(outline: Sequence[Outline], t: Words, competition: Competition) -> Figure:
+    """Every submission of the team that has ended, where its time and its score put it."""
+    zone = ZoneInfo(competition.timezone)
+    ended = [one for one in outline if one.state in COURSE]
+    entries = [
+        Entry(
+            one.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
+            one.received_at,
+            one.overall,
+            COURSE[one.state],
+        )
+        for one in ended
+    ]
+    phase = phase_of(competition, ANONYMIZATION)
+    words = CourseWords(
+        title=t["course_title"],
+        x=t["received"],
+        y=t["overall"],
+        submission=t["submission"],
+        received=t["received"],
+        state=t["state"],
+        accepted=t["state_SCORED"],
+        rejected=t["state_REJECTED"],
+        error=t["state_ERROR"],
+        best=t["course_best"],
+        none=t["course_none"],
+        said=t["course_said"],
+        said_best=t["course_said_best"],
+    )
+    return course(entries, words, zone=competition.timezone, begin=phase.start if phase else None)
+
+
+def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure | None:
+    """How far the individuals moved, against the threshold; None where an older verdict does not know."""
+    excessive = verdict["excessive"]
+    held = excessive.get("histogram")
+    if held is None:
+        return None
+    words = HistogramWords(
+        title=t["distances_title"],
+        x=t["distances_x"].format(distance=excessive["distance"]),
+        y=t["distances_y"],
+        low=t["interval_low"],
+        high=t["interval_high"],
+        threshold=t["threshold"],
+        mean=t["mean"],
+        beyond=t["distances_beyond"],
+        none=t["distances_none"],
+        said=t["distances_said"],
+    )
+    return histogram(
+        held["counts"],
+        words,
+        least=0.0,
+        largest=held["end"],
+        # The threshold of Approach I is on the distance to others, which is not what is drawn.
+        threshold=excessive["threshold"] if limit.which else None,
+        mean=excessive["mean"],
+        identifier="distances",
+    )
+
+
+def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
+    rates = [rate_of(line) for line in lines]
+    words = IntervalWords(
+        title=t["intervals_title"],
+        x=t["rate"],
+        attacker=t["attackers"],
+        rate=t["rate"],
+        low=t["interval_low"],
+        high=t["interval_high"],
+        interval=t["interval"],
+        baseline=t["baseline"],
+        none=t["intervals_none"],
+        said=t["intervals_said"],
+    )
+    return intervals(rates, words)
+
+
+def rate_of(line: AttackerLine) -> Rate:
+    low, high = line.entry.get("interval") or (None, None)
+    return Rate(line.name, line.entry["rate"], low, high, line.entry.get("sd"), line.entry["baseline"])
+
+
+def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
+    """Where each measure stands among all teams' that the viewer may see."""
+    words = StripWords(
+        title=t["strip_title"],
+        value=t["value"],
+        none=t["strip_none"],
+        said=t["strip_said"],
+        said_own=t["strip_said_own"],
+    )
+    return {
+        line.name: strip(line.among, line.value, words, identifier=f"strip-{line.name}")
+        for line in lines
+        if line.among
+    }

@@ -1,0 +1,121 @@
+"""A verdict as people read it: what each number adds to the result, and how near the limit it came."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.scoring.competition import AttackerSettings, Competition, Excessive, MeasureSettings
+from app.scoring.ranking import utility_score
+from app.scoring.tracks import TRACKS
+from app.services.boards.anonymization import Board
+
+NEAR = 0.9
+"""From this share of the threshold on a release is said to be near it."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureLine:
+    """``weight``: its share in U; ``scale``: what its value is divided by; ``adds``: to U, all adding up."""
+
+    name: str
+    value: float
+    higher_is_better: bool
+    weight: float | None
+    scale: float | None
+    adds: float | None
+    among: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerLine:
+    """``counts``: towards E; ``decides``: it is the one that E is."""
+
+    name: str
+    entry: Json
+    counts: bool
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How the rule against excessive anonymization looks at a release.
+
+    ``which``: the distance that the rule holds against the threshold; None where it looks elsewhere (Approach
+    I) or where there is no threshold. ``share``: that distance in percent of the threshold.
+    """
+
+    settings: Excessive
+    which: Literal["mean", "largest"] | None
+    value: float
+    share: float | None
+    over: bool
+
+    @property
+    def near(self) -> bool:
+        return self.share is not None and self.share >= 100 * NEAR
+
+
+def measure_lines(competition: Competition, verdict: Json, board: Board | None) -> list[MeasureLine]:
+    """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
+    settings = competition.measures
+    total = sum(each.weight for each in settings.values())
+    return [
+        measure_line(competition, name, entry["value"], total, values_of(board, name))
+        for name, entry in verdict["measures"].items()
+    ]
+
+
+def measure_line(
+    competition: Competition, name: str, value: float, total: float, among: tuple[float, ...]
+) -> MeasureLine:
+    weight = competition.measures.get(name, MeasureSettings()).weight
+    scale = competition.scales.get(name)
+    share = weight / total if weight else None
+    return MeasureLine(
+        name,
+        value,
+        TRACKS[competition.track].measures[name].higher_is_better,
+        weight=share,
+        scale=scale if share else None,
+        adds=share * utility_score(value, scale) if share and scale is not None else None,
+        among=among,
+    )
+
+
+def values_of(board: Board | None, name: str) -> tuple[float, ...]:
+    """The measure of every team's best release on the board as its viewer sees it."""
+    rows = board.rows if board else ()
+    return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
+
+
+def attacker_lines(competition: Competition, verdict: Json) -> list[AttackerLine]:
+    found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
+    deciding = max(
+        (name for name, _ in found if does_count(competition, name)),
+        key=lambda name: verdict["attackers"][name]["rate"],
+        default=None,
+    )
+    return [
+        AttackerLine(name, entry, counts=does_count(competition, name), decides=name == deciding)
+        for name, entry in found
+    ]
+
+
+def does_count(competition: Competition, name: str) -> bool:
+    attacker = TRACKS[competition.track].attackers.get(name)
+    settings = competition.attackers.get(name, AttackerSettings())
+    return attacker is not None and attacker.may_count and settings.counts
+
+
+def limit_of(competition: Competition, verdict: Json) -> Limit:
+    """The threshold by which the verdict was given, under the competition's approach and rule."""
+    excessive, settings = verdict["excessive"], competition.excessive
+    threshold = excessive["threshold"]
+    over = any(each["code"] == "excessive_anonymization" for each in verdict["violations"])
+    if threshold is None or settings.approach == "I":
+        return Limit(settings, None, excessive["mean"], None, over)
+    which: Literal["mean", "largest"] = "largest" if settings.rule == "strict" else "mean"
+    value = excessive["max" if which == "largest" else "mean"]
+    return Limit(settings, which, value, 100 * value / threshold if threshold else None, over)

@@ -1,0 +1,52 @@
+"""Why something was refused, by the code of the domain error: what many pages may have to say."""
+
+WORDS: dict[str, dict[str, str]] = {
+    "problem_comment": {
+        "en": "A comment is text of at most 1,000 characters.",
+        "ja": "コメントは 1,000 文字以内のテキストにしてください。",
+    },
+    "problem_database_unavailable": {
+        "en": "The service cannot be reached right now. Try again in a moment.",
+        "ja": "サービスに一時的に接続できません。しばらくしてからもう一度お試しください。",
+    },
+    "problem_disqualified": {
+        "en": "Your team has been disqualified. Ask the organizers.",
+        "ja": "あなたのチームは失格となっています。主催者にお問い合わせください。",
+    },
+    "problem_finished": {
+        "en": "The submission has ended already.",
+        "ja": "この提出はすでに完了しています。",
+    },
+    "problem_idempotency_key_reused": {
+        "en": "This form has been sent before with other files. Choose the files again and send.",
+        "ja": "このフォームはすでに別のファイルで送信されています。ファイルを選び直して送信してください。",
+    },
+    "problem_malformed_upload": {
+        "en": "The files cannot be taken in. Nothing was submitted; the attempt is counted.",
+        "ja": "ファイルを受け付けられませんでした。提出にはなっていませんが、試行回数には数えられます。",
+    },
+    "problem_no_original": {
+        "en": "The competition has no original data yet.",
+        "ja": "このコンテストの元データはまだ公開されていません。",
+    },
+    "problem_not_valid": {
+        "en": "A submission that was rejected, cancelled or not scored cannot be a final.",
+        "ja": "却下・取消・システムエラーとなった提出は最終提出にできません。",
+    },
+    "problem_quota_used_up": {
+        "en": "Your team has no attempt left at the moment. See below when there is room again.",
+        "ja": "現在、残りの提出枠がありません。いつ再開できるかは下の表示をご覧ください。",
+    },
+    "problem_sealing_unavailable": {
+        "en": "The service cannot seal secrets right now. Try again later; this attempt was not counted.",
+        "ja": "現在、秘密ファイルを封印できません。時間をおいてお試しください(この試行は数えられていません)。",
+    },
+    "problem_storage_unavailable": {
+        "en": "The file could not be stored. Try again; this attempt was not counted.",
+        "ja": "ファイルを保存できませんでした。もう一度お試しください(この試行は数えられていません)。",
+    },
+    "problem_too_many_finals": {
+        "en": "All finals are chosen already. Unmark one first.",
+        "ja": "最終提出はすでに上限まで選ばれています。先に一つ外してください。",
+    },
+}

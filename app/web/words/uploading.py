@@ -1,0 +1,116 @@
+"""The form that takes a release in, and what the browser says of its files before they are sent."""
+
+WORDS: dict[str, dict[str, str]] = {
+    "check_cells": {
+        "en": "row {row} has {found} cells; {expected} are needed",
+        "ja": "{row} 行目の列数は {found} です({expected} 列が必要です)",
+    },
+    "check_columns": {
+        "en": "the header has {found} columns; {expected} are needed",
+        "ja": "ヘッダーの列数は {found} です({expected} 列が必要です)",
+    },
+    "check_cp932": {
+        "en": "not UTF-8: it will be read as Shift_JIS (CP932)",
+        "ja": "UTF-8 ではないため、Shift_JIS(CP932)として読み込まれます",
+    },
+    "check_duplicate": {
+        "en": "line {row} repeats the row number {found}",
+        "ja": "{row} 行目の行番号 {found} は重複しています",
+    },
+    "check_empty": {"en": "the file is empty", "ja": "ファイルが空です"},
+    "check_few": {
+        "en": "{found} rows; fewer than {expected} will be rejected",
+        "ja": "{found} 行です({expected} 行未満は却下されます)",
+    },
+    "check_good": {"en": "{rows} rows, {columns} columns", "ja": "{rows} 行、{columns} 列"},
+    "check_kept": {
+        "en": "keeps {found} rows, but the anonymized table has {expected}",
+        "ja": "残した行は {found} 行ですが、匿名化表は {expected} 行です",
+    },
+    "check_large": {
+        "en": "{found} MB; at most {expected} MB are taken",
+        "ja": "{found} MB です(上限は {expected} MB)",
+    },
+    "check_length": {
+        "en": "{found} lines below the header; {expected} are needed",
+        "ja": "ヘッダーの下は {found} 行です({expected} 行が必要です)",
+    },
+    "check_name": {
+        "en": "column {row} is “{found}”; it must be “{expected}”",
+        "ja": "{row} 列目は「{found}」です(「{expected}」としてください)",
+    },
+    "check_nul": {"en": "the file contains a NUL byte", "ja": "NUL 文字が含まれています"},
+    "check_number": {"en": "line {row} is not a row number", "ja": "{row} 行目は行番号ではありません"},
+    "check_quote": {
+        "en": "a quotation mark is opened and never closed",
+        "ja": "引用符が閉じられていません",
+    },
+    "check_range": {
+        "en": "line {row} is outside {found} to {expected}",
+        "ja": "{row} 行目は {found}〜{expected} の範囲外です",
+    },
+    "check_reading": {"en": "checking…", "ja": "確認中…"},
+    "check_rows": {
+        "en": "{found} rows; {fewest} to {expected} are possible",
+        "ja": "{found} 行です({fewest}〜{expected} 行としてください)",
+    },
+    "check_secret_header": {
+        "en": "the first line must be original_row or anonymized_row",
+        "ja": "1 行目は original_row または anonymized_row としてください",
+    },
+    "check_utf8": {"en": "the file is not UTF-8 text", "ja": "UTF-8 のテキストではありません"},
+    "columns_expected": {"en": "Columns, and the first rows of the original", "ja": "列と元データの先頭"},
+    "columns_expected_secret": {"en": "What it looks like", "ja": "書き方の例"},
+    "comment_hint": {
+        "en": "For your team only, such as the method used.",
+        "ja": "チーム内のメモです(使った手法など)。",
+    },
+    "file_anonymized": {"en": "Anonymized table", "ja": "匿名化表"},
+    "file_customers": {"en": "Anonymized customers (M′)", "ja": "匿名化した顧客表(M′)"},
+    "file_secret": {"en": "Secret", "ja": "秘密ファイル"},
+    "file_transactions": {"en": "Anonymized transactions (T′)", "ja": "匿名化した履歴表(T′)"},
+    "no_data_yet": {
+        "en": "The competition has no original data yet. Come back when it is published.",
+        "ja": "元データがまだ公開されていません。公開後にもう一度ご覧ください。",
+    },
+    "rows_between": {
+        "en": "CSV, {fewest} to {most} rows, at most {mb} MB",
+        "ja": "CSV、{fewest}〜{most} 行、{mb} MB まで",
+    },
+    "rows_any": {"en": "CSV, any number of rows, at most {mb} MB", "ja": "CSV、行数は任意、{mb} MB まで"},
+    "secret_hint": {
+        "en": "Which original row each anonymized row comes from. Rows are counted from 1. It is sealed on receipt: nobody gets it back before the reveal.",
+        "ja": "匿名化表の各行が元データの何行目かを示します(行は 1 から数えます)。受付時に封印され、公開時まで誰にも渡されません。",
+    },
+    "secret_sample_anonymized_row": {
+        "en": "or one line per original row: where it went, 0 = deleted",
+        "ja": "または、元データの 1 行につき 1 行:匿名化表での行番号(0 は削除)",
+    },
+    "secret_sample_original_row": {
+        "en": "one line per anonymized row: the original row it comes from",
+        "ja": "匿名化表の 1 行につき 1 行:由来する元データの行番号",
+    },
+    "send": {"en": "Send", "ja": "送信する"},
+    "send_again": {
+        "en": "The connection broke. Send again: nothing is taken in twice.",
+        "ja": "接続が切れました。もう一度送信してください(二重に受け付けられることはありません)。",
+    },
+    "send_checking": {"en": "Sent; the server is reading it…", "ja": "送信完了。サーバーで確認しています…"},
+    "send_fix": {
+        "en": "Correct the marked files first.",
+        "ja": "印の付いたファイルを先に直してください。",
+    },
+    "send_stop": {"en": "Stop sending", "ja": "送信を中止"},
+    "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
+    "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
+    "upload": {"en": "Send a release", "ja": "匿名化データの提出"},
+    "upload_closed": {
+        "en": "Releases are taken in while the anonymization phase is open.",
+        "ja": "提出を受け付けるのは匿名化フェーズの期間中です。",
+    },
+    "upload_more": {
+        "en": "{more} more problems of this upload are not listed.",
+        "ja": "ほかに {more} 件の問題があります。",
+    },
+    "upload_row": {"en": "row", "ja": "行"},
+}
