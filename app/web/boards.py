@@ -1,7 +1,7 @@
 """The boards as pages."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
+from app.services import submissions
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
-from app.web import standings
-from app.web.frame import frame_of
+from app.web import pictures, standings, words
+from app.web.frame import Frame, frame_of
 from app.web.seen import seen
 from app.web.site import PageRoute, page
 
@@ -23,11 +24,14 @@ Board = TypeVar("Board")
 
 @router.get("/competitions/{slug}/boards/anonymization")
 def anonymization_board(
-    request: Request, slug: str, principal: MaybeSignedIn, columns: str = "result"
+    request: Request, slug: str, principal: MaybeSignedIn, columns: str = "result", measure: str = ""
 ) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(anonymization.board, session, principal, slug)
+        sent = submissions.of_team(session, principal, slug) if principal and frame.team else ()
+    wide = columns == "all"
+    shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
     return page(
         request,
         principal,
@@ -35,12 +39,28 @@ def anonymization_board(
         frame=frame,
         seen=seen(frame),
         board=board,
-        wide=columns == "all",
-        groups=standings.groups(frame.competition) if columns == "all" else (),
-        own=standings.own_row(board) if board else None,
-        ranked=standings.ranked_teams(board) if board else 0,
-        rivals=standings.has_rivals(board) if board else False,
+        wide=wide,
+        course=pictures.course_of(sent, frame.competition, words_for(request)) if sent else None,
+        **shown,
     )
+
+
+def anonymization_content(
+    board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: dict[str, str]
+) -> dict[str, Any]:
+    """The table and the pictures of a board that is open."""
+    choices = pictures.choices(frame.competition, t)
+    choice = pictures.chosen(choices, measure)
+    return {
+        "groups": standings.groups(frame.competition) if wide else (),
+        "own": standings.own_row(board),
+        "ranked": standings.ranked_teams(board),
+        "rivals": standings.has_rivals(board),
+        "choices": choices,
+        "choice": choice,
+        "scatter": pictures.scatter_of(board, t),
+        "distribution": pictures.distribution_of(board, choice, t),
+    }
 
 
 @router.get("/competitions/{slug}/boards/reidentification")
@@ -58,7 +78,20 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(matrix.board, session, principal, slug)
-    return page(request, principal, "boards/matrix.html", frame=frame, seen=seen(frame), board=board)
+    heatmap = pictures.heatmap_of(board, words_for(request)) if board and board.rows else None
+    return page(
+        request,
+        principal,
+        "boards/matrix.html",
+        frame=frame,
+        seen=seen(frame),
+        board=board,
+        heatmap=heatmap,
+    )
+
+
+def words_for(request: Request) -> dict[str, str]:
+    return words.in_language(words.language_of(request))
 
 
 def if_open(

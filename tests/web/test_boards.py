@@ -10,6 +10,8 @@ from fastapi.testclient import TestClient
 
 from app.scoring.tracks import TRACKS
 from app.web import shown, words
+from app.web.charts.axes import number
+from app.web.charts.heatmap import hundredths
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
@@ -106,7 +108,7 @@ def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClie
     assert columns[:3] == ["mean_mae", "cross_count", "information_loss"]
     assert columns[-1] == "euc1"
     assert head.count(f"{said('weight')} 2") == 1
-    bold = set(re.findall(r"<b>(.*?)</b>", html))
+    bold = set(re.findall(r"<td[^>]*><b>(.*?)</b>", html))
     assert bold == {shown.score(arena.board()["rows"][0]["security"])}
 
 
@@ -280,3 +282,61 @@ def test_a_board_asks_for_changes_only_while_there_can_be_some(crowd: Contest) -
 @pytest.mark.parametrize("query", ["?columns=nonsense", "?columns=", "?columns=all&columns=result"])
 def test_a_choice_that_does_not_exist_is_the_usual_one(crowd: Contest, query: str) -> None:
     assert lines(board_page(crowd.arena, query=query)) == lines(board_page(crowd.arena))
+
+
+def figure_rows(html: str, identifier: str) -> list[list[str]]:
+    """The table behind a picture."""
+    figure = html.partition(f'id="{identifier}"')[2].partition("</figure>")[0]
+    body = figure.partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    return [[text_of(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
+
+
+def test_the_pictures_hold_the_boards_numbers(crowd: Contest) -> None:
+    rows = crowd.board(team="red")["rows"]
+    html = board_page(crowd.arena, team="red")
+    assert sorted(figure_rows(html, "scatter")) == sorted(
+        [row["team"], number(row["utility"]), number(row["security"]), "●" if row["on_front"] else ""]
+        for row in rows
+    )
+    assert sorted(figure_rows(html, "distribution")) == sorted(
+        [row["team"], number(row["overall"])] for row in rows
+    )
+    assert len(figure_rows(html, "course")) == 2  # red's own submissions
+    assert 'id="course"' not in board_page(crowd.arena)
+
+
+@pytest.mark.parametrize("name", ["utility", "mean_mae", "euc1"])
+def test_the_distribution_is_of_the_measure_that_is_asked_for(crowd: Contest, name: str) -> None:
+    html = board_page(crowd.arena, query=f"?measure={name}", language="ja")
+    assert f'<option value="{name}" selected>' in html
+    assert sorted(figure_rows(html, "distribution")) == sorted(
+        [row["team"], number({**row, **row["measures"], **row["attackers"]}[name])]
+        for row in crowd.board()["rows"]
+    )
+    unknown = board_page(crowd.arena, query="?measure=%3Cb%3E")
+    assert '<option value="overall" selected>' in unknown
+    assert "<b>" not in unknown
+
+
+def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None:
+    contest = Contest.opened(client, more=IMMEDIATE)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    contest.attack()
+    contest.guessed("blue", red, 30)
+    contest.guessed("red", blue, 0)
+    assert "0.75" in board_page(contest.arena, "matrix")
+    assert said("matrix_opaque") in board_page(contest.arena, "matrix", team="red")
+    organizers = board_page(contest.arena, "matrix", organizer=True)
+    assert said("built_in") in organizers
+    for reader in READERS:
+        html = board_page(contest.arena, "matrix", **reader)
+        (body,) = re.findall(r'<table class="heat.*?<tbody>(.*?)</tbody>', html, re.DOTALL)
+        cells = [
+            [text_of(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+            for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+        ]
+        assert cells == [
+            [unescape(hundredths(cell["rate"])) if cell else "—" for cell in row["cells"]]
+            for row in contest.board("matrix", **reader)["rows"]
+        ]

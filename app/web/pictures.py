@@ -1,0 +1,121 @@
+"""The pictures of the boards: what a board holds, and nothing besides, as charts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.db.models import State, Submission
+from app.scoring.competition import Competition
+from app.services import phases
+from app.services.boards.anonymization import Board, Row
+from app.services.boards.matrix import Column as TargetColumn
+from app.services.boards.matrix import Matrix
+from app.services.boards.matrix import Row as MatrixRow
+from app.web.charts import course as courses
+from app.web.charts.course import CourseWords
+from app.web.charts.figure import Figure
+from app.web.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.web.charts.scatter import Point, ScatterWords, scatter
+from app.web.charts.strip import DistributionWords, Standing, distribution
+from app.web.charts.worded import worded
+from app.web.standings import Column, groups
+
+Words = Mapping[str, str]
+SCORES = ("overall", "utility", "security")
+ENDED: dict[State, courses.State] = {
+    State.SCORED: "accepted",
+    State.REJECTED: "rejected",
+    State.ERROR: "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a distribution may be asked of: a score of the board, or one of its columns."""
+
+    name: str
+    title: str
+    column: Column | None = None
+
+    def value(self, row: Row) -> float | None:
+        if self.column is not None:
+            return self.column.value(row)
+        found: float | None = getattr(row, self.name)
+        return found
+
+    @property
+    def arrow(self) -> str:
+        return "↑" if self.column and self.column.higher_is_better else "↓"
+
+
+def choices(competition: Competition, t: Words) -> tuple[Choice, ...]:
+    """Every column of the board that holds a score, in its order."""
+    scores = tuple(Choice(name, t[name]) for name in SCORES)
+    columns = (column for group in groups(competition) for column in group.columns)
+    return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
+
+
+def chosen(offered: Sequence[Choice], name: str) -> Choice:
+    """The one asked for, else the first."""
+    return next((one for one in offered if one.name == name), offered[0])
+
+
+def title_of(kind: str, name: str, t: Words) -> str:
+    return t.get(f"{kind}_{name}", name)
+
+
+def scatter_of(board: Board, t: Words) -> Figure:
+    """A team's loss of utility against its risk."""
+    points = [
+        Point(row.team, row.utility, row.security, own=row.own, on_front=row.on_front, baseline=row.baseline)
+        for row in board.rows
+        if row.utility is not None and row.security is not None
+    ]
+    return scatter(points, worded(ScatterWords, t))
+
+
+def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
+    """How the teams' values of one column lie."""
+    values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
+    words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}")
+    return distribution(
+        [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
+    )
+
+
+def course_of(sent: Sequence[Submission], competition: Competition, t: Words) -> Figure:
+    """A team's own submissions, the first first, as they were scored."""
+    first = phases.phase_of(competition, phases.ANONYMIZATION)
+    ended = [one for one in reversed(sent) if one.evaluation.state in ENDED]
+    entries = [entry_of(place, one) for place, one in enumerate(ended, 1)]
+    words = worded(CourseWords, t)
+    return courses.course(
+        entries, words, zone=competition.timezone, begin=first.start if first and entries else None
+    )
+
+
+def entry_of(place: int, sent: Submission) -> courses.Entry:
+    state, verdict = sent.evaluation.state, sent.evaluation.verdict or {}
+    overall = verdict.get("overall") if state == State.SCORED else None
+    return courses.Entry(f"#{place}", sent.received_at, overall, ENDED[state])
+
+
+def heatmap_of(matrix: Matrix, t: Words) -> Figure:
+    """What each attacker found in each target."""
+    return heatmap(
+        [target_heading(one) for one in matrix.targets],
+        [
+            HeatRow(attacker_heading(one, t), [cell.rate if cell else None for cell in one.cells])
+            for one in matrix.rows
+        ],
+        worded(HeatWords, t),
+    )
+
+
+def target_heading(target: TargetColumn) -> Heading:
+    return Heading(target.target, own=target.own, note=target.team or "")
+
+
+def attacker_heading(row: MatrixRow, t: Words) -> Heading:
+    if row.built_in:
+        return Heading(title_of("attacker", row.attacker, t), note=t["built_in"])
+    return Heading(row.attacker, own=row.own)
