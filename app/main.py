@@ -38,6 +38,7 @@ from app.web import account, competition, front, joining, reference, sign_in, si
 from app.web import boards as board_pages
 from app.web import submission as submission_page
 from app.web import submissions as submission_pages
+from app.web.organize import measuring, original, publishing, setup, threshold, whole_file
 from app.web.organize.running import RUNNING
 
 API = "/api/v1"
@@ -71,6 +72,8 @@ PAGES = (
     submission_page,
     *RUNNING,
 )
+SETUP = (setup, original, measuring, threshold, publishing, whole_file)
+"""The pages on which a competition is set up."""
 
 
 def served_app() -> FastAPI:
@@ -98,7 +101,7 @@ def create_app() -> FastAPI:
     site.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
-    for area in PAGES:
+    for area in (*PAGES, *SETUP):
         app.include_router(area.router, include_in_schema=False)
     app.include_router(reference.router, prefix=API, include_in_schema=False)
     app.mount("/static", site.static_files)

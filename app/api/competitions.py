@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field
 
 from app import storage
 from app.db.models import Competition as CompetitionRow
-from app.errors import InvalidCompetition, NotFound
+from app.errors import NotFound
 from app.http.dependencies import AppSettings, SignedIn
+from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases
 from app.services.phases import Standing
@@ -17,7 +18,6 @@ from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
-FILE_LIMIT = 1 << 20
 Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
 Csv = Annotated[bytes, Body(media_type="text/csv", description="the table with its header line")]
 
@@ -85,7 +85,7 @@ def list_competitions() -> list[CompetitionOut]:
 def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
-        row = competitions.create(session, principal, toml_text(file))
+        row = competitions.create(session, principal, toml_text.text_of(file))
         return description(row, phases.standing(session, row))
 
 
@@ -112,7 +112,7 @@ def replace_competition_file(
     """Exchange the file. Once somebody has submitted, what is measured stands."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
+    revision = competitions.revision_of_file(row, toml_text.text_of(file), data=settings.data)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
         return description(row, phases.standing(session, row))
@@ -123,7 +123,7 @@ def get_original(slug: str, file: str, settings: AppSettings) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
         row = competitions.find(session, slug)
-    name = name_of(row, file)
+    name = competitions.part_of_original(row, file)
     if row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
     return Response(storage.get(settings.data, row.original[name]), media_type="text/csv")
@@ -139,7 +139,7 @@ def put_original(
     """
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    name = name_of(row, file)
+    name = competitions.part_of_original(row, file)
     revision = competitions.revision_of_original(row, name, content, data=settings.data)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
@@ -153,23 +153,3 @@ def create_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
     """A code with which teams sign up."""
     with transaction() as session:
         return InviteOut(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)
-
-
-def name_of(row: CompetitionRow, file: str) -> str:
-    """The part of the original that the file holds."""
-    names = {f"{name}.csv": name for name in TRACKS[competitions.read_file(row.file).track].original_files}
-    if file not in names:
-        raise NotFound("the original consists of " + ", ".join(names), code="no_such_file")
-    return names[file]
-
-
-def toml_text(file: bytes) -> str:
-    if len(file) > FILE_LIMIT:
-        raise InvalidCompetition("a competition file has at most 1 MB", code="too_large")
-    try:
-        text = file.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidCompetition("the file is not UTF-8 text", code="encoding") from None
-    if "\x00" in text:
-        raise InvalidCompetition("the file contains a NUL character", code="not_toml")
-    return text

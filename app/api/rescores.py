@@ -7,9 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
-from app.api.competitions import Toml, toml_text
+from app.api.competitions import Toml
 from app.db.models import Evaluation
 from app.http.dependencies import AppSettings, SignedIn
+from app.scoring.toml_text import text_of
 from app.services import competitions, rescores
 from app.services.rescores import Change, Preview, Stage
 from app.transaction import transaction
@@ -58,7 +59,7 @@ def begin_rescore(slug: str, principal: SignedIn, settings: AppSettings, file: T
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, toml_text(file), data=settings.data)
+    revision = competitions.revision_of_file(row, text_of(file), data=settings.data)
     with transaction() as session:
         made = rescores.begin(session, principal, slug, revision)
         return summary(rescores.progress_of(session, made))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from app.errors import InvalidCompetition
 
+MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
 TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
 """A dotted key of more parts than anybody means; reading one takes the square of its length."""
@@ -14,6 +15,19 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 """What decides where a TOML statement ends: strings and comments as wholes, brackets, line ends."""
+
+
+def text_of(file: bytes) -> str:
+    """The text of a competition file as somebody sent it."""
+    if len(file) > MAX_BYTES:
+        raise InvalidCompetition("a competition file has at most 1 MB", code="too_large")
+    try:
+        text = file.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidCompetition("the file is not UTF-8 text", code="encoding") from None
+    if "\x00" in text:
+        raise InvalidCompetition("the file contains a NUL character", code="not_toml")
+    return text
 
 
 def loaded(text: str) -> dict[str, object]:

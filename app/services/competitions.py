@@ -57,11 +57,15 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
 
 
-def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
-    """A new competition from its file; whoever creates it organizes it."""
+def require_creator(principal: Principal) -> None:
     principal.require("organize")
     if principal.role == Role.PARTICIPANT:
         raise NotAllowed("only organizers create competitions", code="not_organizer")
+
+
+def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
+    """A new competition from its file; whoever creates it organizes it."""
+    require_creator(principal)
     competition = hostable(text)
     row = CompetitionRow(slug=competition.slug, file=text, scales={}, original={})
     session.add(row)
@@ -143,6 +147,14 @@ def revision(row: CompetitionRow, file: str, contents: dict[str, bytes], *, data
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
+def part_of_original(row: CompetitionRow, file: str) -> str:
+    """The part of the original that a file of this name holds."""
+    names = {f"{name}.csv": name for name in TRACKS[read_file(row.file).track].original_files}
+    if file not in names:
+        raise NotFound("the original consists of " + ", ".join(names), code="no_such_file")
+    return names[file]
+
+
 def awaited(name: str) -> Remark:
     return Remark("file_missing", f"{name}.csv is still to be uploaded; until then nobody sees the data")
 
@@ -183,7 +195,7 @@ def note_revision(session: Session, principal: Principal, row: CompetitionRow, n
         audit.record(
             session,
             principal,
-            "original.upload" if row.file == new.file else "original.drop",
+            "original.upload" if new.original else "original.drop",
             competition_id=row.id,
             subject=row.slug,
             before=dict(row.original),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Invite, Team
@@ -53,6 +53,18 @@ def create(session: Session, competition_id: UUID, *, team_id: UUID | None = Non
         )
     )
     return code
+
+
+def teams_invited(session: Session, competition_id: UUID) -> bool:
+    """Whether there is a team, or a code with which one may still be founded."""
+    open_code = exists().where(
+        Invite.competition_id == competition_id,
+        Invite.team_id.is_(None),
+        Invite.uses_left > 0,
+        Invite.expires_at > func.clock_timestamp(),
+    )
+    founded = exists().where(Team.competition_id == competition_id, Team.baseline.is_(False))
+    return bool(session.scalar(select(open_code | founded)))
 
 
 def use(session: Session, code: str) -> Invite:

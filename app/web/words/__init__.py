@@ -5,6 +5,7 @@ from functools import cache
 from fastapi import Request
 
 from app.web.words import (
+    advice,
     boards,
     charts,
     general,
@@ -15,6 +16,7 @@ from app.web.words import (
     problems,
     rulings,
     running,
+    setup,
     states,
     submissions,
     targets,
@@ -41,6 +43,8 @@ AREAS = (
     verdicts,
     rulings,
     oversight,
+    setup,
+    advice,
 )
 WORDS: dict[str, dict[str, str]] = {key: texts for area in AREAS for key, texts in area.WORDS.items()}
 

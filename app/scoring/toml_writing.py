@@ -1,0 +1,116 @@
+"""Settings written back into the text of a competition file, a table at a time."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from app.scoring.competition import (
+    AttackerSettings,
+    Columns,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    Phase,
+    Publication,
+    Ranking,
+)
+from app.scoring.competition_file import with_phases
+from app.scoring.toml_text import with_tables
+from app.scoring.tracks import TRACKS
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def value_text(value: object) -> str:
+    """A value as TOML spells it.
+
+    >>> value_text(("a", 'say "b"')), value_text(True), value_text(0.5)
+    ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
+    """
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case datetime():
+            return value.isoformat()
+        case str():
+            # JSON's strings are TOML's, but for one character that JSON leaves as it is.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list() | tuple():
+            return "[" + ", ".join(map(value_text, value)) + "]"
+    raise TypeError(f"{type(value).__name__} has no place in a competition file")
+
+
+def key_text(key: str) -> str:
+    return key if BARE.fullmatch(key) else value_text(key)
+
+
+def table_text(name: str, values: Mapping[str, object]) -> str:
+    """``[name]`` with its values; those that are None are left out."""
+    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in values.items() if value is not None]
+    return "\n".join([f"[{name}]", *lines])
+
+
+def with_head(text: str, head: Mapping[str, object]) -> str:
+    """The file with these values at its top, in place of those it had under the same keys."""
+    for key in head:
+        text = with_tables(text, key, "")
+    lines = [f"{key_text(key)} = {value_text(value)}" for key, value in head.items()]
+    return "\n".join(lines) + "\n\n" + text.lstrip()
+
+
+def with_title(text: str, titles: Mapping[str, str]) -> str:
+    return with_tables(text, "title", table_text("title", titles))
+
+
+def with_columns(text: str, columns: Columns) -> str:
+    roles = {"quasi_identifiers": columns.quasi_identifiers, "sensitive": columns.sensitive}
+    return with_tables(text, "columns", table_text("columns", roles))
+
+
+def with_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
+    """Only what differs from the usual is written: a measure of weight 0 and no parameters is not named."""
+    tables = [
+        table_text(f"measures.{name}", {"weight": settings.weight or None, **settings.parameters})
+        for name, settings in measures.items()
+        if settings.weight or settings.parameters
+    ]
+    return with_tables(text, "measures", "\n\n".join(tables))
+
+
+def with_attackers(text: str, track: str, attackers: Mapping[str, AttackerSettings]) -> str:
+    """As ``with_measures``: an attacker that counts by default and has no parameters is not named."""
+    known = TRACKS[track].attackers
+    tables = [
+        table_text(
+            f"attackers.{name}",
+            {"counts": None if one.counts == known[name].may_count else one.counts, **one.parameters},
+        )
+        for name, one in attackers.items()
+        if one.counts != known[name].may_count or one.parameters
+    ]
+    return with_tables(text, "attackers", "\n\n".join(tables))
+
+
+def with_excessive(text: str, rule: Excessive) -> str:
+    return with_tables(text, "excessive", table_text("excessive", fields_of(rule)))
+
+
+def with_publication(text: str, publication: Publication, ranking: Ranking, limits: Limits) -> str:
+    text = with_tables(text, "publication", table_text("publication", fields_of(publication)))
+    text = with_tables(text, "ranking", table_text("ranking", fields_of(ranking)))
+    return with_tables(text, "limits", table_text("limits", fields_of(limits)))
+
+
+def fields_of(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
+    return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
+
+
+def with_basics(
+    text: str, *, slug: str, titles: Mapping[str, str], timezone: str, phases: Iterable[Phase]
+) -> str:
+    """The file under this name and titles, with these windows on the clock of this zone."""
+    text = with_title(with_head(text, {"slug": slug, "timezone": timezone}), titles)
+    return with_phases(text, phases)

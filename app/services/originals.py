@@ -1,0 +1,97 @@
+"""What organizers see of the original data, and uploads that bring columns of their own."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from app import storage
+from app.db.models import Competition as CompetitionRow
+from app.errors import InvalidUpload
+from app.scoring.competition import Columns
+from app.scoring.csv_text import Remark
+from app.scoring.drafting import fits, suggested, with_columns_of
+from app.scoring.tracks import TRACKS
+from app.services import competitions
+from app.services.competitions import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the original: how many values it takes, how many cells are empty, between what it lies."""
+
+    name: str
+    role: str
+    different: int
+    empty: int
+    least: float | None
+    largest: float | None
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file of the original."""
+
+    name: str
+    rows: int
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    parts: tuple[Part, ...]
+    remarks: tuple[Remark, ...]
+
+
+def revision_of_upload(row: CompetitionRow, name: str, content: bytes, *, data: Path) -> Revision:
+    """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
+    competition = competitions.read_file(row.file)
+    if competition.columns is None or fits(content, competition.columns):
+        return competitions.revision_of_original(row, name, content, data=data)
+    file = with_columns_of(row.file, suggested(content, competition.columns))
+    return competitions.revision(row, file, {name: content}, data=data)
+
+
+def revision_of_columns(row: CompetitionRow, columns: Columns, *, data: Path) -> Revision:
+    """The same table with its columns in other roles. Needs no session."""
+    kept = {name: storage.get(data, digest) for name, digest in row.original.items()}
+    return competitions.revision(row, with_columns_of(row.file, columns), kept, data=data)
+
+
+@lru_cache(maxsize=8)
+def summary(data: Path, digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
+    """What a complete original holds; kept, for it takes as long as reading the data."""
+    competition = competitions.read_file(file)
+    track = TRACKS[competition.track]
+    contents = {name: storage.get(data, digest) for name, digest in digests}
+    if set(contents) != set(track.original_files):
+        return None
+    try:
+        tables, remarks = track.parse_original(contents, competition)
+    except InvalidUpload:
+        return None
+    sensitive = set(competition.columns.sensitive) if competition.columns else set()
+    frames = [tables] if competition.columns else [getattr(tables, name) for name in track.original_files]
+    parts = [part(name, frame, sensitive) for name, frame in zip(track.original_files, frames, strict=True)]
+    return Summary(tuple(parts), tuple(remarks))
+
+
+def part(name: str, frame: pd.DataFrame, sensitive: set[str]) -> Part:
+    return Part(name, len(frame), tuple(column(frame[one], one in sensitive) for one in frame.columns))
+
+
+def column(cells: pd.Series, is_sensitive: bool) -> Column:
+    numeric = cells.dtype.kind in "if"
+    values = cells.unique()
+    return Column(
+        name=str(cells.name),
+        role="sensitive" if is_sensitive else "quasi_identifier",
+        different=len(values),
+        empty=0 if numeric else int((cells == "").sum()),
+        least=float(np.min(values)) if numeric else None,
+        largest=float(np.max(values)) if numeric else None,
+        examples=() if numeric else tuple(str(value)[:40] for value in values if value != "")[:4],
+    )

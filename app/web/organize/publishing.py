@@ -1,0 +1,91 @@
+"""The step of publication: who sees what when, the ranking, quotas and limits."""
+
+from dataclasses import replace
+from typing import Any, Literal, cast
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from starlette.responses import Response
+
+from app.errors import Conflict, DomainError, InvalidCompetition
+from app.http.dependencies import AppSettings, SignedIn
+from app.scoring.competition import Competition, Limits, Publication, Ranking
+from app.scoring.toml_writing import with_publication
+from app.services import competitions
+from app.transaction import transaction
+from app.web.organize.forms import Form, Sent, local
+from app.web.organize.stepping import desk_of, put_in_force, step_page
+from app.web.site import PageRoute
+
+router = APIRouter(route_class=PageRoute)
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "board": ("public", "teams", "organizers"),
+    "feedback": ("hidden", "immediate", "daily"),
+    "rule": ("score", "rank_sum"),
+}
+COUNTS = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
+
+
+@router.get("/competitions/{slug}/organize/publication")
+def publication(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    values = values_of(desk.frame.competition)
+    return step_page(request, principal, "organize/publication.html", desk, **content_of(values, {}))
+
+
+@router.post("/competitions/{slug}/organize/publication")
+def save_publication(
+    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
+) -> Response:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    found = settings_in(form, desk.frame.competition)
+    problem: DomainError | None = None
+    if not form.wrong:
+        try:
+            return put_in_force(
+                principal,
+                slug,
+                lambda row: competitions.revision_of_file(
+                    row, with_publication(row.file, *found), data=settings.data
+                ),
+                back="publication",
+            )
+        except (Conflict, InvalidCompetition) as refused:
+            problem = refused
+    content = content_of(form.shown(), form.wrong)
+    return step_page(request, principal, "organize/publication.html", desk, problem=problem, **content)
+
+
+def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
+    return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS}
+
+
+def values_of(competition: Competition) -> dict[str, str]:
+    shown, zone = competition.publication, ZoneInfo(competition.timezone)
+    return {
+        "board": shown.board,
+        "frozen_from": local(shown.frozen_from, zone),
+        "feedback": shown.feedback,
+        "shuffle_targets": "yes" if shown.shuffle_targets else "",
+        "rule": competition.ranking.rule,
+        "finals": str(competition.ranking.finals),
+        **{name: str(getattr(competition.limits, name)) for name in COUNTS},
+    }
+
+
+def settings_in(form: Sent, before: Competition) -> tuple[Publication, Ranking, Limits]:
+    zone = ZoneInfo(before.timezone)
+    chosen = {name: form.one_of(name, allowed) for name, allowed in CHOICES.items()}
+    shown = Publication(
+        board=cast(Literal["public", "teams", "organizers"], chosen["board"]),
+        frozen_from=form.moment("frozen_from", zone, before.publication.frozen_from),
+        feedback=cast(Literal["hidden", "immediate", "daily"], chosen["feedback"]),
+        shuffle_targets=form.flag("shuffle_targets"),
+    )
+    rule = cast(Literal["score", "rank_sum"], chosen["rule"])
+    counts = {name: form.whole(name) for name in COUNTS}
+    return shown, Ranking(rule, form.whole("finals")), replace(before.limits, **counts)

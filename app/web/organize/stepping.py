@@ -1,0 +1,125 @@
+"""The steps of setting up a competition: what is done, what is missing, how a change is put in force."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse
+
+from app.db.models import Competition as CompetitionRow
+from app.errors import DomainError, InvalidUpload
+from app.http.problems import status_of
+from app.services import competitions, invites, rescores
+from app.services.accounts import Principal
+from app.services.competitions import Revision
+from app.transaction import transaction
+from app.web import words
+from app.web.frame import Frame
+from app.web.organize.frame import organizers_frame
+from app.web.site import page, see
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    name: str
+    path: str
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands."""
+
+    frame: Frame
+    steps: tuple[Step, ...]
+    judged: bool
+
+    @property
+    def next_step(self) -> Step | None:
+        return next((step for step in self.steps if not step.done), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a form was refused: a sentence in the reader's language, then what the rules say in English."""
+
+    said: str
+    detail: str
+    status: int
+    problem: DomainError
+
+    @property
+    def listed(self) -> InvalidUpload | None:
+        return self.problem if isinstance(self.problem, InvalidUpload) else None
+
+
+def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
+    frame = organizers_frame(session, principal, slug)
+    invited = invites.teams_invited(session, frame.row.id)
+    judged = competitions.has_submissions(session, frame.row.id)
+    return Desk(frame, steps_of(frame, invited=invited), judged)
+
+
+def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
+    competition, has_data = frame.competition, frame.row.original_rows is not None
+    done = {
+        "basics": bool(competition.phases),
+        "data": has_data,
+        "measures": has_data and any(one.weight for one in competition.measures.values()),
+        "threshold": competition.excessive.threshold is not None,
+        "publication": True,
+        "teams": invited,
+    }
+    return tuple(Step(name, f"{frame.path}/organize/{name}", is_done) for name, is_done in done.items())
+
+
+def step_page(
+    request: Request,
+    principal: Principal,
+    template: str,
+    desk: Desk,
+    *,
+    problem: DomainError | None = None,
+    **content: Any,
+) -> HTMLResponse:
+    refused = refusal(request, problem) if problem else None
+    status = refused.status if refused else 422 if content.get("wrong") else 200
+    return page(
+        request,
+        principal,
+        template,
+        frame=desk.frame,
+        desk=desk,
+        refused=refused,
+        **({"status": status} | content),
+    )
+
+
+def refusal(request: Request, problem: DomainError) -> Refused:
+    language = words.language_of(request)
+    said = words.in_language(language).get(f"invalid_{problem.code}", "")
+    return Refused("" if language == "en" else said, problem.detail, status_of(problem), problem)
+
+
+def put_in_force(
+    principal: Principal, slug: str, made: Callable[[CompetitionRow], Revision], *, back: str
+) -> RedirectResponse:
+    """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+        judged = competitions.has_submissions(session, row.id)
+    revision = made(row)
+    with transaction() as session:
+        if judged and scores_change(row, revision):
+            rescores.begin(session, principal, slug, revision)
+            return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
+        competitions.revise(session, principal, slug, revision)
+    return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
+
+
+def scores_change(row: CompetitionRow, new: Revision) -> bool:
+    before, after = competitions.read_file(row.file), competitions.read_file(new.file)
+    return competitions.scored_by(before, row.scales) != competitions.scored_by(after, new.scales)

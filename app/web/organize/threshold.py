@@ -1,0 +1,225 @@
+"""The step of the threshold: the rule, the advisor's reports, one of them with its pictures."""
+
+import math
+from dataclasses import replace
+from typing import Any, Literal, cast
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import State, ThresholdReport
+from app.errors import Conflict, DomainError, InvalidCompetition, InvalidInput, NotFound
+from app.http.dependencies import AppSettings, SignedIn
+from app.scoring.competition import Competition, Excessive
+from app.scoring.excessive.advisor import DRAWS
+from app.scoring.excessive.question import Question
+from app.scoring.toml_writing import with_excessive
+from app.scoring.tracks import TRACKS
+from app.services import competitions, threshold_reports
+from app.services.accounts import Principal
+from app.transaction import transaction
+from app.web import words
+from app.web.organize.advice import Advised, advised
+from app.web.organize.forms import Form, Sent
+from app.web.organize.stepping import Desk, desk_of, put_in_force, step_page
+from app.web.site import PageRoute, see
+
+router = APIRouter(route_class=PageRoute)
+
+APPROACHES = ("II", "I")
+RULES = ("average", "strict")
+LONGEST_S = 300
+MOST_DRAWS = 100_000
+
+
+@router.get("/competitions/{slug}/organize/threshold")
+def threshold(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    return threshold_page(request, principal, desk, reports)
+
+
+def threshold_page(
+    request: Request,
+    principal: Principal,
+    desk: Desk,
+    reports: Any,
+    *,
+    form: Sent | None = None,
+    asked: bool = False,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
+    competition = desk.frame.competition
+    typed, wrong = (form.shown(), form.wrong) if form else ({}, {})
+    known, usual = TRACKS[competition.track].group_columns(competition)
+    return step_page(
+        request,
+        principal,
+        "organize/threshold.html",
+        desk,
+        problem=problem,
+        wrong=wrong,
+        rule=rule_values(competition) | ({} if asked else typed),
+        question=question_values(competition) | (typed if asked else {}),
+        groups=[(name, name in (form.all("groups") if form and asked else usual)) for name in known],
+        distances=tuple(TRACKS[competition.track].distances),
+        approaches=APPROACHES,
+        rules=RULES,
+        reports=reports,
+        working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
+    )
+
+
+def rule_values(competition: Competition) -> dict[str, str]:
+    rule = competition.excessive
+    written = "" if rule.threshold is None else repr(rule.threshold)
+    return {
+        "distance": rule.distance,
+        "approach": rule.approach,
+        "rule": rule.rule,
+        "threshold": written,
+    }
+
+
+def question_values(competition: Competition) -> dict[str, str]:
+    distance = competition.excessive.distance
+    return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
+
+
+@router.post("/competitions/{slug}/organize/threshold")
+def save_rule(
+    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
+) -> Response:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    rule = rule_in(form, desk.frame.competition)
+    problem: DomainError | None = None
+    if not form.wrong:
+        try:
+            return put_in_force(
+                principal,
+                slug,
+                lambda row: competitions.revision_of_file(
+                    row, with_excessive(row.file, rule), data=settings.data
+                ),
+                back="threshold",
+            )
+        except (Conflict, InvalidCompetition) as found:
+            problem = found
+    return threshold_page(request, principal, desk, reports, form=form, problem=problem)
+
+
+def rule_in(form: Sent, competition: Competition) -> Excessive:
+    distance = form.one_of("distance", tuple(TRACKS[competition.track].distances))
+    approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
+    rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))
+    limit = form.amount("threshold") if form.text("threshold") else None
+    return Excessive(distance, approach, rule, limit)
+
+
+@router.post("/competitions/{slug}/organize/threshold/reports")
+def ask(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+    question = question_in(form)
+    try:
+        if not form.wrong:
+            with transaction() as session:
+                made = threshold_reports.ask(session, principal, slug, question)
+            return see(f"/competitions/{slug}/organize/threshold/{made.id}", done="report_asked")
+        problem: DomainError | None = None
+    except (Conflict, InvalidInput) as found:
+        problem = found
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    return threshold_page(request, principal, desk, reports, form=form, asked=True, problem=problem)
+
+
+def question_in(form: Sent) -> Question:
+    """What is asked of the advisor; without any column everybody is in one group."""
+    seconds = form.amount("seconds", most=LONGEST_S, default=0.0)
+    return Question(
+        form.all("groups"),
+        form.text("asked_distance") or None,
+        form.whole("bits", most=1000),
+        form.whole("draws", least=0, most=MOST_DRAWS),
+        0.0 if math.isnan(seconds) else seconds,
+    )
+
+
+@router.get("/competitions/{slug}/organize/threshold/{report_id}")
+def report(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk, found = report_of(session, principal, slug, report_id)
+    return report_page(request, principal, desk, found)
+
+
+def report_of(
+    session: Session, principal: Principal, slug: str, report_id: UUID
+) -> tuple[Desk, ThresholdReport]:
+    desk = desk_of(session, principal, slug)
+    found = threshold_reports.visible(session, principal, report_id)
+    if found.competition_id != desk.frame.row.id:
+        raise NotFound("there is no such report", code="no_such_report")
+    return desk, found
+
+
+def report_page(
+    request: Request,
+    principal: Principal,
+    desk: Desk,
+    found: ThresholdReport,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    shown: Advised | None = None
+    if found.report is not None:
+        shown = advised(found.report, words.in_language(words.language_of(request)))
+    return step_page(
+        request,
+        principal,
+        "organize/report.html",
+        desk,
+        problem=problem,
+        found=found,
+        advised=shown,
+        working=found.state in (State.QUEUED, State.SCORING),
+        stale=found.original != desk.frame.row.original,
+    )
+
+
+@router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
+def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, settings: AppSettings) -> Response:
+    """Write the recommended threshold into the file: it is meant for the mean distance."""
+    with transaction() as session:
+        desk, found = report_of(session, principal, slug, report_id)
+    try:
+        rule = rule_of(found, desk)
+        return put_in_force(
+            principal,
+            slug,
+            lambda row: competitions.revision_of_file(
+                row, with_excessive(row.file, rule), data=settings.data
+            ),
+            back="threshold",
+        )
+    except (Conflict, InvalidCompetition) as problem:
+        return report_page(request, principal, desk, found, problem)
+
+
+def rule_of(found: ThresholdReport, desk: Desk) -> Excessive:
+    if found.original != desk.frame.row.original:
+        raise Conflict("the report is about other data: ask for a new one", code="report_stale")
+    if found.report is None or found.report["threshold"] is None:
+        raise Conflict("the report recommends no threshold", code="no_recommendation")
+    return replace(
+        desk.frame.competition.excessive,
+        distance=found.report["distance"],
+        approach="II",
+        rule="average",
+        threshold=found.report["threshold"],
+    )

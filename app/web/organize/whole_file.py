@@ -1,0 +1,127 @@
+"""The competition file as a whole: read, compared with what is stored, saved."""
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from starlette.responses import Response
+
+from app.db.models import Competition as CompetitionRow
+from app.errors import Conflict, DomainError, InvalidCompetition
+from app.http.dependencies import AppSettings, SignedIn
+from app.scoring import toml_text
+from app.services import competitions
+from app.services.competitions import Revision
+from app.transaction import transaction
+from app.web.organize.forms import Form, Sent
+from app.web.organize.frame import organizers_frame
+from app.web.organize.stepping import Desk, desk_of, put_in_force, step_page
+from app.web.site import PageRoute
+
+router = APIRouter(route_class=PageRoute)
+
+AROUND = 3
+"""Lines that are shown before and after a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``kind``: added, removed, kept, or skipped (between two differences)."""
+
+    kind: str
+    text: str
+
+
+@router.get("/competitions/{slug}/organize/file")
+def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    return file_page(request, principal, desk, desk.frame.row.file)
+
+
+@router.get("/competitions/{slug}/organize/competition.toml")
+def download(slug: str, principal: SignedIn) -> Response:
+    """The file as it was written: the published one has its scales fixed."""
+    with transaction() as session:
+        text = organizers_frame(session, principal, slug).row.file
+    headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
+    return Response(text, media_type="application/toml", headers=headers)
+
+
+@router.post("/competitions/{slug}/organize/file")
+def save_file(
+    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
+) -> Response:
+    """``do``: compare, or save what has been compared."""
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    text = ""
+    try:
+        text = text_in(form)
+        competitions.hostable(text)
+        if form.text("do") != "save":
+            return file_page(request, principal, desk, text, compared=True)
+        return put_in_force(
+            principal,
+            slug,
+            lambda row: revision_of_compared(row, text, form.text("of"), settings.data),
+            back="file",
+        )
+    except (Conflict, InvalidCompetition) as problem:
+        compared = problem.code == "changed_meanwhile"
+        return file_page(request, principal, desk, text, compared=compared, problem=problem)
+
+
+def revision_of_compared(row: CompetitionRow, text: str, of: str, data: Path) -> Revision:
+    """The text as a revision of the very file that it was compared with."""
+    if of != competitions.sha256_of(row.file):
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    return competitions.revision_of_file(row, text, data=data)
+
+
+def text_in(form: Sent) -> str:
+    """What was uploaded, else what stands in the field; browsers send its lines with CR LF."""
+    if "upload" in form.files:
+        return toml_text.text_of(form.files["upload"])
+    typed = next(iter(form.all("text")), "").replace("\r\n", "\n")
+    return toml_text.text_of(typed.encode())
+
+
+def file_page(
+    request: Request,
+    principal: SignedIn,
+    desk: Desk,
+    text: str,
+    *,
+    compared: bool = False,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    row = desk.frame.row
+    return step_page(
+        request,
+        principal,
+        "organize/file.html",
+        desk,
+        problem=problem,
+        text=text,
+        of=competitions.sha256_of(row.file),
+        compared=compared,
+        lines=list(differences(row.file, text)) if compared else [],
+        drops_data=compared and drops_data(desk, text),
+    )
+
+
+def drops_data(desk: Desk, text: str) -> bool:
+    before, after = desk.frame.competition, competitions.read_file(text)
+    return bool(desk.frame.row.original) and before.columns != after.columns
+
+
+def differences(before: str, after: str) -> Iterator[Line]:
+    kinds = {"+": "added", "-": "removed", " ": "kept", "@": "skipped"}
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=AROUND)
+    for place, line in enumerate(lines):
+        if place > 2:
+            yield Line(kinds[line[0]], "" if line[0] == "@" else line[1:])

@@ -1,0 +1,162 @@
+"""The advisor on thresholds, and what is wrong with a competition's file."""
+
+WORDS: dict[str, dict[str, str]] = {
+    "adv_alone": {"en": "alone in their group", "ja": "1 人だけのグループ"},
+    "adv_allowed_interval": {"en": "thresholds that separate", "ja": "有効なしきい値"},
+    "adv_bits": {"en": "Confidence (bits)", "ja": "確実さ(ビット)"},
+    "adv_bits_said": {
+        "en": "A cheat is rejected except with a chance of 2 to the minus so many: 50 means never in practice.",
+        "ja": "不正を見逃す確率を 2 のマイナス何乗まで許すか。50 なら実際上ゼロです。",
+    },
+    "adv_bound_lower": {"en": "certified lower bound", "ja": "証明済みの下界"},
+    "adv_bound_s_lower": {"en": "simple lower bound", "ja": "簡易な下界"},
+    "adv_bound_upper": {"en": "a permutation found", "ja": "実際に見つかった置換"},
+    "adv_bounds": {
+        "en": "How little a permutation can move people",
+        "ja": "置換による移動距離の下界",
+    },
+    "adv_bounds_point": {
+        "en": "{series}, {fixed} in place: {value}",
+        "ja": "{series}、{fixed} 人固定:{value}",
+    },
+    "adv_bounds_said": {
+        "en": "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; the recommended threshold is {threshold}.",
+        "ja": "その場に残る人が {fixed} 人以下なら、平均距離は {bound} 以上です。推奨しきい値は {threshold} です。",
+    },
+    "adv_chance": {"en": "Chance of more", "ja": "それを超える確率"},
+    "adv_cheat": {"en": "Cheat", "ja": "不正の種類"},
+    "adv_cheat_group": {
+        "en": "People exchanged within their group",
+        "ja": "グループ内で入れ替え",
+    },
+    "adv_cheat_random": {"en": "People exchanged at random", "ja": "無作為に入れ替え"},
+    "adv_cheat_shift": {"en": "Everybody in another’s place", "ja": "全員を別人と入れ替え"},
+    "adv_cheats": {"en": "The cheats that it stops", "ja": "防止できる不正"},
+    "adv_distance": {"en": "Distance", "ja": "距離"},
+    "adv_escapes": {
+        "en": "Room for honest teams: up to {escapes} of {individuals} individuals may be moved more than half-way to their nearest other.",
+        "ja": "正当な匿名化の余地:{individuals} 人中 {escapes} 人までを、最近傍の他人までの半分を超えて動かせます。",
+    },
+    "adv_exact": {"en": "exact", "ja": "厳密値"},
+    "adv_expected": {"en": "On average in place", "ja": "固定人数の平均"},
+    "adv_failed": {
+        "en": "The report could not be made. Ask again, or look at the health of the queue.",
+        "ja": "レポートを作成できませんでした。もう一度作成するか、稼働状況を確認してください。",
+    },
+    "adv_fixed": {"en": "At most in place", "ja": "固定人数の上限"},
+    "adv_fixed_points": {"en": "Individuals that stay in place", "ja": "その場に残る人数"},
+    "adv_fixed_rule": {"en": "reckoned with:", "ja": "想定人数:"},
+    "adv_from": {"en": "From", "ja": "以上"},
+    "adv_groups": {"en": "What a cheat may keep", "ja": "不正が保つ列"},
+    "adv_groups_said": {
+        "en": "Somebody who cheats exchanges only people who agree in these columns, so that the table stays useful. Choose those of your cross-tables.",
+        "ja": "不正をする側は、表の有用性を保つため、これらの列が一致する人どうしだけを入れ替えると考えます。クロス集計に使う列を選んでください。",
+    },
+    "adv_groups_count": {"en": "Groups", "ja": "グループ数"},
+    "adv_individuals": {"en": "Individuals", "ja": "人数"},
+    "adv_mean_distance": {"en": "Mean distance", "ja": "平均距離"},
+    "adv_no_bounds": {"en": "There are no bounds to show.", "ja": "表示できる下界がありません。"},
+    "adv_none": {
+        "en": "No threshold both stops cheats and leaves room for honest teams.",
+        "ja": "不正を防ぎつつ正当な匿名化の余地を残すしきい値はありません。",
+    },
+    "adv_nothing_simulated": {"en": "Nothing was simulated.", "ja": "シミュレーションは行われていません。"},
+    "adv_permutations": {"en": "Permutations", "ja": "置換の数"},
+    "adv_recommended": {"en": "Recommended threshold", "ja": "推奨しきい値"},
+    "adv_recommended_said": {
+        "en": "Any threshold above {low} and below {high} stops every cheat in the table below, except with a chance of 2^-{bits}. {threshold} is the largest round number among them, and leaves honest teams the most room.",
+        "ja": "{low} より大きく {high} より小さいしきい値なら、下の表の不正をすべて防げます(見逃す確率は 2^-{bits} 未満)。{threshold} はその範囲で最大の切りのよい数で、正当な匿名化の余地が最も大きくなります。",
+    },
+    "adv_remedy_few": {
+        "en": "Individuals are too few or too alike: take more of them, another distance, or less confidence.",
+        "ja": "人数が少なすぎるか、互いに似すぎています。人数を増やすか、別の距離、またはより低い確実さを試してください。",
+    },
+    "adv_remedy_groups": {
+        "en": "Many individuals are alone in their group and stay in place whatever the cheat: choose fewer columns, or merge rare values.",
+        "ja": "1 人だけのグループが多く、入れ替えても動きません。列を減らすか、まれな値をまとめてください。",
+    },
+    "adv_remedy_repeated": {
+        "en": "Some individuals have the same data, so no distance tells them apart: take another distance or other columns, or remove the repetitions.",
+        "ja": "同じデータの人がいるため、距離では区別できません。別の距離や列を試すか、重複を取り除いてください。",
+    },
+    "adv_simulated": {"en": "What cheating costs", "ja": "不正による平均距離"},
+    "adv_simulated_each": {
+        "en": "{name}: {count} permutations, from {least} to {largest}.",
+        "ja": "{name}:{count} 通り、{least} から {largest}。",
+    },
+    "adv_simulated_point": {"en": "{name}, {low} – {high}: {count}", "ja": "{name}、{low} – {high}:{count}"},
+    "adv_simulated_said": {
+        "en": "Mean distances of simulated cheats; thresholds between {low} and {high} separate, {threshold} is recommended.",
+        "ja": "不正をシミュレーションした平均距離です。{low} から {high} の間のしきい値が有効で、推奨は {threshold} です。",
+    },
+    "adv_simulated_table": {"en": "Simulated", "ja": "シミュレーション"},
+    "adv_to": {"en": "To", "ja": "未満"},
+    "invalid_attacker_never_counts": {
+        "en": "This attacker never counts.",
+        "ja": "この攻撃者は算入できません。",
+    },
+    "invalid_changed_meanwhile": {
+        "en": "Somebody has changed the competition meanwhile. Look at it again, then save.",
+        "ja": "この間に他の人が設定を変更しました。確認してから保存し直してください。",
+    },
+    "invalid_column_in_both_roles": {
+        "en": "A column has one role only.",
+        "ja": "1 つの列に 2 つの役割が指定されています。",
+    },
+    "invalid_encoding": {"en": "The file is not UTF-8.", "ja": "ファイルが UTF-8 ではありません。"},
+    "invalid_first_file_missing": {
+        "en": "The first file comes first.",
+        "ja": "最初のファイルを先にアップロードしてください。",
+    },
+    "invalid_fixed": {
+        "en": "There are submissions: data and columns are fixed.",
+        "ja": "すでに提出があるため、元データ・列・トラックは変更できません。",
+    },
+    "invalid_malformed_upload": {
+        "en": "The file cannot be used.",
+        "ja": "このファイルは使えません。以下を直してください。",
+    },
+    "invalid_measure_without_weight": {
+        "en": "This measure is only reported.",
+        "ja": "この指標は表示専用で、重みを付けられません。",
+    },
+    "invalid_missing_key": {"en": "Something is missing.", "ja": "必要な項目がありません。"},
+    "invalid_no_original": {
+        "en": "There are no data yet.",
+        "ja": "元データがまだありません。",
+    },
+    "invalid_no_recommendation": {
+        "en": "The report recommends nothing.",
+        "ja": "このレポートに推奨値はありません。",
+    },
+    "invalid_no_weights": {"en": "No measure has a weight.", "ja": "重みのある指標がありません。"},
+    "invalid_not_toml": {"en": "Not valid TOML.", "ja": "TOML として読めません。"},
+    "invalid_phase_paused": {
+        "en": "A phase is paused: resume it first.",
+        "ja": "フェーズが一時停止中です。先に再開してください。",
+    },
+    "invalid_phase_turned": {
+        "en": "This phase has ended: its times are fixed.",
+        "ja": "このフェーズはすでに終了しており、日程を変更できません。",
+    },
+    "invalid_report_stale": {
+        "en": "The data have changed since: ask for a new report.",
+        "ja": "元データが変更されています。新しいレポートを作成してください。",
+    },
+    "invalid_rescore_open": {
+        "en": "A re-score set is open: apply or cancel it first.",
+        "ja": "再採点が進行中です。先に適用するか取り消してください。",
+    },
+    "invalid_roles_missing": {
+        "en": "Every column needs a role, and each role a column.",
+        "ja": "すべての列に役割を選び、どちらの役割にも 1 列以上を割り当ててください。",
+    },
+    "invalid_too_large": {"en": "The file is too large.", "ja": "ファイルが大きすぎます。"},
+    "invalid_unknown_attacker": {"en": "No such attacker.", "ja": "存在しない攻撃者です。"},
+    "invalid_unknown_column": {"en": "No such column.", "ja": "存在しない列です。"},
+    "invalid_unknown_distance": {"en": "No such distance.", "ja": "存在しない距離です。"},
+    "invalid_unknown_key": {"en": "An unknown setting.", "ja": "存在しない設定項目です。"},
+    "invalid_unknown_measure": {"en": "No such measure.", "ja": "存在しない指標です。"},
+    "invalid_wrong_type": {"en": "A setting of the wrong kind.", "ja": "設定の形式が違います。"},
+    "invalid_wrong_value": {"en": "A wrong value.", "ja": "設定の値が正しくありません。"},
+}
