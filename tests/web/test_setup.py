@@ -1,0 +1,392 @@
+"""Organizers set a competition up on pages: from nothing to one that opens."""
+
+import re
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.http.middleware import FILES
+from app.roles import Role
+from app.scoring.competition import Columns
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.scoring.data import tc400
+from app.scoring.drafting import STARTS, draft, suggested, with_columns_of
+from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
+from app.scoring.tracks import TRACKS
+from app.services import accounts, competitions
+from app.transaction import transaction
+from tests.arena import PASSWORD, Arena, competition_file, numbers, original_table
+from tests.web.reader import page, send, words_of
+
+ORGANIZE = "/competitions/small/organize"
+BASICS = {
+    "start": "microdata",
+    "slug": "fresh",
+    "title_en": "Fresh cup",
+    "title_ja": "新しい“杯”",
+    "zone": "Asia/Tokyo",
+    "anonymization_start": "2031-01-10T09:00",
+    "anonymization_end": "2031-01-24T09:00",
+    "reidentification_start": "2031-01-25T09:00",
+    "reidentification_end": "2031-02-08T09:00",
+}
+PUBLICATION = {
+    "board": "teams",
+    "frozen_from": "2031-01-20T09:00",
+    "feedback": "daily",
+    "shuffle_targets": "yes",
+    "rule": "rank_sum",
+    "finals": "3",
+    "valid_per_day": "5",
+    "valid_total": "50",
+    "attempts_per_day": "20",
+    "attempts_total": "200",
+    "guesses_per_target": "4",
+    "file_mb": "8",
+}
+
+
+@pytest.fixture
+def beginner(client: TestClient) -> Arena:
+    """An organizer without a competition; the arena's slug is the one they will make."""
+    name = f"organizer {next(numbers)}"
+    with transaction() as session:
+        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+    token = client.post("/api/v1/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
+    return Arena(client, token, "fresh", original_table())
+
+
+def stored(slug: str = "small") -> Any:
+    with transaction() as session:
+        row = competitions.find(session, slug)
+        session.expunge(row)
+        return row
+
+
+def rules(slug: str = "small") -> Any:
+    return parse_competition(stored(slug).file)
+
+
+def upload(arena: Arena, content: bytes, *, file: str = "original.csv", language: str = "en") -> Any:
+    path = f"/competitions/{arena.slug}/organize/original/{file}"
+    return send(arena, path, files={"table": ("my table.csv", content)}, organizer=True, language=language)
+
+
+def test_an_organizer_comes_from_nothing_to_a_competition_that_is_set_up(beginner: Arena) -> None:
+    made = send(beginner, "/organize/new", BASICS, organizer=True)
+    assert (made.status_code, made.headers["location"]) == (
+        303,
+        "/competitions/fresh/organize/data?done=created",
+    )
+    assert upload(beginner, table_csv(beginner.table)).status_code == 303
+    assert rules("fresh").columns == Columns(("sex", "age"), ("income", "rent"))
+    rule = {"approach": "II", "rule": "average", "distance": "gower", "threshold": "0.2"}
+    assert send(beginner, "/competitions/fresh/organize/threshold", rule, organizer=True).status_code == 303
+    beginner.post("/competitions/fresh/invites", json={})
+    shown = page(beginner, "/competitions/fresh/organize/data", organizer=True).text
+    assert "missing" not in words_of(shown)
+    assert "Everything is set" in shown
+    found = rules("fresh")
+    assert [phase.start.isoformat() for phase in found.phases] == [
+        "2031-01-10T09:00:00+09:00",
+        "2031-01-25T09:00:00+09:00",
+    ]
+    assert dict(found.title) == {"en": "Fresh cup", "ja": "新しい“杯”"}
+    assert stored("fresh").original_rows == len(beginner.table)
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [
+        ("slug", "Not A Slug", "1 to 63 small letters"),
+        ("start", "2099", "Choose one of these"),
+        ("zone", "Mars/Olympus", "Choose a time zone"),
+        ("zone", "../../etc/passwd", "Choose a time zone"),
+        ("title_en", "x" * 201, "At most 200"),
+        ("anonymization_start", "", "This time is missing"),
+        ("anonymization_end", "2031-01-09T09:00", "after the start"),
+        ("reidentification_start", "2031-01-23T09:00", "when the first has ended"),
+        ("reidentification_end", "soon", "A date and a time"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field_and_the_rest_is_kept(
+    beginner: Arena, field: str, typed: str, said: str
+) -> None:
+    answer = send(beginner, "/organize/new", BASICS | {field: typed}, organizer=True)
+    assert answer.status_code == 422
+    assert re.search(rf'id="{field}-error">[^<]*{said}', answer.text)
+    assert "Fresh cup" in answer.text or field == "title_en"
+    assert "<option selected>Asia/Tokyo</option>" in answer.text or field == "zone"
+    assert beginner.client.get("/api/v1/competitions").json() == []
+
+
+def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(beginner: Arena) -> None:
+    send(beginner, "/organize/new", BASICS, organizer=True)
+    again = send(beginner, "/organize/new", BASICS, organizer=True, language="ja")
+    assert again.status_code == 422
+    assert "このアドレスのコンテストはすでにあります" in again.text
+
+
+def test_a_competition_may_have_one_phase_and_a_title_in_one_language(beginner: Arena) -> None:
+    fields = BASICS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
+    assert send(beginner, "/organize/new", fields, organizer=True).status_code == 303
+    assert [phase.name for phase in rules("fresh").phases] == ["anonymization"]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_every_draft_is_a_competition_without_a_threshold(start: str) -> None:
+    text = draft(start)
+    competitions.hostable(text)
+    assert parse_competition(text).excessive.threshold is None
+    assert "#" not in text
+
+
+def test_titles_clock_and_phases_may_change_and_times_that_were_not_touched_stay(arena: Arena) -> None:
+    before = rules()
+    shown = page(arena, f"{ORGANIZE}/basics", organizer=True).text
+    fields = dict(re.findall(r'name="(\w+)" type="[\w-]+" value="([^"]*)"', shown))
+    answer = send(
+        arena, f"{ORGANIZE}/basics", fields | {"title_en": "Other", "zone": "Asia/Tokyo"}, organizer=True
+    )
+    assert answer.status_code == 303
+    assert rules().phases == before.phases  # to the microsecond
+    assert rules().title["en"] == "Other"
+
+
+def test_columns_of_a_strange_table_get_roles_which_the_organizer_then_changes(beginner: Arena) -> None:
+    send(beginner, "/organize/new", BASICS | {"start": "2015"}, organizer=True)
+    assert upload(beginner, table_csv(beginner.table)).status_code == 303
+    page_of = page(beginner, "/competitions/fresh/organize/data", organizer=True).text
+    assert "40" in words_of(page_of)
+    of = stored("fresh").original["original"]
+    roles = {"role_0": "quasi_identifier", "role_1": "quasi_identifier", "role_2": "sensitive"}
+    path = "/competitions/fresh/organize/data"
+    answer = send(beginner, path, roles | {"of": of, "role_3": "quasi_identifier"}, organizer=True)
+    assert answer.status_code == 303
+    assert rules("fresh").columns == Columns(("sex", "age", "rent"), ("income",))
+    assert stored("fresh").original_rows == 40  # the data stayed
+    wrong = send(
+        beginner, path, roles | {"of": of, "role_0": "sensitive", "role_3": "sensitive"}, organizer=True
+    )
+    assert wrong.status_code == 422
+    assert 'value="sensitive" selected' in wrong.text.split('name="role_0"')[1].split("</select>")[0]
+    assert send(beginner, path, roles | {"of": of}, organizer=True).status_code == 422
+    assert (
+        send(beginner, path, roles | {"of": "0" * 64, "role_3": "sensitive"}, organizer=True).status_code
+        == 409
+    )
+
+
+def test_parameters_forget_columns_that_are_gone_and_keep_the_others() -> None:
+    columns = Columns(("Kouzou", "city"), ("Youto037", "rent"))
+    found = parse_competition(with_columns_of(draft("2015"), columns))
+    assert found.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}
+    assert found.attackers["id_sa"].parameters == {"column": "Youto037"}
+    assert "sa_rank" not in found.attackers  # nothing of it was left to say
+    assert found.measures["mean_mae"].weight == 1.0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"a,a\n1,2\n", "names &#39;a&#39; twice"),
+        (b"a\n1\n", "at least two are needed"),
+        (b"a,b\nx,y\n", "no column holds numbers only"),
+        (b"", "no file was chosen"),
+        (b"a,b\n1\n", "row 1"),
+    ],
+)
+def test_a_table_that_cannot_be_an_original_is_refused_in_words(
+    arena: Arena, content: bytes, said: str
+) -> None:
+    before = stored()
+    answer = upload(arena, content, language="ja")
+    assert answer.status_code == 422
+    assert "このファイルは使えません" in answer.text
+    assert said in answer.text
+    assert (stored().file, stored().original) == (before.file, before.original)
+
+
+def test_roles_are_suggested_from_the_values_and_known_ones_are_kept() -> None:
+    rows = "".join(f"p{place % 3},{place % 7},{place},{place * 2}\n" for place in range(60))
+    content = ("city,size,age,income\n" + rows).encode()
+    nothing = Columns(("x",), ("y",))
+    assert suggested(content, nothing) == Columns(("city", "size"), ("age", "income"))
+    known = Columns(("age", "size"), ("z",))
+    assert suggested(content, known) == Columns(("city", "size", "age"), ("income",))
+    assert suggested(b"a,b\n1,2\n", nothing) == Columns(("b",), ("a",))
+
+
+def test_both_files_of_the_transactions_track_go_up_one_after_the_other(beginner: Arena) -> None:
+    send(beginner, "/organize/new", BASICS | {"start": "2016"}, organizer=True)
+    files = TRACKS["transactions"].files_of(tc400())
+    early = upload(beginner, files["transactions"], file="transactions.csv")
+    assert early.status_code == 409
+    for name, content in files.items():
+        assert upload(beginner, content, file=f"{name}.csv").status_code == 303
+    shown = page(beginner, "/competitions/fresh/organize/data", organizer=True)
+    assert "400" in words_of(shown.text)
+    assert stored("fresh").original_rows == 400
+    assert upload(beginner, b"x", file="secret.csv").status_code == 404
+
+
+def test_large_files_may_be_sent_to_the_page_of_the_data() -> None:
+    assert FILES.search("/competitions/x/organize/original/original.csv")
+    assert not FILES.search("/competitions/x/organize/measures")
+
+
+def test_weights_parameters_and_attackers_are_written_into_the_file(arena: Arena) -> None:
+    fields = {
+        "weight_mean_mae": "2",
+        "weight_cross_count": "",
+        "measure_cross_count_columns": "age",
+        "counts_euc1": "yes",
+        "attacker_euc1_give_up": "own_row",
+        "attacker_id_sa_column": "rent",
+        "attacker_euc2_assignment_dense_limit": "500",
+        "min_rows_kept": "0.75",
+    }
+    assert send(arena, f"{ORGANIZE}/measures", fields, organizer=True).status_code == 303
+    found = rules()
+    assert {name: one.weight for name, one in found.measures.items()} == {"mean_mae": 2.0, "cross_count": 0.0}
+    assert found.measures["cross_count"].parameters == {"columns": ("age",)}
+    assert found.attackers["euc1"].parameters == {"give_up": "own_row"}
+    assert found.attackers["id_sa"].counts is False
+    assert found.attackers["id_sa"].parameters == {"column": "rent"}
+    assert found.attackers["euc2_assignment"].parameters == {"dense_limit": 500}
+    assert found.limits.min_rows_kept == 0.75
+    assert found.limits.valid_per_day == 10
+    shown = page(arena, f"{ORGANIZE}/measures", organizer=True, language="ja").text
+    assert "平均値の誤差" in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "typed"),
+    [
+        ("weight_mean_mae", "-1"),
+        ("weight_mean_mae", "nan"),
+        ("weight_mean_mae", "1e999"),
+        ("min_rows_kept", "2"),
+    ],
+)
+def test_a_weight_that_is_no_weight_is_said_and_kept(arena: Arena, field: str, typed: str) -> None:
+    before = stored().file
+    fields = {"weight_rfm": "1", "weight_cross_count": "7.25", "min_rows_kept": "0.5"} | {field: typed}
+    answer = send(arena, f"{ORGANIZE}/measures", fields, organizer=True)
+    assert answer.status_code == 422
+    assert 'class="error"' in answer.text
+    assert 'value="7.25"' in answer.text
+    assert stored().file == before
+
+
+def test_a_competition_without_weights_is_refused(arena: Arena) -> None:
+    answer = send(arena, f"{ORGANIZE}/measures", {"min_rows_kept": "0.5"}, organizer=True)
+    assert answer.status_code == 422
+    assert "nothing could be ranked" in answer.text
+
+
+def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
+    assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 303
+    found = rules()
+    assert (found.publication.board, found.publication.feedback) == ("teams", "daily")
+    assert found.publication.shuffle_targets is True
+    assert found.publication.frozen_from.isoformat() == "2031-01-20T09:00:00+09:00"
+    assert (found.ranking.rule, found.ranking.finals) == ("rank_sum", 3)
+    assert (found.limits.valid_total, found.limits.file_mb, found.limits.min_rows_kept) == (50, 8, 0.5)
+    shown = page(arena, f"{ORGANIZE}/publication", organizer=True).text
+    assert 'value="2031-01-20T09:00"' in shown
+    assert "oracle" in shown
+
+
+@pytest.mark.parametrize("typed", ["0", "-1", "1.5", "١٢", "9" * 30, ""])
+def test_a_quota_that_is_no_count_is_refused_with_all_else_kept(arena: Arena, typed: str) -> None:
+    answer = send(arena, f"{ORGANIZE}/publication", PUBLICATION | {"valid_total": typed}, organizer=True)
+    assert answer.status_code == 422
+    assert 'id="valid_total-error"' in answer.text
+    assert re.search(r'value="daily" checked', answer.text)
+
+
+def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
+    path, before = f"{ORGANIZE}/file", stored().file
+    changed = before.replace("threshold = 0.2", "threshold = 0.25")
+    shown = send(arena, path, {"text": changed.replace("\n", "\r\n"), "do": "compare"}, organizer=True)
+    assert shown.status_code == 200
+    assert "<ins>+ threshold = 0.25</ins>" in shown.text
+    assert "<del>- threshold = 0.2</del>" in shown.text
+    assert stored().file == before
+    (of,) = re.findall(r'name="of" value="(\w+)"', shown.text)
+    saved = send(arena, path, {"text": changed, "do": "save", "of": of}, organizer=True)
+    assert saved.status_code == 303
+    assert stored().file == changed
+    stale = send(arena, path, {"text": before, "do": "save", "of": of}, organizer=True)
+    assert stale.status_code == 409
+    assert "<ins>+ threshold = 0.2</ins>" in stale.text
+
+
+def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> None:
+    path, good = f"{ORGANIZE}/file", competition_file(threshold=0.3)
+    shown = send(arena, path, {"do": "compare"}, files={"upload": ("c.toml", good.encode())}, organizer=True)
+    assert "<ins>+ threshold = 0.3</ins>" in shown.text
+    bad = send(arena, path, {"text": "colour = 1\n" + good, "do": "compare"}, organizer=True, language="ja")
+    assert bad.status_code == 422
+    assert "存在しない設定項目です" in bad.text
+    assert "colour is not a key of the format" in bad.text
+    assert "colour = 1" in bad.text.split("<textarea")[1]
+    for strange in ("\x00", "not = toml = at all", ""):
+        assert send(arena, path, {"text": strange, "do": "save"}, organizer=True).status_code == 422
+    text = page(arena, f"{ORGANIZE}/competition.toml", organizer=True)
+    assert text.text == stored().file
+    assert "attachment" in text.headers["content-disposition"]
+
+
+def test_other_columns_in_the_file_are_said_to_drop_the_data(arena: Arena) -> None:
+    other = stored().file.replace('"sex", "age"', '"sex", "years"')
+    shown = send(arena, f"{ORGANIZE}/file", {"text": other, "do": "compare"}, organizer=True)
+    assert "saving drops the data" in shown.text
+
+
+def test_once_somebody_has_submitted_the_data_stand_and_new_rules_are_a_set(arena: Arena) -> None:
+    arena.submit("red")
+    shown = page(arena, f"{ORGANIZE}/data", organizer=True).text
+    assert 'type="file"' not in shown
+    assert upload(arena, table_csv(arena.table.iloc[:30])).status_code == 409
+    fields = {"weight_mean_mae": "5", "min_rows_kept": "0.5"}
+    before = stored().file
+    answer = send(arena, f"{ORGANIZE}/measures", fields, organizer=True)
+    assert answer.headers["location"].startswith(f"{ORGANIZE}/rescores")
+    (made,) = arena.get("/competitions/small/rescores").json()
+    assert (made["total"], stored().file == before) == (1, True)
+    again = send(arena, f"{ORGANIZE}/measures", fields, organizer=True, language="ja")
+    assert again.status_code == 409
+    assert "再採点が進行中です" in again.text
+    assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 409
+    arena.post(f"/rescores/{made['id']}/cancel")
+    assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert rules().publication.board == "teams"
+
+
+def test_settings_that_are_written_are_read_back_as_they_were() -> None:
+    for start in STARTS:
+        text = draft(start)
+        found = parse_competition(text)
+        again = with_measures(text, found.measures)
+        again = with_attackers(again, found.track, found.attackers)
+        again = with_publication(again, found.publication, found.ranking, found.limits)
+        read = parse_competition(again)
+        weighed = {name: one for name, one in found.measures.items() if one.weight or one.parameters}
+        assert dict(read.measures) == weighed
+        assert (read.publication, read.ranking, read.limits) == (
+            found.publication,
+            found.ranking,
+            found.limits,
+        )
+
+
+def test_names_of_columns_are_spelled_so_that_toml_reads_them() -> None:
+    names = ('say "b"', "back\\slash", "日本語", "tab\tand\x7f", "#")
+    found = parse_competition(with_columns_of(draft("microdata"), Columns(names[:3], names[3:])))
+    assert found.columns == Columns(names[:3], names[3:])
+    with pytest.raises(TypeError):
+        value_text(None)
