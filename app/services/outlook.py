@@ -117,7 +117,7 @@ def counted(session: Session, competition_id: UUID) -> Counts:
 
 
 def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
-    found: dict[State, int] = dict(session.execute(query.group_by(state)).tuples().all())
+    found: dict[State, int] = dict(session.execute(query.group_by(state)).all())
     return {each: found.get(each, 0) for each in State}
 
 

@@ -74,6 +74,7 @@ WORDS: dict[str, dict[str, str]] = {
     "noted_en": {"en": "English", "ja": "英語"},
     "noted_end": {"en": "end", "ja": "終了"},
     "noted_ja": {"en": "Japanese", "ja": "日本語"},
+    "noted_original": {"en": "original data", "ja": "元データ"},
     "noted_reason": {"en": "reason", "ja": "理由"},
     "noted_secrets": {"en": "secrets", "ja": "正解"},
     "noted_sha256": {"en": "fingerprint of the file", "ja": "ファイルの識別子"},

@@ -3,11 +3,105 @@
 from collections.abc import Callable
 from typing import Any
 
+from sqlalchemy import select
+
+from app.db.models import Competition
+from app.roles import Role
+from app.scoring.competition_file import parse_competition
+from app.services import accounts, rehearsals
+from app.transaction import transaction
+from tests.arena import PASSWORD, noisy_release, numbers
+
+DESK = "/competitions/{slug}/organize"
+SEEN = (303, 403, 403, 200, 403, 200)
+DONE = (303, 403, 403, 303, 403, 303)
+ONCE = (303, 403, 403, 303, 403, 409)
+"""The organizer has done it before the administrator asks."""
+
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
+    f"GET {DESK}": SEEN,
+    f"GET {DESK}/phases": SEEN,
+    f"GET {DESK}/phases/{{name}}/{{act}}": SEEN,
+    f"POST {DESK}/phases/{{name}}/{{act}}": DONE,
+    f"GET {DESK}/submissions": SEEN,
+    f"GET {DESK}/submissions/{{submission_id}}": SEEN,
+    f"POST {DESK}/submissions/{{submission_id}}/disqualify": ONCE,
+    f"POST {DESK}/submissions/{{submission_id}}/reinstate": ONCE,
+    f"POST {DESK}/submissions/{{submission_id}}/score-again": (303, 403, 403, 409, 403, 409),
+    f"GET {DESK}/rescores": SEEN,
+    f"POST {DESK}/rescores": ONCE,
+    f"GET {DESK}/rescores/{{rescore_id}}": SEEN,
+    f"POST {DESK}/rescores/{{rescore_id}}/apply": (303, 403, 403, 409, 403, 409),
+    f"POST {DESK}/rescores/{{rescore_id}}/cancel": ONCE,
+    f"GET {DESK}/teams": SEEN,
+    f"POST {DESK}/teams/invites": SEEN,
+    f"POST {DESK}/teams/organizers": DONE,
+    f"POST {DESK}/teams/organizers/{{user_id}}/remove": DONE,
+    f"GET {DESK}/teams/{{team_id}}": SEEN,
+    f"POST {DESK}/teams/{{team_id}}/grants": DONE,
+    f"POST {DESK}/teams/{{team_id}}/disqualify": ONCE,
+    f"POST {DESK}/teams/{{team_id}}/reinstate": ONCE,
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": SEEN,
+    f"GET {DESK}/baselines": SEEN,
+    f"POST {DESK}/baselines": DONE,
+    f"POST {DESK}/baselines/{{team_id}}/remove": DONE,
+    f"GET {DESK}/announcements": SEEN,
+    f"POST {DESK}/announcements": DONE,
+    f"POST {DESK}/announcements/{{announcement_id}}/withdraw": DONE,
+    f"GET {DESK}/audit": SEEN,
+    f"GET {DESK}/health": SEEN,
+    f"GET {DESK}/exports": SEEN,
 }
 
-CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}
+
+def an_extension(stage: Any) -> dict[str, Any]:
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == stage.arena.slug)).one()
+        mark = rehearsals.mark(parse_competition(row.file).phases, row.paused_at)
+    return {"data": {"mark": mark, "end": "2099-01-01T09:00"}}
+
+
+def an_organizers_name(_: Any = None) -> str:
+    with transaction() as session:
+        name = f"person {next(numbers)}"
+        accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+    return name
+
+
+def an_organizer(stage: Any) -> dict[str, str]:
+    path = f"/competitions/{stage.arena.slug}/organizers"
+    return {"user_id": stage.arena.post(path, json={"name": an_organizers_name()}).json()["user_id"]}
+
+
+def a_baseline(stage: Any) -> dict[str, str]:
+    table, secret = noisy_release(next(numbers), stage.arena.table)
+    answer = stage.arena.post(
+        f"/competitions/{stage.arena.slug}/baselines",
+        files={"anonymized": ("a.csv", table), "secret": ("s.csv", secret)},
+        data={"name": f"baseline {next(numbers)}"},
+    )
+    return {"team_id": answer.json()["team_id"]}
+
+
+CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
+    f"POST {DESK}/phases/{{name}}/{{act}}": an_extension,
+    f"POST {DESK}/rescores": lambda _: {"data": {"by": "rules", "threshold": "0.1"}},
+    f"POST {DESK}/teams/organizers": lambda _: {"data": {"name": an_organizers_name()}},
+    f"POST {DESK}/teams/{{team_id}}/grants": lambda _: {"data": {"cap": "valid_total", "amount": "1"}},
+    f"POST {DESK}/baselines": lambda _: {
+        "data": {"method": "add_noise", "name": f"baseline {next(numbers)}"}
+    },
+    f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
+}
 """What is sent with a request, from the ``Stage``."""
-PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
+PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
+    f"GET {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "pause"},
+    f"POST {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "extend"},
+    f"POST {DESK}/teams/organizers/{{user_id}}/remove": an_organizer,
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": lambda stage: {
+        "user_id": stage.users["own team"]
+    },
+    f"POST {DESK}/baselines/{{team_id}}/remove": a_baseline,
+}
 """What the names in a path stand for, where the stage's own do not do."""

@@ -1,0 +1,163 @@
+"""The organizers' first page, and phases that are moved after a look at what will happen."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.db.models import AuditEntry, Evaluation, State
+from app.scoring.competition_file import parse_competition
+from app.transaction import transaction
+from app.web import words
+from app.web.shown import shown_time
+from tests.arena import Arena, competition_file
+from tests.contest import Contest, competition_row, turn
+from tests.web.reader import page, send
+
+DESK = "/competitions/small/organize"
+
+
+def read(arena: Arena, path: str = "", *, language: str = "en", status: int = 200) -> str:
+    answer = page(arena, DESK + path, organizer=True, language=language)
+    assert answer.status_code == status, answer.text
+    return unescape(answer.text)
+
+
+def said(key: str, language: str = "en", **parts: object) -> str:
+    return words.WORDS[key][language].format(**parts)
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    return Contest.opened(client)
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_the_dashboard_of_a_quiet_contest_says_so(arena: Arena, language: str) -> None:
+    shown = read(arena, language=language)
+    assert said("duty_no_teams", language) in shown
+    assert said("duty_unswept", language) in shown
+    assert said("duty_errors", language, n=1) not in shown
+
+
+def test_the_dashboard_names_what_failed_and_where_to_mend_it(arena: Arena) -> None:
+    failed(arena.submit("red").json()["id"])
+    shown = read(arena)
+    assert said("duty_errors", n=1) in shown
+    assert f'href="{DESK}/submissions?state=ERROR"' in shown
+    assert said("duty_no_teams") not in shown
+
+
+def failed(submission_id: str) -> None:
+    with transaction() as session:
+        evaluation = session.query(Evaluation).filter_by(submission_id=submission_id, current=True).one()
+        evaluation.state, evaluation.failure = State.ERROR, "the disk was full"
+
+
+def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None:
+    contest.submit("red", scored=False)
+    contest.move(anonymization=(-3, -2))
+    turn()
+    assert said("duty_settling", n=1) in read(contest.arena)
+    assert said("run_settling_waits", n=1) in read(contest.arena, "/phases")
+
+
+def later(days: float) -> str:
+    """A time on the competition's clock, as a field for date and time gives it."""
+    moment = datetime.now(UTC) + timedelta(days=days, hours=9)
+    return moment.strftime("%Y-%m-%dT%H:%M")
+
+
+def fields_of(shown: str) -> dict[str, str]:
+    """The hidden fields of a page's form."""
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown))
+
+
+def extension(days: float, *, follow: bool = True) -> str:
+    more = "&move_following=true" if follow else ""
+    return f"/phases/anonymization/extend?end={later(days)}{more}"
+
+
+def test_a_preview_shows_every_window_and_changes_nothing(contest: Contest) -> None:
+    before = competition_row().file
+    shown = read(contest.arena, extension(4))
+    assert shown.count("<time ") >= 8  # two phases, start and end, before and after
+    assert said("run_notice_longer", n=0) in shown
+    assert later(4).replace("T", " ") in shown
+    assert competition_row().file == before
+    with transaction() as session:
+        assert session.query(AuditEntry).filter_by(action="phase.extend").count() == 0
+
+
+def test_what_is_confirmed_is_what_was_previewed(contest: Contest) -> None:
+    fields = fields_of(read(contest.arena, extension(4)))
+    answer = send(contest.arena, DESK + "/phases/anonymization/extend", fields, organizer=True)
+    assert answer.headers["location"] == DESK + "/phases?done=extended"
+    shown = read(contest.arena, "/phases")
+    first, second = parse_competition(competition_row().file).phases
+    assert shown_time(first.end, "Asia/Tokyo") in shown
+    assert fields["end"] == first.end.isoformat()
+    assert abs(second.start - first.end - timedelta(days=1)) < timedelta(seconds=5)  # has moved as well
+    assert said("done_extended") in read(contest.arena, "/phases?done=extended")
+
+
+def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
+    contest.arena.team("red")
+    assert said("run_notice_shorter", n=1) in read(contest.arena, extension(0.5))
+
+
+def test_an_end_that_cannot_be_is_refused_in_words_with_what_was_typed(contest: Contest) -> None:
+    for path, key, status in (
+        (extension(-1), "problem_end_passed", 422),
+        (extension(2.5, follow=False), "problem_phases_overlap", 409),
+        ("/phases/anonymization/extend?end=soon", "problem_no_time", 422),
+        ("/phases/reidentification/pause", "problem_phase_closed", 409),
+        ("/phases/anonymization/resume", "problem_phase_not_paused", 409),
+        ("/phases/anonymization/explode", "problem_no_such_act", 404),
+        ("/phases/elsewhere/pause", "problem_no_such_phase", 404),
+    ):
+        shown = read(contest.arena, path, language="ja", status=status)
+        assert said(key, "ja") in shown, path
+    assert f'value="{later(-1)}"' in read(contest.arena, extension(-1), status=422)
+
+
+def test_a_confirmation_of_windows_that_have_moved_since_is_refused(contest: Contest) -> None:
+    fields = fields_of(read(contest.arena, extension(4)))
+    contest.move(reidentification=(200, 300))
+    before = competition_row().file
+    answer = send(contest.arena, DESK + "/phases/anonymization/extend", fields, organizer=True)
+    assert (answer.status_code, competition_row().file) == (409, before)
+    assert said("problem_changed_meanwhile") in unescape(answer.text)
+
+
+def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
+    shown = read(contest.arena, "/phases/anonymization/pause")
+    assert said("run_notice_refused") in shown
+    path = DESK + "/phases/anonymization/"
+    assert send(contest.arena, path + "pause", fields_of(shown), organizer=True).status_code == 303
+    assert competition_row().paused_at is not None
+    assert said("duty_paused") in read(contest.arena)
+    shown = read(contest.arena, "/phases/anonymization/resume")
+    assert said("run_notice_taken") in shown
+    assert competition_row().paused_at is not None
+    assert send(contest.arena, path + "resume", fields_of(shown), organizer=True).status_code == 303
+    assert competition_row().paused_at is None
+
+
+def test_a_freeze_of_the_board_that_does_not_move_is_said(client: TestClient) -> None:
+    frozen = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
+    more = f"[publication]\nfrozen_from = {frozen}"
+    arena = Arena.opened(client, file=competition_file(more=more))
+    assert said("run_notice_freeze") in read(arena, extension(4))
+
+
+def test_a_phase_that_has_turned_shows_what_happened_and_offers_nothing(contest: Contest) -> None:
+    contest.submit("red")
+    contest.attack()
+    shown = read(contest.arena, "/phases")
+    assert said("run_turned_note") in shown
+    assert 'id="end-anonymization"' not in shown
+    assert 'id="end-reidentification"' in shown
+    assert said("problem_phase_turned") in read(contest.arena, extension(4), status=409)
