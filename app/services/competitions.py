@@ -27,7 +27,7 @@ from app.services import audit
 from app.services.accounts import Principal
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def read_file(text: str) -> Competition:
     """Parsed once per text: a stored file is read far more often than it changes."""
     return parse_competition(text)

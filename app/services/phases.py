@@ -47,7 +47,11 @@ class Standing:
 
 def standing(session: Session, row: CompetitionRow) -> Standing:
     """Where the competition stands now; ask with its lock held if something is decided by it."""
-    now = clock(session)
+    return standing_at(row, clock(session))
+
+
+def standing_at(row: CompetitionRow, now: datetime) -> Standing:
+    """Where the competition stands at ``now``."""
     moment = row.paused_at or now
     competition = competitions.read_file(row.file)
     state = state_at(moment, competition, row)

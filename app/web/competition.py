@@ -1,18 +1,88 @@
-"""A competition's first page: what it is, and where it stands."""
+"""A competition's first page: what it is, where it stands, who leads and why, and what to do next."""
+
+import re
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 
+from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
+from app.scoring.competition import Competition
+from app.scoring.tracks import TRACKS
+from app.scoring.transaction_tables import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.services import announcements
+from app.services.accounts import Principal
+from app.services.boards import anonymization, reidentification
+from app.services.boards.anonymization import Board
+from app.services.boards.reidentification import Board as AttackersBoard
+from app.services.boards.reidentification import Row as AttackersRow
+from app.services.phases import phase_of
 from app.transaction import transaction
-from app.web.frame import frame_of
+from app.web.frame import Frame, frame_of
+from app.web.leading import lead_of, top
+from app.web.next_step import next_step
 from app.web.site import PageRoute, page
 
 router = APIRouter(route_class=PageRoute)
+IN_VIEW = 3
+"""How many announcements stand open; older ones are folded."""
 
 
 @router.get("/competitions/{slug}")
 def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-    return page(request, principal, "overview.html", frame=frame)
+        board = open_board(session, principal, slug)
+        attacks = attackers_board(session, principal, frame) if board else None
+        said = announcements.listed(session, slug)
+    competition = frame.competition
+    return page(
+        request,
+        principal,
+        "overview.html",
+        frame=frame,
+        board=board,
+        first_rows=top(board) if board else [],
+        lead=lead_of(board, competition) if board else None,
+        attackers=leading(attacks) if attacks else [],
+        attackers_hidden=attacks is not None and attacks.hidden,
+        paragraphs=paragraphs,
+        announcements=said,
+        in_view=IN_VIEW,
+        step=next_step(frame, principal),
+        columns=column_count(competition),
+        built_in=len(TRACKS[competition.track].attackers),
+        two_phases=phase_of(competition, "reidentification") is not None,
+    )
+
+
+def open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
+    try:
+        return anonymization.board(session, principal, slug)
+    except NotAllowed:
+        return None
+
+
+def attackers_board(session: Session, principal: Principal | None, frame: Frame) -> AttackersBoard | None:
+    """The board of the second phase, as soon as there are targets."""
+    if frame.row.published_at is None:
+        return None
+    return reidentification.board(session, principal, frame.competition.slug)
+
+
+def leading(board: AttackersBoard) -> list[AttackersRow]:
+    """Those on the first rank, as far as the scores of guesses are visible."""
+    return [row for row in board.rows if row.rank == 1 and row.identified]
+
+
+def paragraphs(text: str) -> list[str]:
+    """What stands between empty lines."""
+    return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
+
+
+def column_count(competition: Competition) -> int:
+    """The columns of the original."""
+    if competition.columns is None:
+        return len(CUSTOMER_COLUMNS) + len(TRANSACTION_COLUMNS)
+    return len(competition.columns.quasi_identifiers) + len(competition.columns.sensitive)

@@ -7,7 +7,10 @@ const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyl
 function inOwnZone(root) {
   for (const time of root.querySelectorAll("time[data-zone]:not([title])")) {
     const moment = new Date(time.dateTime);
-    if (time.dataset.zone !== own && !Number.isNaN(moment.getTime())) time.title = `${format.format(moment)} (${own})`;
+    if (time.dataset.zone === own || Number.isNaN(moment.getTime())) continue;
+    time.title = `${format.format(moment)} (${own})`;
+    if ("beside" in time.dataset) time.insertAdjacentHTML("afterend", `<span class="own_zone"></span>`);
+    if ("beside" in time.dataset) time.nextElementSibling.textContent = time.title;
   }
 }
 

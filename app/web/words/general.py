@@ -9,10 +9,6 @@ WORDS: dict[str, dict[str, str]] = {
     "lower_is_better": {"en": "lower is better", "ja": "小さいほど良い"},
     "measures": {"en": "Measures", "ja": "指標"},
     "name": {"en": "Name", "ja": "名前"},
-    "no_competitions": {
-        "en": "No competition yet. An organizer creates one from its file through the API.",
-        "ja": "コンテストはまだありません。主催者が API で設定ファイルから作成します。",
-    },
     "not_found": {
         "en": "This page does not exist, or is not open to you.",
         "ja": "ページが存在しないか、閲覧できません。",

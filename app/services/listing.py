@@ -1,0 +1,78 @@
+"""All competitions as one person meets them, in a fixed number of queries however many there are."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Member, Organizer, Team
+from app.errors import NotAllowed
+from app.scoring.competition import Competition
+from app.services import competitions, phases, visibility
+from app.services.accounts import Principal
+from app.services.leases import clock
+from app.services.phases import Standing
+from app.services.visibility import Audience
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """``team``: the reader's own; ``organizer``: it is theirs; ``teams``: how many there are, None where the
+    boards, which name them, are not open to the reader."""
+
+    competition: Competition
+    standing: Standing
+    team: str | None
+    organizer: bool
+    teams: int | None
+
+
+def competitions_for(session: Session, principal: Principal | None) -> list[Listed]:
+    """Every competition, oldest first."""
+    now = clock(session)
+    own = own_teams(session, principal) if principal else {}
+    organized = organized_by(session, principal) if principal else set()
+    counted = team_counts(session)
+    return [
+        listed(row, phases.standing_at(row, now), own.get(row.id), row.id in organized, counted)
+        for row in competitions.listed(session)
+    ]
+
+
+def listed(
+    row: CompetitionRow, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
+) -> Listed:
+    competition = competitions.read_file(row.file)
+    audience = Audience(team.id if team else None, organizer)
+    teams = counted.get(row.id, 0) if sees_teams(competition, audience) else None
+    return Listed(competition, standing, team.name if team else None, organizer, teams)
+
+
+def sees_teams(competition: Competition, audience: Audience) -> bool:
+    try:
+        visibility.require_board(competition, audience)
+    except NotAllowed:
+        return False
+    return True
+
+
+def own_teams(session: Session, principal: Principal) -> dict[UUID, Team]:
+    """The person's teams by competition."""
+    mine = select(Team).join(Member, Member.team_id == Team.id).where(Member.user_id == principal.user_id)
+    return {team.competition_id: team for team in session.scalars(mine)}
+
+
+def organized_by(session: Session, principal: Principal) -> set[UUID]:
+    """The competitions that the person was made an organizer of; an administrator's right is not meant."""
+    mine = select(Organizer.competition_id).where(Organizer.user_id == principal.user_id)
+    return set(session.scalars(mine))
+
+
+def team_counts(session: Session) -> dict[UUID, int]:
+    """How many teams compete, by competition."""
+    competing = select(Team.competition_id, func.count()).where(
+        Team.disqualified_at.is_(None), ~Team.baseline
+    )
+    return dict(iter(session.execute(competing.group_by(Team.competition_id))))

@@ -1,0 +1,102 @@
+"""The front page: which competitions there are, where they stand, and whose they are."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import event
+
+from app.db.engine import get_engine
+from app.db.models import Competition
+from app.transaction import transaction
+from app.web.words.front import WORDS
+from tests.arena import Arena, competition_file
+from tests.web.reader import page, words_of
+
+
+def headings(shown: str) -> list[str]:
+    """The groups and the titles below them, in their order."""
+    found = re.findall(r"<h2[^>]*>(.*?)</h2>|<h3><a [^>]*>(.*?)</a>", shown)
+    return [group or title for group, title in found]
+
+
+def another(slug: str, title: str, *, opens: float, closes: float, more: str = "") -> None:
+    """A competition of nobody who asks."""
+    file = competition_file(slug, opens=opens, closes=closes, more=more).replace("Small cup", title)
+    with transaction() as session:
+        session.add(Competition(slug=slug, file=file, scales={}, original={}))
+
+
+def test_what_goes_on_stands_first_then_what_is_to_come_then_what_is_over(arena: Arena) -> None:
+    another("later", "Later", opens=3, closes=4)
+    another("soon", "Soon", opens=1, closes=4)
+    another("ending", "Ending", opens=-3, closes=0.5)
+    shown = page(arena, "/").text
+    assert headings(shown) == ["Going on", "Ending", "Small cup", "Coming", "Soon", "Later"]
+    assert "Anonymization starts" in shown  # what the one to come waits for
+
+
+def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
+    another("ending", "Ending", opens=-3, closes=0.5)
+    shown = page(arena, "/", team="red").text
+    assert headings(shown) == ["Your competitions", "Small cup", "Going on", "Ending"]
+    assert "your team: red" in shown
+    assert WORDS["front_organizer"]["en"] not in shown
+
+
+def test_organizers_are_told_which_are_theirs_and_may_create_another(arena: Arena) -> None:
+    shown = page(arena, "/", organizer=True).text
+    assert headings(shown)[0] == "Your competitions"
+    assert WORDS["front_organizer"]["en"] in shown
+    assert 'href="/organize/new"' in shown
+    assert 'href="/organize/new"' not in page(arena, "/", team="red").text
+    assert 'href="/organize/new"' not in page(arena, "/").text
+
+
+def test_a_long_name_of_a_team_is_text(arena: Arena) -> None:
+    name = '<i>"長い名前"</i>' * 5
+    shown = page(arena, "/", team=name).text
+    assert "<i>" not in shown
+    assert "&lt;i&gt;" in shown
+
+
+@pytest.mark.parametrize(
+    ("setting", "seen_by"), [("public", {None, "red"}), ("teams", {"red"}), ("organizers", set())]
+)
+def test_teams_are_counted_for_those_to_whom_the_boards_are_open(
+    client: TestClient, setting: str, seen_by: set[str | None]
+) -> None:
+    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{setting}"'))
+    arena.team("red")
+    arena.team("blue")
+    for team in (None, "red"):
+        assert ("2 teams" in page(arena, "/", team=team).text) == (team in seen_by)
+    assert "2 teams" in page(arena, "/", organizer=True).text
+
+
+def test_the_page_asks_the_database_as_often_however_many_competitions_there_are(arena: Arena) -> None:
+    arena.team("red")
+    few = queries(arena)
+    for number in range(20):
+        another(f"cup-{number}", f"Cup {number}", opens=-1, closes=number + 1)
+    assert queries(arena) == few
+
+
+def queries(arena: Arena) -> int:
+    asked: list[str] = []
+
+    def count(connection: object, cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    event.listen(get_engine(), "before_cursor_execute", count)
+    try:
+        assert page(arena, "/", team="red").status_code == 200
+    finally:
+        event.remove(get_engine(), "before_cursor_execute", count)
+    return len(asked)
+
+
+def test_the_front_page_is_whole_in_japanese(arena: Arena) -> None:
+    shown = words_of(page(arena, "/", language="ja").text)
+    for said in ("開催中", "小さな杯", "個票データ"):
+        assert said in shown

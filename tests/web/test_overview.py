@@ -1,0 +1,248 @@
+"""A competition's first page: what it is, where it stands, who leads and why, what to do next."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.scoring.competition_file import parse_competition
+from app.services.boards.anonymization import Board, Row
+from app.web.leading import compared, lead_of, percent, top
+from app.web.words.overview import WORDS
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, competition_file
+from tests.contest import Contest
+from tests.web.reader import page, words_of
+
+
+def line(rank: int | None, **given: Any) -> Row:
+    row = Row(
+        rank=rank,
+        team=f"team {rank}",
+        own=False,
+        baseline=False,
+        entries=1,
+        overall=0.15,
+        utility=0.1,
+        security=0.2,
+        rivals=None,
+        rank_sum=None,
+        on_front=True,
+        received_at=datetime.now(UTC),
+        measures={},
+        attackers={"id_rand": 0.1, "euc1": 0.2, "gower": 0.2},
+    )
+    return replace(row, **given)
+
+
+def board_of(*rows: Row) -> Board:
+    return Board("small", {}, None, False, (), (), rows)
+
+
+RULES = parse_competition(competition_file())
+
+
+def said(arena: Arena, **reader: Any) -> str:
+    """What the reader sees, in one line."""
+    return unescape(" ".join(words_of(page(arena, f"/competitions/{arena.slug}", **reader).text)))
+
+
+def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
+    found = lead_of(board_of(line(1), line(2, utility=0.3), line(None)), RULES)
+    assert found is not None
+    assert (found.row.rank, found.attacker, found.by_rival, found.tied, found.found) == (
+        1,
+        "euc1",
+        False,
+        1,
+        "20",
+    )
+    assert found.second is not None
+    assert found.second.rank == 2
+
+
+def test_an_attacker_that_does_not_count_is_not_named() -> None:
+    file = competition_file(more="[attackers.euc1]\ncounts = false\n")
+    found = lead_of(board_of(line(1)), parse_competition(file))
+    assert found is not None
+    assert found.attacker == "gower"
+
+
+def test_a_rival_who_finds_the_most_is_the_best_attacker() -> None:
+    found = lead_of(board_of(line(1, rivals=0.5, security=0.5)), RULES)
+    assert found is not None
+    assert found.by_rival
+    beaten = lead_of(board_of(line(1, rivals=0.1)), RULES)
+    assert beaten is not None
+    assert not beaten.by_rival
+
+
+def test_nobody_leads_before_anybody_has_a_rank() -> None:
+    assert lead_of(board_of(line(None, overall=None)), RULES) is None
+    assert lead_of(board_of(), RULES) is None
+
+
+def test_the_second_place_is_the_next_rank_not_another_of_the_first() -> None:
+    found = lead_of(board_of(line(1), line(1), line(3)), RULES)
+    assert found is not None
+    assert found.second is not None
+    assert (found.tied, found.second.rank) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("second", "better_in"),
+    [
+        ({"utility": 0.2, "security": 0.3}, "both"),
+        ({"utility": 0.2, "security": 0.2}, "more_useful"),
+        ({"utility": 0.2, "security": 0.1}, "more_useful"),
+        ({"utility": 0.1, "security": 0.3}, "safer"),
+        ({"utility": 0.05, "security": 0.3}, "safer"),
+        ({"utility": 0.1, "security": 0.2}, "neither"),
+    ],
+)
+def test_the_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
+    assert compared(line(1), line(2, **second)) == better_in
+
+
+def test_baselines_are_in_no_place_of_the_first_rows() -> None:
+    rows = [line(place) for place in range(1, 8)] + [line(None, baseline=True)]
+    assert [row.rank for row in top(board_of(*rows))] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0"), (0.0004, "<0.1"), (0.021, "2.1"), (0.05, "5"), (0.2149, "21"), (0.999, "100"), (1.0, "100")],
+)
+def test_shares_are_said_in_percent(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -> None:
+    arena.submit("red")
+    arena.submit("blue", seed=2)
+    score_everything()
+    rows = arena.board()["rows"]
+    shown = said(arena)
+    assert "40 individuals with 4 columns" in shown
+    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
+    best = percent(rows[0]["security"])
+    assert f"{best} % of the individuals" in shown
+    for row in rows:
+        assert f"{row['utility']:.4f}" in shown
+        assert f"{row['security']:.4f}" in shown
+
+
+def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
+    arena.submit("red")
+    score_everything()
+    shown = said(arena, language="ja")
+    assert "40 人・4 列の個票データ" in shown
+    assert "首位はredで" in shown
+    assert "leads" not in shown
+
+
+def test_before_the_first_release_nobody_leads(arena: Arena) -> None:
+    assert WORDS["lead_anonymous"]["en"] in said(arena)
+
+
+def test_a_closed_board_names_nobody(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "teams"'))
+    arena.submit("crimson")
+    score_everything()
+    assert WORDS["lead_closed"]["en"] in said(arena)
+    assert "crimson" not in said(arena)
+    assert "crimson leads" in said(arena, team="blue")
+
+
+def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_data(
+    client: TestClient,
+) -> None:
+    arena = Arena.opened(client)
+    arena.post("/competitions", content=competition_file("bare", opens=1, closes=2))
+    shown = page(arena, "/competitions/bare").text
+    assert WORDS["about_missing"]["en"] in shown
+    assert "Not begun" in shown
+    own = page(arena, "/competitions/bare", organizer=True).text
+    assert 'href="/competitions/bare/organize/data"' in own
+
+
+def next_link(arena: Arena, **reader: Any) -> str:
+    shown = page(arena, f"/competitions/{arena.slug}", **reader).text
+    (link,) = re.findall(r'<a class="button" href="([^"]*)"', shown)
+    return str(link)
+
+
+def test_everybody_is_shown_their_own_next_step(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}"
+    assert next_link(arena) == f"/sign-in?to={path}"
+    assert next_link(arena, organizer=True) == f"{path}/organize"
+    assert next_link(arena, team="red") == f"{path}/submissions"
+    other = Arena.opened(arena.client, slug="other")
+    other.tokens["stranger"] = arena.team("red")
+    assert next_link(other, team="stranger") == "/account"
+
+
+def test_the_next_step_follows_the_phases(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    arena, path = contest.arena, f"/competitions/{contest.arena.slug}"
+    contest.submit("red")
+    contest.between()
+    assert next_link(arena, team="red") == f"{path}/submissions"
+    contest.attack()
+    assert next_link(arena, team="red") == f"{path}/targets"
+    assert WORDS["lead_attackers_hidden"]["en"] in said(arena)
+    contest.close()
+    assert next_link(arena, team="red") == f"{path}/boards/anonymization"
+    assert next_link(arena) == f"{path}/boards/anonymization"
+
+
+def test_a_pause_is_said_and_nothing_is_counted_down(arena: Arena) -> None:
+    assert "data-until" in page(arena, f"/competitions/{arena.slug}").text
+    arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
+    shown = page(arena, f"/competitions/{arena.slug}", team="red").text
+    assert WORDS["step_team_paused"]["en"] in shown
+    assert "data-until" not in shown
+
+
+def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    target = contest.submit("red")
+    contest.submit("blue")
+    contest.attack()
+    contest.guessed("blue", target, 30)
+    assert "Leading the attackers" not in said(contest.arena)
+    assert "Leading the attackers: blue, with 30 of 40" in said(contest.arena, organizer=True)
+    contest.close()
+    assert "Leading the attackers: blue, with 30 of 40" in said(contest.arena)
+
+
+def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}/announcements"
+    arena.post(path, json={"text": {"en": "The first."}})
+    arena.post(path, json={"text": {"en": "One.\n\nTwo <b>bold</b>.", "ja": "一つ目。\n\n二つ目。"}})
+    english = page(arena, f"/competitions/{arena.slug}").text
+    assert english.index("One.") < english.index("The first.")
+    assert "<p>One.</p><p>Two &lt;b&gt;bold&lt;/b&gt;.</p>" in english
+    assert english.index("One.") < english.index("一つ目")
+    japanese = page(arena, f"/competitions/{arena.slug}", language="ja").text
+    assert japanese.index("一つ目") < japanese.index("One.")
+    assert re.search(r'<div lang="en" class="other"><p>One\.', japanese)
+
+
+def test_older_announcements_are_folded(arena: Arena) -> None:
+    for number in range(5):
+        arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": f"No. {number}"}})
+    shown = page(arena, f"/competitions/{arena.slug}").text
+    first, folded = shown.split("<details>")
+    assert all(f"No. {number}" in first for number in (2, 3, 4))
+    assert all(f"No. {number}" in folded for number in (0, 1))
+
+
+def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
+    shown = page(arena, f"/competitions/{arena.slug}").text
+    assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", shown)
+    assert shown.count("data-beside") == 2  # the start and the end of the one phase
