@@ -60,9 +60,7 @@ def best_attacker(row: Row, competition: Competition) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
     track = TRACKS[competition.track]
     rates = {
-        name: rate
-        for name, rate in row.attackers.items()
-        if counts(competition, track, name) and rate > 0
+        name: rate for name, rate in row.attackers.items() if counts(competition, track, name) and rate > 0
     }
     return max(rates, key=lambda name: rates[name], default=None)
 
