@@ -34,10 +34,11 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
-from app.web import account, competition, front, joining, reference, sign_in, site, team
+from app.web import account, competition, front, guessing, joining, reference, sign_in, site, team
 from app.web import boards as board_pages
 from app.web import submission as submission_page
 from app.web import submissions as submission_pages
+from app.web import targets as target_pages
 from app.web.organize import measuring, original, publishing, setup, threshold, whole_file
 from app.web.organize.running import RUNNING
 
@@ -71,6 +72,8 @@ PAGES = (
     submission_pages,
     submission_page,
     *RUNNING,
+    target_pages,
+    guessing,
 )
 SETUP = (setup, original, measuring, threshold, publishing, whole_file)
 """The pages on which a competition is set up."""

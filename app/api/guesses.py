@@ -110,8 +110,7 @@ def receipt(made: Guess) -> GuessReceipt:
 
 
 def guess_out(made: Guess, horizon: datetime | None) -> GuessOut:
-    visible = horizon is not None and made.received_at < horizon
-    correct = made.correct if visible else None
+    correct = guesses.told(made, horizon)
     return GuessOut(
         **receipt(made).model_dump(exclude={"status"}),
         status=made.state,

@@ -1,13 +1,13 @@
 """Guesses: taken in like submissions, judged by a worker, shown when the competition shows scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import select, tuple_
+from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue, storage
@@ -174,6 +174,24 @@ def of_team(
         own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))
     newest = own.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
     return session.scalars(newest).all(), horizon
+
+
+def told(made: Guess, horizon: datetime | None) -> int | None:
+    """How many rows were right, where the competition shows it by now."""
+    return made.correct if horizon is not None and made.received_at < horizon else None
+
+
+def named_by_content(session: Session, principal: Principal, at: Entrance, content: bytes) -> Entrance:
+    """The entrance under a key of the file's own: a form sent twice is one guess.
+
+    A guess on which the service failed does not stand in the way of the same file.
+    """
+    team = teams.require_team(session, at.competition_id, principal)
+    failed = select(func.count()).where(
+        Guess.team_id == team.id, Guess.target_id == at.target_id, Guess.state == State.ERROR
+    )
+    printed = uploads.fingerprint({"guess": content})
+    return replace(at, key=f"page:{at.target_id}:{printed}:{session.scalars(failed).one()}")
 
 
 def claim(session: Session, guess_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:

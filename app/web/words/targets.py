@@ -1,3 +1,186 @@
 """Targets and guesses."""
 
-WORDS: dict[str, dict[str, str]] = {}
+WORDS: dict[str, dict[str, str]] = {
+    "all_as_zip": {"en": "Download all targets", "ja": "すべての攻撃対象をダウンロード"},
+    "all_targets": {"en": "All targets", "ja": "攻撃対象の一覧"},
+    "answered": {"en": "Rows answered", "ja": "回答行数"},
+    "commitment": {"en": "Commitment", "ja": "コミットメント"},
+    "commitment_note": {
+        "en": "SHA-256 of a random salt, then the secret file. Both are published when the competition closes: nobody can change the answer until then.",
+        "ja": "乱数のソルトに続けて対応表ファイルを並べた SHA-256 です。終了後に両方を公開するため、それまで誰も正解を差し替えられません。",
+    },
+    "commitment_opened": {
+        "en": "Check it: the SHA-256 of the salt’s bytes followed by secret.csv is the commitment.",
+        "ja": "検証方法: ソルトのバイト列に secret.csv を続けた SHA-256 が、コミットメントと一致します。",
+    },
+    "done_guessed": {
+        "en": "Your guess is taken in. The same file sent again would have counted once.",
+        "ja": "推測を受け付けました。同じファイルを再送しても 1 回分として扱われます。",
+    },
+    "feedback_daily": {
+        "en": "You see how many rows were right after midnight on the competition’s clock.",
+        "ja": "的中数は、コンテストの時計で日付が変わると表示されます。",
+    },
+    "feedback_hidden": {
+        "en": "How many rows were right stays hidden until the competition closes.",
+        "ja": "的中数はコンテスト終了まで公開されません。",
+    },
+    "feedback_immediate": {
+        "en": "You see how many rows were right as soon as the guess is judged.",
+        "ja": "的中数は判定が終わり次第表示されます。",
+    },
+    "files": {"en": "Files", "ja": "ファイル"},
+    "first_of": {"en": "The first {shown} of {total}:", "ja": "{total} 件中、最初の {shown} 件:"},
+    "guess_ERROR": {"en": "error on our side; not counted", "ja": "システムエラー(回数に含まれません)"},
+    "guess_QUEUED": {"en": "waiting", "ja": "判定待ち"},
+    "guess_SCORED": {"en": "judged", "ja": "判定済み"},
+    "guess_SCORING": {"en": "being judged", "ja": "判定中"},
+    "guess_cap_attempts_per_day": {"en": "Refused uploads today", "ja": "本日の不備による却下"},
+    "guess_cap_attempts_total": {"en": "Refused uploads in all", "ja": "不備による却下の合計"},
+    "guess_file": {"en": "Guess file", "ja": "推測ファイル"},
+    "guess_form": {
+        "en": "CSV: the line original_row, then {rows} lines, each a number from 1 to {originals}, or 0 to abstain.",
+        "ja": "CSV 形式。1 行目は original_row、続けて {rows} 行。各行は 1〜{originals} の行番号、答えない行は 0。",
+    },
+    "guess_rate": {"en": "Rate", "ja": "的中率"},
+    "guess_refused": {
+        "en": "The file was not taken in, and used up no guess.",
+        "ja": "ファイルに不備があるため受け付けませんでした。推測の回数は減っていません。",
+    },
+    "guess_sample": {"en": "Example of a guess file", "ja": "推測ファイルの例"},
+    "guess_sample_note": {
+        "en": "Row 1 of the target is taken for row 27 of the original, row 2 is left open, row 3 is taken for row 3.",
+        "ja": "対象の 1 行目は元データの 27 行目、2 行目は無回答、3 行目は元データの 3 行目、という意味です。",
+    },
+    "guess_sent": {"en": "Sent", "ja": "送信日時"},
+    "guess_state": {"en": "State", "ja": "状態"},
+    "guesses_left": {"en": "Guesses left", "ja": "残り回数"},
+    "guessing_closed": {
+        "en": "Guesses are taken while the re-identification phase is open.",
+        "ja": "推測を受け付けるのは再識別フェーズの期間中です。",
+    },
+    "guide_commands": {"en": "The same on the command line", "ja": "コマンドラインで行う場合"},
+    "guide_commands_note": {
+        "en": "attack runs the built-in attackers and writes a guess of each: a start that every team has.",
+        "ja": "attack は組み込みの攻撃手法を実行し、それぞれの推測をファイルに書き出します。どのチームも使える出発点です。",
+    },
+    "guide_file": {
+        "en": "For each row of the target, write the number of the row of the original that you take it for, counted from 1. 0 means that you leave it open; a number may occur more than once. In a competition on purchases, a row is a line of customers.csv.",
+        "ja": "対象の各行について、元データの何行目にあたるか(1 から数えた行番号)を書きます。0 は無回答で、同じ番号を何度使ってもかまいません。購買履歴のコンテストでは、customers.csv の 1 行を 1 人と数えます。",
+    },
+    "guide_oracle": {
+        "en": "A number of right rows is an oracle: the more often it answers, the fewer guesses reveal single rows. 50 rows with two candidates each fall to about 20 exact answers.",
+        "ja": "的中数は正解を探る手がかりにもなります。回答を得るほど少ない推測で個々の行が特定され、候補が 2 つずつの 50 行なら約 20 回の正確な回答で決まります。",
+    },
+    "guide_send": {
+        "en": "Open a target, choose the file, send it. A guess counts by the rows it has right; the best one on each target stands.",
+        "ja": "攻撃対象のページでファイルを選んで送信します。推測は的中した行数で評価され、対象ごとに最良のものが採用されます。",
+    },
+    "guide_target": {
+        "en": "A target is the anonymized table of another team: the individuals of the original, changed, in another order, under a name that says nothing.",
+        "ja": "攻撃対象は、ほかのチームが匿名化した表です。元データの個人の値が加工され、順序が入れ替わり、意味のない名前が付いています。",
+    },
+    "hidden": {"en": "hidden", "ja": "非公開"},
+    "how_to_guess": {"en": "How to attack", "ja": "攻撃の手順"},
+    "line": {"en": "Row", "ja": "行"},
+    "manifest": {"en": "Manifest (SHA-256)", "ja": "マニフェスト(SHA-256)"},
+    "more_guesses": {"en": "{count} older ones:", "ja": "ほかに {count} 件:"},
+    "no_guess_left": {
+        "en": "Your team has no guess left on this target.",
+        "ja": "この対象への推測は、回数をすべて使い切りました。",
+    },
+    "no_guesses": {
+        "en": "No guess yet. Choose a target, and read below how to attack it.",
+        "ja": "推測はまだありません。攻撃対象を選び、下の手順に沿って始めてください。",
+    },
+    "no_targets": {
+        "en": "No team has an accepted submission: there is nothing to attack.",
+        "ja": "受理された提出がないため、攻撃対象はありません。",
+    },
+    "own_best": {"en": "Your best", "ja": "自チームの最良"},
+    "own_guesses": {"en": "Your team’s guesses", "ja": "自チームの推測"},
+    "own_target": {"en": "yours", "ja": "自チーム"},
+    "own_target_note": {
+        "en": "This is your own team’s release: the others attack it.",
+        "ja": "自チームの匿名化データです。ほかのチームが攻撃します。",
+    },
+    "problem_disqualified": {
+        "en": "Your team has been disqualified and sends nothing more.",
+        "ja": "あなたのチームは失格となったため、送信できません。",
+    },
+    "problem_malformed_upload": {
+        "en": "The file is not of the form that is needed.",
+        "ja": "ファイルの形式が正しくありません。",
+    },
+    "problem_own_target": {
+        "en": "This target is your own.",
+        "ja": "自チームのデータには推測を送れません。",
+    },
+    "problem_phase_closed": {"en": "This phase is not open.", "ja": "このフェーズは受付期間外です。"},
+    "problem_phase_paused": {
+        "en": "The organizers have paused this phase.",
+        "ja": "このフェーズは主催者により一時停止中です。",
+    },
+    "problem_quota_used_up": {
+        "en": "Your team has used up what it may send for now.",
+        "ja": "送信できる回数の上限に達しています。",
+    },
+    "problem_target_withdrawn": {
+        "en": "This target has been withdrawn.",
+        "ja": "この攻撃対象は取り下げられました。",
+    },
+    "refused_note": {
+        "en": "Each target has guesses of its own. Beyond them, only files that were refused as malformed are counted.",
+        "ja": "推測の回数は対象ごとに決まっています。そのほかに数えるのは、形式の不備で却下されたファイルだけです。",
+    },
+    "reidentification_board": {"en": "Board of the attackers", "ja": "再識別ボード"},
+    "resets_at": {"en": "again from", "ja": "リセット:"},
+    "reveal": {"en": "Secrets and salts", "ja": "対応表とソルト"},
+    "revealed_note": {
+        "en": "The competition is over. Each target’s page has its secret and what opens its commitment.",
+        "ja": "コンテストは終了しました。各対象のページで、対応表とコミットメントの検証に必要な値を確認できます。",
+    },
+    "right_rows": {"en": "Right", "ja": "的中"},
+    "salt": {"en": "Salt", "ja": "ソルト"},
+    "secret": {"en": "Secret", "ja": "対応表"},
+    "send_guess": {"en": "Send a guess", "ja": "推測を送信"},
+    "target": {"en": "Target", "ja": "攻撃対象"},
+    "target_rows": {"en": "Rows", "ja": "行数"},
+    "targets_from": {"en": "It starts:", "ja": "開始:"},
+    "targets_later": {
+        "en": "There is nothing to attack yet: the targets are published when the re-identification phase starts.",
+        "ja": "攻撃対象はまだありません。再識別フェーズの開始と同時に公開されます。",
+    },
+    "targets_meanwhile": {
+        "en": "Every team’s final submissions become targets for all the others. Until then, try the built-in attackers on your own releases: the kit with the rules has what you need.",
+        "ja": "各チームの最終提出が、ほかのすべてのチームの攻撃対象になります。それまでは、自分の匿名化データに組み込みの攻撃手法を試してみてください。必要なものはルールのページのキットにあります。",
+    },
+    "targets_note": {
+        "en": "Say which row of the original each row of a target came from.",
+        "ja": "攻撃対象の各行が、元データのどの行から作られたかを推測してください。",
+    },
+    "teams_only_guess": {
+        "en": "Only teams of this competition send guesses.",
+        "ja": "推測を送信できるのは、このコンテストのチームだけです。",
+    },
+    "this_target": {"en": "This target", "ja": "この攻撃対象"},
+    "what_is_left": {"en": "What your team may still send", "ja": "送信の上限"},
+    "withdrawn": {"en": "withdrawn", "ja": "取り下げ"},
+    "withdrawn_note": {
+        "en": "It has been withdrawn: guesses on it do not count, and none are taken.",
+        "ja": "この対象は取り下げられました。推測は評価されず、受付も停止しています。",
+    },
+    "wrong_control_character": {"en": "The file contains a NUL byte.", "ja": "NUL 文字が含まれています。"},
+    "wrong_encoding": {"en": "The file is not UTF-8 text.", "ja": "UTF-8 のテキストではありません。"},
+    "wrong_guess_header": {
+        "en": "The first line must be original_row.",
+        "ja": "1 行目を original_row としてください。",
+    },
+    "wrong_missing_file": {"en": "Choose a file.", "ja": "ファイルを選択してください。"},
+    "wrong_not_a_row_number": {"en": "This is no row number.", "ja": "行番号ではありません。"},
+    "wrong_out_of_range": {
+        "en": "The original has no row of this number.",
+        "ja": "元データにない行番号です。",
+    },
+    "wrong_wrong_length": {"en": "The number of lines is wrong.", "ja": "行数が合っていません。"},
+}

@@ -3,11 +3,22 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.arena import ROWS
+
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
+    # of a second competition, where own team's release is a target of other team's
+    "GET /competitions/{slug}/targets": (303, 200, 200, 200, 403, 200),
+    "GET /targets/{target_id}": (303, 200, 200, 200, 404, 200),
+    "GET /targets/{target_id}/guesses": (303, 303, 303, 303, 303, 303),
+    "POST /targets/{target_id}/guesses": (303, 303, 403, 403, 404, 403),
 }
 
-CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}
+CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "POST /targets/{target_id}/guesses": lambda _: {
+        "files": {"guess": ("g.csv", b"original_row\n" + b"1\n" * ROWS)}
+    },
+}
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
 """What the names in a path stand for, where the stage's own do not do."""

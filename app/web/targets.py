@@ -1,0 +1,158 @@
+"""The second phase as its teams meet it: what may be attacked, and one target with its guesses."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Guess, State, Target
+from app.errors import DomainError, InvalidUpload, NotFound
+from app.http.dependencies import SignedIn
+from app.scoring.tracks import TRACKS
+from app.services import guesses, quota, targets
+from app.services.accounts import Principal
+from app.services.targets import Shown
+from app.transaction import transaction
+from app.web.frame import Frame, frame_of
+from app.web.site import PageRoute, again, page
+
+router = APIRouter(route_class=PageRoute)
+
+SAMPLE_LINES = 4
+SHOWN_GUESSES = 100
+WAITING = (State.QUEUED, State.SCORING)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One of the team's own guesses; ``correct``: None while the competition hides it."""
+
+    made: Guess
+    correct: int | None
+
+    @property
+    def waits(self) -> bool:
+        return self.made.state in WAITING
+
+
+@router.get("/competitions/{slug}/targets")
+def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        listed = listed_if_published(session, principal, slug)
+        own = own_guesses(session, principal, frame) if listed is not None else []
+        report = quota.report(session, principal, slug) if frame.team and listed is not None else None
+    return page(
+        request,
+        principal,
+        "targets.html",
+        frame=frame,
+        listed=listed,
+        own=own[:SHOWN_GUESSES],
+        more=max(0, len(own) - SHOWN_GUESSES),
+        waits=any(one.waits for one in own),
+        best=best_by_target(own),
+        report=report,
+        guide=guide(frame),
+    )
+
+
+def listed_if_published(session: Session, principal: Principal, slug: str) -> list[Shown] | None:
+    try:
+        return targets.listed(session, principal, slug)
+    except NotFound:  # only the targets can be missing: the competition has been found
+        return None
+
+
+def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[Told]:
+    """The team's own guesses, newest first; an organizer has none."""
+    if frame.team is None:
+        return []
+    found, horizon = guesses.of_team(session, principal, frame.competition.slug)
+    return [Told(made, guesses.told(made, horizon)) for made in found]
+
+
+def best_by_target(own: Sequence[Told]) -> dict[UUID, int]:
+    """The most rows that a guess of the team is known to have right, by target."""
+    best: defaultdict[UUID, int] = defaultdict(int)
+    for one in own:
+        if one.correct is not None:
+            best[one.made.target_id] = max(best[one.made.target_id], one.correct)
+    return dict(best)
+
+
+def guide(frame: Frame) -> dict[str, Any]:
+    """What the explanation of a guess says in this competition."""
+    track = TRACKS[frame.competition.track]
+    released = [f"{name}.csv" for name in track.files]
+    original = [f"{name}.csv" for name in track.original_files]
+    return {
+        "released": released,
+        "original": original,
+        "attacker": next(iter(track.attackers)),
+        "feedback": frame.competition.publication.feedback,
+    }
+
+
+@router.get("/targets/{target_id}")
+def one_target(request: Request, target_id: UUID, principal: SignedIn) -> HTMLResponse:
+    return target_page(request, principal, target_id)
+
+
+def target_page(
+    request: Request, principal: Principal, target_id: UUID, problem: DomainError | None = None
+) -> HTMLResponse:
+    """One target; ``problem``: why a guess on it was refused."""
+    with transaction() as session:
+        content = target_content(session, principal, target_id)
+    if problem is None:
+        return page(request, principal, "target.html", **content)
+    if isinstance(problem, InvalidUpload):
+        content |= {"problems": problem.problems, "total": problem.total}
+    return again(request, principal, "target.html", problem, **content)
+
+
+def target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
+    target = targets.visible(session, principal, target_id)
+    slug = session.get_one(CompetitionRow, target.competition_id).slug
+    frame = frame_of(session, principal, slug)
+    shown = next(one for one in targets.listed(session, principal, slug) if one.target.id == target_id)
+    own = [one for one in own_guesses(session, principal, frame) if one.made.target_id == target_id]
+    return {
+        "frame": frame,
+        "one": shown,
+        "own": own,
+        "waits": any(each.waits for each in own),
+        "best": best_by_target(own).get(target_id),
+        "files": files_of(target),
+        "originals": frame.row.original_rows or 0,
+        "salt": salt_of(session, frame.row, target),
+        "open": may_guess(frame, shown),
+        "guide": guide(frame),
+        "sample": [*range(1, SAMPLE_LINES)],
+    }
+
+
+def files_of(target: Target) -> list[tuple[str, str]]:
+    """Name and SHA-256 of each file."""
+    return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
+
+
+def salt_of(session: Session, row: CompetitionRow, target: Target) -> str | None:
+    """What opens the commitment, once the secrets are revealed."""
+    if row.revealed_at is None:
+        return None
+    revealed = targets.revealed(session, row.slug)
+    return next((one.salt.hex() for one in revealed if one.id == target.id and one.salt), None)
+
+
+def may_guess(frame: Frame, shown: Shown) -> bool:
+    opened = frame.standing.open
+    phase_is_open = opened is not None and opened.name == "reidentification"
+    return phase_is_open and bool(shown.guesses_left) and not (frame.team and frame.team.disqualified_at)
