@@ -103,7 +103,7 @@ def vertical_lines(plot: Plot) -> Markup:
     places = [(plot.across(tick), written) for tick, written in zip(plot.x.ticks, plot.x.texts, strict=True)]
     lines = "".join(f"M{short(place)} {short(plot.top)}V{short(plot.bottom)}" for place, _ in places)
     texts = [
-        tag("text", written, x=place, y=plot.bottom + GAP, dy=".8em", class_="tick middle")
+        tag("text", written, x=place, y=plot.bottom + GAP + 3, dy=".8em", class_="tick middle")
         for place, written in places
     ]
     return tag("path", class_="grid", d=lines) + Markup("").join(texts)
@@ -122,7 +122,7 @@ def horizontal_lines(plot: Plot) -> Markup:
 def titles(plot: Plot, x_title: str, y_title: str, over: float) -> Markup:
     """The upright axis is named above it, the other one below its right end."""
     room = WIDTH - 2 * EDGE
-    below = plot.bottom + GAP + 2.1 * LETTER
+    below = plot.bottom + GAP + 2.2 * LETTER
     parts = []
     if y_title:
         parts.append(tag("text", fitted(y_title, room), x=4, y=plot.top - over, class_="title"))

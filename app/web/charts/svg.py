@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from markupsafe import Markup, escape
 
@@ -49,11 +50,16 @@ def lone(name: str) -> str:
     return f"\u2068{clean}\u2069" if mixed else clean
 
 
+@lru_cache(4096)
+def share_of(one: str) -> float:
+    """About how wide a letter is, in relation to its height; rather more than less."""
+    if unicodedata.east_asian_width(one) in "WFA":
+        return 1.0
+    return 0.95 if one in "WM@%mw—…" else 0.75 if one.isupper() else 0.6
+
+
 def width_of(words: str, letter: float = LETTER) -> float:
-    """About how wide the words are, rather more than less."""
-    if words.isascii():
-        return len(words) * letter * 0.58
-    return sum(1.0 if unicodedata.east_asian_width(one) in "WFA" else 0.6 for one in words) * letter
+    return sum(map(share_of, words)) * letter
 
 
 def fitted(words: str, room: float, letter: float = LETTER) -> str:
