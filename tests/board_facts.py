@@ -14,20 +14,42 @@ WEIGHING = ("mean_mae", "cross_count", "information_loss")
 
 
 @dataclass
-class Sent:
-    """A submission. ``state``: as its evaluation ended; ``target``: its name, if it became one."""
+class Judged:
+    """One scoring of a submission, as it ended. ``since``: from when on it is the one that counts."""
 
-    id: str
-    team: str
-    at: datetime
+    since: datetime
+    ended: datetime
     state: str
     measures: dict[str, float]
     attackers: dict[str, float]
     utility: float
     security: float
+
+
+@dataclass
+class Sent:
+    """A submission. ``judged``: in the order in which they came to count; ``target``: if it became one."""
+
+    id: str
+    team: str
+    at: datetime
+    judged: list[Judged]
     marked: bool = False
     barred: bool = False
     target: str | None = None
+
+    @property
+    def now(self) -> Judged:
+        return self.judged[-1]
+
+    @property
+    def state(self) -> str:
+        return self.now.state
+
+    def seen_at(self, moment: datetime) -> Judged | None:
+        """What one saw of it just before the moment."""
+        counted = [judged for judged in self.judged if judged.since < moment]
+        return counted[-1] if counted and counted[-1].ended < moment else None
 
 
 @dataclass
@@ -35,6 +57,7 @@ class Guessed:
     team: str
     victim: Sent
     at: datetime
+    ended: datetime
     state: str
     correct: int
 
@@ -56,9 +79,16 @@ class Facts:
     published_at: datetime | None = None
     closed: bool = False
     revealed: bool = False
+    weighing: list[tuple[datetime, tuple[str, ...]]] = field(
+        default_factory=lambda: [(datetime.min.replace(tzinfo=UTC), WEIGHING)]
+    )
+    """The measures that weigh, and since when."""
+
+    def weighing_for(self, viewer: str) -> tuple[str, ...]:
+        return [names for since, names in self.weighing if since < self.cut(viewer)][-1]
 
     def cut(self, viewer: str) -> datetime:
-        """What arrived from then on is not seen."""
+        """What happened from then on is not seen."""
         frozen = self.frozen_from
         if frozen is None or frozen > datetime.now(UTC) or self.closed or viewer == ORGANIZER:
             return NEVER
@@ -68,22 +98,25 @@ class Facts:
         return self.published_at is not None and self.published_at < self.cut(viewer)
 
     def visible_guesses(self, viewer: str) -> list[Guessed]:
-        return [guess for guess in self.guessed if self.sees(viewer, guess) and self.counts(guess)]
+        return [guess for guess in self.guessed if self.sees(viewer, guess) and self.counts(viewer, guess)]
 
     def sees(self, viewer: str, guess: Guessed) -> bool:
         if guess.at >= self.cut(viewer):
             return False
         if viewer == ORGANIZER or self.closed or self.feedback == "immediate":
             return True
-        midnight = datetime.now(ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
+        moment = min(datetime.now(ZONE), self.cut(viewer)).astimezone(ZONE)
+        midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
         return self.feedback == "daily" and guess.at < midnight
 
-    def counts(self, guess: Guessed) -> bool:
-        return guess.state == "SCORED" and guess.team not in self.barred and self.is_target(guess.victim)
+    def counts(self, viewer: str, guess: Guessed) -> bool:
+        judged = guess.state == "SCORED" and guess.ended < self.cut(viewer)
+        return judged and guess.team not in self.barred and self.is_target(guess.victim, viewer)
 
-    def is_target(self, sent: Sent) -> bool:
+    def is_target(self, sent: Sent, viewer: str = ORGANIZER) -> bool:
         barred = sent.barred or sent.team in self.barred
-        return sent.target is not None and sent.state == "SCORED" and not barred
+        judged = sent.seen_at(self.cut(viewer))
+        return sent.target is not None and judged is not None and judged.state == "SCORED" and not barred
 
     def chosen_finals(self) -> list[Sent]:
         found = []
@@ -92,7 +125,7 @@ class Facts:
             marked = [sent for sent in valid if sent.marked]
             unmarked = [sent for sent in valid if not sent.barred]
             best = sorted(
-                marked or unmarked, key=lambda sent: (sent.utility + sent.security, sent.at, sent.id)
+                marked or unmarked, key=lambda one: (one.now.utility + one.now.security, one.at, one.id)
             )
             found += best[: self.finals]
         return found
@@ -107,7 +140,7 @@ def anonymization(facts: Facts, viewer: str) -> list[dict[str, Any]]:
     accepted = [line for line in lines if line["overall"] is not None]
     for line in accepted:
         if facts.rule == "rank_sum":
-            compared = [*WEIGHING, "security"]
+            compared = [*facts.weighing_for(viewer), "security"]
             line["rank_sum"] = float(sum(place(line, accepted, name) for name in compared))
     score = "rank_sum" if facts.rule == "rank_sum" else "overall"
     for line in accepted:
@@ -123,10 +156,10 @@ def anonymization(facts: Facts, viewer: str) -> list[dict[str, Any]]:
 def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] | None:
     if team in facts.barred:
         return None
-    seen = [
-        sent for sent in facts.sent if sent.team == team and not sent.barred and sent.at < facts.cut(viewer)
-    ]
-    seen = [sent for sent in seen if sent.state in ("SCORED", "REJECTED")]
+    found = [sent for sent in facts.sent if sent.team == team and not sent.barred]
+    verdicts = {sent.id: sent.seen_at(facts.cut(viewer)) for sent in found}
+    judged = {name: one for name, one in verdicts.items() if one and one.state in ("SCORED", "REJECTED")}
+    seen = [sent for sent in found if sent.id in judged]
     if not seen:
         return None
     line: dict[str, Any] = {
@@ -138,25 +171,26 @@ def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] |
     }
     line |= dict.fromkeys(("overall", "utility", "security", "rivals", "rank_sum", "received_at"))
     line |= {"on_front": False, "baseline": False, "measures": {}, "attackers": {}}
-    standing = [sent for sent in seen if sent.state == "SCORED"]
+    standing = [sent for sent in seen if judged[sent.id].state == "SCORED"]
     if facts.shows_finals(viewer):
         standing = [sent for sent in standing if sent.target is not None]
     if not standing:
         first = min(seen, key=lambda sent: (sent.at, sent.id))
         return line | {"at": first.at, "id": first.id}
-    found = {sent.id: against(facts, viewer, sent) for sent in standing}
-    losses = {sent.id: max(sent.security, found[sent.id] or 0.0) for sent in standing}
-    best = min(standing, key=lambda sent: ((sent.utility + losses[sent.id]) / 2, sent.at, sent.id))
+    rivals = {sent.id: against(facts, viewer, sent) for sent in standing}
+    losses = {sent.id: max(judged[sent.id].security, rivals[sent.id] or 0.0) for sent in standing}
+    overall = {sent.id: (judged[sent.id].utility + losses[sent.id]) / 2 for sent in standing}
+    best = min(standing, key=lambda sent: (overall[sent.id], sent.at, sent.id))
     return line | {
         "at": best.at,
         "id": best.id,
-        "utility": best.utility,
+        "utility": judged[best.id].utility,
         "security": losses[best.id],
-        "overall": (best.utility + losses[best.id]) / 2,
-        "rivals": found[best.id],
+        "overall": overall[best.id],
+        "rivals": rivals[best.id],
         "received_at": best.at.astimezone(UTC),
-        "measures": best.measures,
-        "attackers": best.attackers,
+        "measures": judged[best.id].measures,
+        "attackers": judged[best.id].attackers,
     }
 
 
@@ -208,7 +242,8 @@ def reidentification(facts: Facts, viewer: str) -> list[dict[str, Any]]:
 
 def matrix(facts: Facts, viewer: str) -> dict[str, Any]:
     """Columns and rows."""
-    shown = sorted((sent for sent in facts.sent if facts.is_target(sent)), key=lambda sent: str(sent.target))
+    targets = [sent for sent in facts.sent if facts.is_target(sent, viewer)]
+    shown = sorted(targets, key=lambda sent: str(sent.target))
     if not facts.shows_finals(viewer):
         shown = []
     known = viewer == ORGANIZER or facts.revealed
@@ -247,7 +282,7 @@ def cell(facts: Facts, tried: list[Guessed]) -> dict[str, Any] | None:
 
 def built_in(facts: Facts, name: str, shown: list[Sent]) -> dict[str, Any]:
     cells = [
-        {"correct": sent.attackers[name] * facts.rows, "rate": sent.attackers[name], "trials": 1}
+        {"correct": sent.now.attackers[name] * facts.rows, "rate": sent.now.attackers[name], "trials": 1}
         for sent in shown
     ]
     return {"attacker": name, "built_in": True, "own": False, "cells": cells}

@@ -9,10 +9,10 @@ from uuid import UUID
 import numpy as np
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.config import get_settings
-from app.db.models import Competition, Guess, State
+from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Phase
 from app.scoring.competition_file import parse_competition, with_phases
@@ -156,6 +156,15 @@ def judge_everything() -> None:
         waiting = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
     for identifier in waiting:
         trials.judge(str(identifier))
+
+
+def dated(submission: str, received: datetime, *, ended: datetime | None = None) -> None:
+    """Let a scored submission have arrived then, and its first scoring have ended then or a second later."""
+    identifier, ended = UUID(submission), ended or received + timedelta(seconds=1)
+    first = Evaluation.submission_id == identifier, Evaluation.rescore_id.is_(None)
+    with transaction() as session:
+        session.execute(update(Submission).where(Submission.id == identifier).values(received_at=received))
+        session.execute(update(Evaluation).where(*first).values(created_at=received, finished_at=ended))
 
 
 def competition_row(slug: str = "small") -> Competition:

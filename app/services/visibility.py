@@ -18,7 +18,7 @@ from app.services.accounts import Principal
 from app.services.leases import clock
 
 ALWAYS = datetime.max.replace(tzinfo=UTC)
-"""Later than anything: all of it is visible."""
+"""Later than anything: all of it is visible, as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Audience:
 class View:
     """What one audience may see now.
 
-    ``submissions_before``: only those received earlier (a frozen board). ``guesses_before``: the horizon of
-    guesses; None: of no guess. ``finals_only``: the board compares the frozen finals. ``owners_known``: whose
-    target is whose.
+    ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
+    guesses those received earlier; None: of none. ``finals_only``: the board compares the frozen finals.
+    ``owners_known``: whose target is whose.
     """
 
     audience: Audience
-    submissions_before: datetime
+    as_of: datetime
     guesses_before: datetime | None
     finals_only: bool
     owners_known: bool
@@ -61,10 +61,10 @@ def view(session: Session, row: CompetitionRow, principal: Principal | None) -> 
         clock(session),
     )
     cut = frozen_since(row, competition, viewer, now)
-    horizon = guess_horizon(row, competition, viewer, now)
+    horizon = guess_horizon(row, competition, viewer, min(now, cut))
     return View(
         audience=viewer,
-        submissions_before=cut,
+        as_of=cut,
         guesses_before=None if horizon is None else min(horizon, cut),
         finals_only=row.published_at is not None and row.published_at < cut,
         owners_known=owners_are_known(row, viewer),

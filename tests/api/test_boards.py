@@ -20,6 +20,7 @@ from app.services.boards import anonymization, verdicts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
+from tests.contest import dated
 
 
 def board(arena: Arena, *, token: str | None = None, **headers: str) -> Response:
@@ -236,11 +237,8 @@ def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: 
     early = arena.submit("red", seed=1).json()["id"]
     arena.submit("red", seed=2)
     arena.submit("blue", seed=3)
-    with transaction() as session:
-        session.execute(
-            update(Submission).where(Submission.id == early).values(received_at=now - timedelta(hours=1))
-        )
     score_everything()
+    dated(early, now - timedelta(hours=1))
     everything = {row["team"]: row["entries"] for row in rows_of(board(arena, token=arena.organizer))}
     assert everything == {"red": 2, "blue": 1}
     assert rows_of(board(arena, token=administrator())) == rows_of(board(arena, token=arena.organizer))
@@ -252,16 +250,13 @@ def test_a_frozen_board_hides_later_submissions_from_all_but_organizers(client: 
         assert shown == now
 
 
-def test_a_submission_at_the_very_moment_of_freezing_is_hidden(client: TestClient) -> None:
+def test_a_submission_scored_at_the_very_moment_of_freezing_is_hidden(client: TestClient) -> None:
     now = datetime.now(UTC)
     arena = frozen(client, now)
     identifier = arena.submit("red").json()["id"]
     score_everything()
-    for received, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
-        with transaction() as session:
-            session.execute(
-                update(Submission).where(Submission.id == identifier).values(received_at=received)
-            )
+    for ended, visible in ((now, 0), (now - timedelta(microseconds=1), 1)):
+        dated(identifier, now - timedelta(hours=1), ended=ended)
         assert len(rows_of(board(arena))) == visible
 
 

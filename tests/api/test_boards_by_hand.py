@@ -12,15 +12,16 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.main import create_app
+from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, guesses, leases
 from app.services.boards import spreadsheet, verdicts
 from app.transaction import transaction
 from tests import board_facts
 from tests.arena import API, ROWS
-from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Sent, hours
+from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
 from tests.contest import Contest, turn
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
@@ -30,6 +31,7 @@ GRID = (0.0, 0.25, 0.5)
 """Few values: ties everywhere."""
 ENDS = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
 BOARDS = ("anonymization", "reidentification", "matrix")
+WEIGHTS = (board_facts.WEIGHING, ("mean_mae",), ("cross_count", "information_loss"))
 FREEZES = (None, -80.0, -20.0, 1.0)
 """Hours from now: never, among the submissions, among the guesses, in the future."""
 
@@ -57,16 +59,9 @@ class Drawn:
     def submit(self) -> None:
         team = self.pick(self.facts.teams[:-1])
         identifier = self.contest.submit(team, scored=False)
-        sent = Sent(
-            id=identifier,
-            team=team,
-            at=self.now - hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10),
-            state=self.pick(ENDS),
-            measures={name: self.pick(GRID) for name in TRACK.measures},
-            attackers={name: self.pick(GRID) for name in TRACK.attackers},
-            utility=self.pick(GRID),
-            security=self.pick(GRID),
-        )
+        at = self.now - hours(int(self.rng.integers(60, 100, endpoint=True)) // 10 * 10)
+        judged = self.judged(at, at + hours(self.pick((0.01, 0.01, 9.0, 19.0))), self.pick(ENDS))
+        sent = Sent(id=identifier, team=team, at=at, judged=[judged])
         mine = [each for each in self.facts.sent if each.team == team and each.marked]
         if self.rng.random() < 0.3 and len(mine) < self.facts.finals:
             sent.marked = True
@@ -75,6 +70,37 @@ class Drawn:
             assert self.contest.arena.put(path, token=token, json={"final": True}).status_code == 200
         self.facts.sent.append(sent)
         end_scoring(sent)
+
+    def judged(self, since: datetime, ended: datetime, state: str) -> Judged:
+        return Judged(
+            since=since,
+            ended=ended,
+            state=state,
+            measures={name: self.pick(GRID) for name in TRACK.measures},
+            attackers={name: self.pick(GRID) for name in TRACK.attackers},
+            utility=self.pick(GRID),
+            security=self.pick(GRID),
+        )
+
+    def rescore(self, at: datetime) -> None:
+        """Have everything scored by other rules, which are put in force; then let that have been then."""
+        weighing = self.pick(WEIGHTS)
+        text = self.contest.arena.get(f"{self.contest.path}/competition.toml").text
+        weights = "".join(f"[measures.{name}]\nweight = 1.0\n" for name in weighing)
+        text = with_tables(with_tables(text, "measures", weights), "scales", "")
+        begun = self.contest.arena.post(f"{self.contest.path}/rescores", content=text)
+        assert begun.status_code == 202, begun.text
+        identifier = UUID(begun.json()["id"])
+        for sent in self.facts.sent:
+            if sent.state != "CANCELLED":
+                state = self.pick(ENDS[:4]) if sent.state != "ERROR" else self.pick(ENDS[:5])
+                sent.judged.append(self.judged(at, at - hours(0.5), state))
+                end_scoring(sent, rescore=identifier)
+        applied = self.contest.organize(f"/rescores/{identifier}/apply")
+        assert applied.status_code == 200, applied.text
+        with transaction() as session:
+            session.execute(update(Rescore).where(Rescore.id == identifier).values(applied_at=at))
+        self.facts.weighing.append((at, weighing))
 
     def guess(self) -> None:
         targets = [sent for sent in self.facts.sent if self.facts.is_target(sent)]
@@ -89,10 +115,12 @@ class Drawn:
         if answer.status_code == 429:
             return
         assert answer.status_code == 202, answer.text
+        at = self.now - hours(int(self.rng.integers(0, 8)) * 5 + 1)
         guess = Guessed(
             team=team,
             victim=victim,
-            at=self.now - hours(int(self.rng.integers(0, 8)) * 5 + 1),
+            at=at,
+            ended=at + hours(self.pick((0.01, 0.9, 12.0))),
             state=self.pick(("SCORED", "SCORED", "SCORED", "ERROR", "QUEUED")),
             correct=int(self.pick((0, 10, 20, 30))),
         )
@@ -160,23 +188,26 @@ class Drawn:
         return answer
 
 
-def end_scoring(sent: Sent) -> None:
-    """Give a submission its hand-made verdict and its time."""
+def end_scoring(sent: Sent, *, rescore: UUID | None = None) -> None:
+    """Give the latest scoring of a submission its hand-made verdict and its time."""
+    identifier, judged = UUID(sent.id), sent.now
     with transaction() as session:
-        session.execute(update(Submission).where(Submission.id == UUID(sent.id)).values(received_at=sent.at))
-        found = session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(sent.id))).one()
-        if sent.state == "CANCELLED":
+        session.execute(update(Submission).where(Submission.id == identifier).values(received_at=sent.at))
+        query = select(Evaluation).where(Evaluation.submission_id == identifier)
+        found = session.scalars(query.where(Evaluation.rescore_id.is_not_distinct_from(rescore))).one()
+        if judged.state == "CANCELLED":
             leases.finish(session, found, State.CANCELLED)
-            return
-        claimed = evaluations.claim(session, found.id, lease=LEASE, attempts=3)
-        assert claimed is not None
-        if sent.state == "ERROR":
-            evaluations.fail(session, claimed, "a fault of ours")
         else:
-            evaluations.record(session, claimed, verdict=verdict(sent), scorer="by hand")
+            claimed = evaluations.claim(session, found.id, lease=LEASE, attempts=3)
+            assert claimed is not None
+            if judged.state == "ERROR":
+                evaluations.fail(session, claimed, "a fault of ours")
+            else:
+                evaluations.record(session, claimed, verdict=verdict(judged), scorer="by hand")
+        found.created_at, found.finished_at = sent.at, judged.ended
 
 
-def verdict(sent: Sent) -> dict[str, Any]:
+def verdict(sent: Judged) -> dict[str, Any]:
     return {
         "verdict": "accepted" if sent.state == "SCORED" else "rejected",
         "violations": [],
@@ -202,6 +233,7 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
         assert claimed is not None
         if guess is not None and guess.state == "SCORED":
             guesses.record(session, claimed, correct=guess.correct)
+            session.get_one(Guess, identifier).finished_at = guess.ended
         else:
             leases.fail(session, Guess, identifier, claimed.attempt, "a fault of ours")
 
@@ -260,11 +292,16 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     if seed % 2:
         drawn.bar(sent=drawn.pick(drawn.facts.sent))
     drawn.check()
+    if seed % 3:
+        drawn.rescore(drawn.now - hours(55))
+        drawn.check()
     drawn.publish()
     drawn.check()
     drawn.open_attacks()
     for _ in range(9):
         drawn.guess()
+    if seed % 5:
+        drawn.rescore(drawn.now - hours(10))
     before = drawn.check()
     victim = drawn.pick(drawn.facts.sent)
     drawn.bar(team=victim.team)

@@ -15,7 +15,7 @@ from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, s
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
-from app.services.boards import entries
+from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import csv_text
 
@@ -66,6 +66,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
     view = visibility.view(session, row, principal)
     visibility.require_board(competition, view.audience)
     found = entries.entries(session, row, view)
+    rules = in_force.rules(session, row, view.as_of)
     track = TRACKS[competition.track]
     return Board(
         competition=row.slug,
@@ -74,7 +75,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
         finals=view.finals_only,
         measures=tuple(track.measures),
         attackers=tuple(track.attackers),
-        rows=tuple(ranked(competition, found, view.audience.team_id)),
+        rows=tuple(ranked(rules, found, view.audience.team_id)),
     )
 
 

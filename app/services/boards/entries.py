@@ -9,36 +9,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, State, Submission, Target, Team
+from app.db.models import Evaluation, State, Submission, Target
 from app.scoring.ranking import overall
-from app.services.boards import trials, verdicts
-from app.services.boards.verdicts import Ending, Numbers
+from app.services.boards import in_force, trials, verdicts
+from app.services.boards.in_force import ENDED, Finished
+from app.services.boards.verdicts import Numbers
 from app.services.visibility import View
-
-ENDED = (State.SCORED, State.REJECTED)
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A submission whose scoring has ended; ``baseline``: of a sample method, not of a team."""
-
-    submission_id: UUID
-    received_at: datetime
-    team_id: UUID
-    team: str
-    baseline: bool
-    state: State
-    evaluation_id: UUID
-    ended_at: datetime | None
-
-    @property
-    def ending(self) -> Ending:
-        return self.evaluation_id, self.ended_at
-
-    @property
-    def place(self) -> tuple[datetime, UUID]:
-        """In the order of receipt."""
-        return self.received_at, self.submission_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +38,12 @@ class Entry:
 
 
 def entries(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
-    """Everything that has ended and is not disqualified, in the order of receipt."""
+    """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
     rivals = trials.rivals_rates(session, row, view)
-    found = finished(session, row, before=view.submissions_before)
+    found = in_force.finished(session, row, view.as_of)
     counting = those_that_count(session, row, view, found)
     numbers = verdicts.numbers_of(session, [one.ending for one in counting])
     return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
-
-
-def finished(session: Session, row: CompetitionRow, *, before: datetime) -> list[Finished]:
-    found = session.execute(
-        select(
-            Submission.id,
-            Submission.received_at,
-            Team.id,
-            Team.name,
-            Team.baseline,
-            Evaluation.state,
-            Evaluation.id,
-            Evaluation.finished_at,
-        )
-        .select_from(Evaluation)
-        .join(Evaluation.submission)
-        .join(Submission.team)
-        .where(Submission.competition_id == row.id, Evaluation.current)
-        .where(Evaluation.state.in_(ENDED), Submission.received_at < before)
-        .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
-        .order_by(Submission.received_at, Submission.id)
-    )
-    return [Finished(*plain) for plain in found]
 
 
 def proposed(session: Session, row: CompetitionRow, view: View, judged: Iterable[Evaluation]) -> list[Entry]:

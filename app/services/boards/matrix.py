@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Target, Team
+from app.db.models import Team
 from app.scoring.tracks import TRACKS
-from app.services import competitions, targets, visibility
+from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import trials, verdicts
 from app.services.boards.spreadsheet import csv_text
-from app.services.boards.trials import Trials
+from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
 from app.services.visibility import View
 
@@ -60,31 +58,20 @@ class Matrix:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Attacked:
-    """A target that counts, whose it is, and the evaluation of it."""
-
-    id: UUID
-    name: str
-    rows: int
-    team_id: UUID
-    team: str
-    evaluation_id: UUID
-    ended_at: datetime | None
-
-
 def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     """The matrix as this person may see it: built-in attackers once it is known whose target is whose."""
     row = competitions.find(session, slug)
     competition = competitions.read_file(row.file)
     view = visibility.view(session, row, principal)
     visibility.require_board(competition, view.audience)
-    columns = counting_targets(session, row, view)
+    columns = trials.attacked(session, row, view) if view.finals_only else []
     rows = teams_rows(session, row, view, columns)
     if view.owners_known:
-        numbers = verdicts.numbers_of(session, [(one.evaluation_id, one.ended_at) for one in columns])
+        numbers = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         names = TRACKS[competition.track].attackers
-        rows += [built_in_row(name, [numbers.get(one.evaluation_id) for one in columns]) for name in names]
+        rows += [
+            built_in_row(name, [numbers.get(one.finished.evaluation_id) for one in columns]) for name in names
+        ]
     return Matrix(
         row.slug,
         dict(competition.title),
@@ -94,29 +81,15 @@ def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     )
 
 
-def counting_targets(session: Session, row: CompetitionRow, view: View) -> list[Attacked]:
-    if not view.finals_only:
-        return []
-    found = session.execute(
-        targets.joined()
-        .options()
-        .with_only_columns(
-            Target.id, Target.name, Target.rows, Team.id, Team.name, Evaluation.id, Evaluation.finished_at
-        )
-        .where(Target.competition_id == row.id, targets.counts())
-        .order_by(Target.name)
-    )
-    return [Attacked(*plain) for plain in found]
-
-
 def column(target: Attacked, view: View) -> Column:
-    own = target.team_id == view.audience.team_id
-    return Column(target.name, target.rows, own, target.team if own or view.owners_known else None)
+    own = target.finished.team_id == view.audience.team_id
+    team = target.finished.team if own or view.owners_known else None
+    return Column(target.name, target.rows, own, team)
 
 
 def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Sequence[Attacked]) -> list[Row]:
     """The teams with a visible guess, by name."""
-    found = trials.by_team_and_target(session, row, view)
+    found = trials.by_team_and_target(session, row, view, columns)
     teams = session.execute(select(Team.id, Team.name, Team.name_key).where(Team.id.in_(found)))
     return [
         Row(

@@ -1,0 +1,115 @@
+"""What counted at a moment: the evaluations in force then, and the rules. Frozen boards are built of these.
+
+Nothing is stored for it. Every evaluation has the moment from which it counted for its submission: that of
+its creation, or, if it belongs to a re-score set, that of the set's application. One that was replaced is
+still there, and so is the file that a set replaced. What organizers decide about teams and submissions has no
+past: who is disqualified is so on every board, and who is reinstated stands on it again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Evaluation, Rescore, State, Submission, Target, Team
+from app.scoring.competition import Competition
+from app.services import competitions
+from app.services.boards.verdicts import Ending
+from app.services.visibility import ALWAYS
+
+Query = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
+ENDED = (State.SCORED, State.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A submission whose scoring has ended; ``baseline``: of a sample method, not of a team."""
+
+    submission_id: UUID
+    received_at: datetime
+    team_id: UUID
+    team: str
+    baseline: bool
+    state: State
+    evaluation_id: UUID
+    ended_at: datetime | None
+
+    @property
+    def ending(self) -> Ending:
+        return self.evaluation_id, self.ended_at
+
+    @property
+    def place(self) -> tuple[datetime, UUID]:
+        """In the order of receipt."""
+        return self.received_at, self.submission_id
+
+
+def finished(
+    session: Session, row: CompetitionRow, moment: datetime, *, targets_only: bool = False
+) -> list[Finished]:
+    """What had ended at the moment (``ALWAYS``: has) and is not disqualified, in the order of receipt."""
+    query = counting(row.id, moment)
+    if targets_only:
+        frozen = select(Target.submission_id).where(Target.competition_id == row.id)
+        query = query.where(Submission.id.in_(frozen))
+    latest = {plain[0]: Finished(*plain) for plain in session.execute(query)}
+    return [one for one in latest.values() if one.state in ENDED and had_ended(one.ended_at, moment)]
+
+
+def had_ended(at: datetime | None, moment: datetime) -> bool:
+    return moment == ALWAYS or (at is not None and at < moment)
+
+
+def counting(competition_id: UUID, moment: datetime) -> Query:
+    """The evaluations of qualified submissions that had begun to count; of each submission the last, last."""
+    query = (
+        select(
+            Submission.id,
+            Submission.received_at,
+            Team.id,
+            Team.name,
+            Team.baseline,
+            Evaluation.state,
+            Evaluation.id,
+            Evaluation.finished_at,
+        )
+        .select_from(Submission)
+        .join(Submission.team)
+        .join(Evaluation, Evaluation.submission_id == Submission.id)
+        .where(Submission.competition_id == competition_id)
+        .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
+        .order_by(Submission.received_at, Submission.id)
+    )
+    return query.where(Evaluation.current) if moment == ALWAYS else begun(query, moment)
+
+
+def begun(query: Query, moment: datetime) -> Query:
+    """Of a cancelled submission none: nothing of it was ever seen, though a set may have scored it."""
+    now, since = aliased(Evaluation), func.coalesce(Rescore.applied_at, Evaluation.created_at)
+    return (
+        query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
+        .join(now, and_(now.submission_id == Submission.id, now.current))
+        .where(now.state != State.CANCELLED, since < moment)
+        .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
+        .order_by(since)
+    )
+
+
+def rules(session: Session, row: CompetitionRow, moment: datetime) -> Competition:
+    """The competition's rules at the moment: those that the first set applied since has replaced.
+
+    Without such a set, as its file says now: an ordinary revision changes nothing that is measured.
+    """
+    if moment == ALWAYS:
+        return competitions.read_file(row.file)
+    replaced = session.scalar(
+        select(Rescore.replaced_file)
+        .where(Rescore.competition_id == row.id, Rescore.applied_at >= moment)
+        .where(Rescore.replaced_file.is_not(None))
+        .order_by(Rescore.applied_at)
+        .limit(1)
+    )
+    return competitions.read_file(replaced or row.file)
