@@ -32,7 +32,7 @@ def board_page(arena: Arena, which: str = "anonymization", query: str = "", **re
 
 def lines(html: str) -> list[list[str]]:
     """The texts of the cells of the ranks, row by row."""
-    (table,) = re.findall(r'<table class="board.*?</table>', html, re.DOTALL)
+    (table,) = re.findall(r'<table class="ranks.*?</table>', html, re.DOTALL)
     body = table.partition("</thead>")[2]
     rows = re.findall(r"<tr\b[^>]*>(.*?)</tr>", body, re.DOTALL)
     return [[text_of(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
