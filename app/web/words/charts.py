@@ -12,8 +12,8 @@ WORDS: dict[str, dict[str, str]] = {
     "chart_team": {"en": "Team", "ja": "チーム"},
     "chart_threshold": {"en": "Threshold", "ja": "しきい値"},
     "chart_scatter_title": {"en": "Utility loss against risk", "ja": "有用性損失とリスク"},
-    "chart_scatter_x": {"en": "Utility loss (lower is better)", "ja": "有用性損失(小さいほど良い)"},
-    "chart_scatter_y": {"en": "Risk (lower is better)", "ja": "リスク(小さいほど良い)"},
+    "chart_scatter_x": {"en": "Utility loss (lower is better)", "ja": "有用性損失（小さいほど良い）"},
+    "chart_scatter_y": {"en": "Risk (lower is better)", "ja": "リスク（小さいほど良い）"},
     "chart_scatter_better": {"en": "better", "ja": "良い"},
     "chart_scatter_front": {"en": "Pareto front", "ja": "パレートフロント"},
     "chart_scatter_none": {
@@ -24,15 +24,15 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Teams: {teams}. Points on the Pareto front: {front}. "
         "Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}.",
         "ja": "{teams} チーム。パレートフロント上の点は {front} 個。"
-        "有用性損失は {x_least}~{x_largest}、リスクは {y_least}~{y_largest} です。",
+        "有用性損失は {x_least}～{x_largest}、リスクは {y_least}～{y_largest} です。",
     },
     "chart_scatter_said_own": {
         "en": "{name}: utility loss {x}, risk {y}.",
-        "ja": "{name}:有用性損失 {x}、リスク {y}。",
+        "ja": "{name}：有用性損失 {x}、リスク {y}。",
     },
     "chart_scatter_point": {
         "en": "{name}: utility loss {x}, risk {y}",
-        "ja": "{name}:有用性損失 {x}、リスク {y}",
+        "ja": "{name}：有用性損失 {x}、リスク {y}",
     },
     "chart_histogram_title": {
         "en": "Distance of individuals from their originals",
@@ -45,9 +45,9 @@ WORDS: dict[str, dict[str, str]] = {
     "chart_histogram_said": {
         "en": "Individuals: {count}, at distances from {least} to {largest}. "
         "Mean: {mean}; threshold: {threshold}; beyond the threshold: {beyond}.",
-        "ja": "{count} 人の距離は {least}~{largest}。平均 {mean}、しきい値 {threshold}、超過 {beyond} 人です。",
+        "ja": "{count} 人の距離は {least}～{largest}。平均 {mean}、しきい値 {threshold}、超過 {beyond} 人です。",
     },
-    "chart_histogram_point": {"en": "{low} – {high}: {count}", "ja": "{low}~{high}:{count} 人"},
+    "chart_histogram_point": {"en": "{low} – {high}: {count}", "ja": "{low}～{high}：{count} 人"},
     "chart_cheats_title": {
         "en": "What cheating by permutation costs",
         "ja": "順列による不正で生じる距離",
@@ -63,19 +63,19 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "chart_cheats_each": {
         "en": "{name}: {count} permutations, mean distances from {least} to {largest}.",
-        "ja": "{name}:{count} 個の順列、平均距離 {least}~{largest}。",
+        "ja": "{name}：{count} 個の順列、平均距離 {least}～{largest}。",
     },
     "chart_cheats_point": {
         "en": "{name}, {low} – {high}: {count}",
-        "ja": "{name}、{low}~{high}:{count} 個",
+        "ja": "{name}、{low}～{high}：{count} 個",
     },
     "chart_strip_value": {"en": "Value", "ja": "値"},
     "chart_strip_title": {"en": "Among all teams", "ja": "全チーム中の位置"},
     "chart_strip_said": {
         "en": "All teams: least {least}, median {median}, largest {largest}.",
-        "ja": "全チーム:最小 {least}、中央値 {median}、最大 {largest}。",
+        "ja": "全チーム：最小 {least}、中央値 {median}、最大 {largest}。",
     },
-    "chart_strip_said_own": {"en": "Your team: {own}.", "ja": "自チーム:{own}。"},
+    "chart_strip_said_own": {"en": "Your team: {own}.", "ja": "自チーム：{own}。"},
     "chart_distribution_title": {"en": "Among all teams", "ja": "全チームの分布"},
     "chart_distribution_x": {"en": "Value", "ja": "値"},
     "chart_distribution_median": {"en": "Median", "ja": "中央値"},
@@ -85,10 +85,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "{count} チーム。最小 {least}、中央値 {median}、最大 {largest} です。",
     },
     "chart_distribution_said_own": {"en": "Your team: {own}.", "ja": "自チームは {own} です。"},
-    "chart_distribution_point": {"en": "{name}: {value}", "ja": "{name}:{value}"},
+    "chart_distribution_point": {"en": "{name}: {value}", "ja": "{name}：{value}"},
     "chart_course_title": {"en": "Overall score over time", "ja": "総合点の推移"},
     "chart_course_x": {"en": "Time of receipt", "ja": "受付時刻"},
-    "chart_course_y": {"en": "Overall score (lower is better)", "ja": "総合点(小さいほど良い)"},
+    "chart_course_y": {"en": "Overall score (lower is better)", "ja": "総合点（小さいほど良い）"},
     "chart_course_submission": {"en": "Submission", "ja": "提出"},
     "chart_course_received": {"en": "Received", "ja": "受付時刻"},
     "chart_course_state": {"en": "Result", "ja": "結果"},
@@ -99,7 +99,7 @@ WORDS: dict[str, dict[str, str]] = {
     "chart_course_none": {"en": "No submission yet.", "ja": "提出はまだありません。"},
     "chart_course_said": {
         "en": "Submissions: {count}; accepted: {accepted}, rejected: {rejected}, errors: {error}.",
-        "ja": "提出 {count} 件(受理 {accepted}、却下 {rejected}、エラー {error})。",
+        "ja": "提出 {count} 件（受理 {accepted}、却下 {rejected}、エラー {error}）。",
     },
     "chart_course_said_best": {
         "en": "First accepted score: {first}; best: {best}.",
@@ -107,12 +107,12 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "chart_course_point": {
         "en": "{name}, {at}: {overall} ({state})",
-        "ja": "{name}、{at}:{overall}({state})",
+        "ja": "{name}、{at}：{overall}（{state}）",
     },
     "chart_intervals_title": {"en": "What each attacker finds", "ja": "攻撃者ごとの再識別率"},
     "chart_intervals_x": {
         "en": "Share of rows found again (lower is better)",
-        "ja": "再識別された行の割合(小さいほど良い)",
+        "ja": "再識別された行の割合（小さいほど良い）",
     },
     "chart_intervals_rate": {"en": "Rate", "ja": "再識別率"},
     "chart_intervals_interval": {
@@ -126,7 +126,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "chart_intervals_point": {
         "en": "{name}: {rate}, between {low} and {high}; at random {baseline}",
-        "ja": "{name}:{rate}(区間 {low}~{high})、無作為 {baseline}",
+        "ja": "{name}：{rate}（区間 {low}～{high}）、無作為 {baseline}",
     },
     "chart_bounds_title": {"en": "Bounds of the mean distance", "ja": "平均距離の下界と上界"},
     "chart_bounds_x": {"en": "Individuals that stay in place", "ja": "元の位置に残る人数"},
@@ -135,7 +135,7 @@ WORDS: dict[str, dict[str, str]] = {
     "chart_bounds_lower": {"en": "Certified lower bound", "ja": "証明付き下界"},
     "chart_bounds_upper": {"en": "Certified upper bound", "ja": "証明付き上界"},
     "chart_bounds_threshold": {"en": "Recommended threshold", "ja": "推奨しきい値"},
-    "chart_bounds_fixed": {"en": "Largest number by chance:", "ja": "偶然に残る上限:"},
+    "chart_bounds_fixed": {"en": "Largest number by chance:", "ja": "偶然に残る上限："},
     "chart_bounds_said": {
         "en": "If at most {fixed} individuals stay in place, the least mean distance is {bound}. "
         "Recommended threshold: {threshold}.",
@@ -144,7 +144,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "chart_bounds_point": {
         "en": "{series}, at most {fixed} in place: {value}",
-        "ja": "{series}、残る人数 {fixed} 以下:{value}",
+        "ja": "{series}、残る人数 {fixed} 以下：{value}",
     },
     "chart_heatmap_title": {"en": "Attackers and targets", "ja": "攻撃者と標的"},
     "chart_heatmap_corner": {"en": "Attacker", "ja": "攻撃者"},
