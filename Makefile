@@ -2,7 +2,7 @@ PORT ?= 8000
 DATA ?= ./.anoncup
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long check format bench lock clean
+.PHONY: demo serve test test-long check format pictures bench lock clean
 
 demo: runtime
 	$(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
@@ -25,6 +25,10 @@ check: dev
 format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# From a running demo: `make demo` in another terminal.
+pictures: dev
+	$(BIN)/python -m tests.web.browser.pictures http://127.0.0.1:$(PORT) "$(DATA)" docs/pictures
 
 bench: dev
 	$(BIN)/python -m benchmarks.scoring
