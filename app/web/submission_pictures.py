@@ -63,7 +63,7 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
         return None
     words = HistogramWords(
         title=t["distances_title"],
-        x=t["distances_x"].format(distance=excessive["distance"]),
+        x=t.get(f"distance_{excessive['distance']}") or excessive["distance"],
         y=t["distances_y"],
         low=t["interval_low"],
         high=t["interval_high"],

@@ -27,7 +27,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "提出が採点されると、ここにスコアが表示されます。",
     },
     "course_said": {
-        "en": "{count} submissions: {accepted} accepted, {rejected} rejected, {error} without a score.",
+        "en": "Submissions: {count}, of these {accepted} accepted, {rejected} rejected, {error} without a score.",
         "ja": "提出 {count} 件(受理 {accepted}、却下 {rejected}、スコアなし {error})。",
     },
     "course_said_best": {

@@ -28,7 +28,6 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Individuals by their distance to their own original",
         "ja": "本人の元データからの距離の分布",
     },
-    "distances_x": {"en": "{distance} distance", "ja": "{distance} 距離"},
     "distances_y": {"en": "Individuals", "ja": "人数"},
     "downloads": {"en": "Public part, as it was sent", "ja": "公開部分(送信時のまま)"},
     "error_note": {
@@ -37,16 +36,16 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "excessive": {"en": "Excessive anonymization", "ja": "過剰匿名化の検査"},
     "excessive_approach_1": {
-        "en": "Approach I: rejected if the data of any individual lie within {threshold} of somebody else's original ({distance} distance).",
-        "ja": "方式 I:いずれかの個人のデータが他人の元データから {threshold} 以内にあると却下されます({distance} 距離)。",
+        "en": "Approach I: rejected if the data of any individual lie within {threshold} of somebody else's original ({distance}).",
+        "ja": "方式 I:いずれかの個人のデータが他人の元データから {threshold} 以内にあると却下されます({distance})。",
     },
     "excessive_approach_1_kept": {
         "en": "No individual lies that close to somebody else's original.",
         "ja": "他人の元データにそこまで近い個人はいません。",
     },
     "excessive_average": {
-        "en": "Approach II, on average: rejected if the mean {distance} distance of individuals to their own originals exceeds {threshold}.",
-        "ja": "方式 II(平均):本人の元データからの {distance} 距離の平均が {threshold} を超えると却下されます。",
+        "en": "Approach II, on average: rejected if the mean distance of individuals to their own originals ({distance}) exceeds {threshold}.",
+        "ja": "方式 II(平均):本人の元データからの距離({distance})の平均が {threshold} を超えると却下されます。",
     },
     "excessive_deleted": {
         "en": "A deleted individual counts as 1.",
@@ -69,8 +68,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "{which}距離は {value}(上限の {share}%)です。変更する個人を減らすか、変更を小さくしてください。",
     },
     "excessive_strict": {
-        "en": "Approach II, strict: rejected if the {distance} distance of any individual to the own original exceeds {threshold}.",
-        "ja": "方式 II(厳格):いずれかの個人の元データからの {distance} 距離が {threshold} を超えると却下されます。",
+        "en": "Approach II, strict: rejected if the distance of any individual to the own original ({distance}) exceeds {threshold}.",
+        "ja": "方式 II(厳格):いずれかの個人の元データからの距離({distance})が {threshold} を超えると却下されます。",
     },
     "fingerprint": {"en": "What it looks like", "ja": "手法の推定"},
     "fingerprint_evidence": {"en": "Evidence for the closest", "ja": "最も近いものの根拠"},

@@ -1,0 +1,97 @@
+"""The page of one submission: what each number means and adds, how near the limit, who may see it."""
+
+import re
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.services.competitions import published_file
+from app.web import words
+from app.web.verdicts import attacker_lines, limit_of, measure_lines
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena, competition_file
+from tests.contest import competition_row
+from tests.web.reader import page
+
+
+def scored(arena: Arena) -> str:
+    identifier = str(arena.submit("red").json()["id"])
+    score_everything()
+    return identifier
+
+
+def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
+    result = arena.submission(scored(arena), "red")["result"]
+    rules = parse_competition(published_file(competition_row()))
+    lines = measure_lines(rules, result, None)
+    weights = {line.name: line.weight for line in lines if line.weight}
+    assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}
+    assert sum(line.adds or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)
+
+
+def test_the_attacker_that_decides_has_the_rate_that_is_the_risk(arena: Arena) -> None:
+    result = arena.submission(scored(arena), "red")["result"]
+    (deciding,) = (
+        line for line in attacker_lines(parse_competition(competition_file()), result) if line.decides
+    )
+    assert deciding.counts
+    assert deciding.entry["rate"] == result["security"]
+
+
+@pytest.mark.parametrize(
+    ("more", "which", "share"),
+    [("", "mean", 50.0), ('rule = "strict"', "largest", 150.0), ('approach = "I"', None, None)],
+)
+def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: float | None) -> None:
+    rules = parse_competition(competition_file(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}"))
+    excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower"}
+    found = limit_of(rules, {"excessive": excessive, "violations": []})
+    assert found.which == which
+    assert found.share == (None if share is None else pytest.approx(share))
+    assert found.near == (which == "largest")
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
+    identifier = scored(arena)
+    shown = page(arena, f"/submissions/{identifier}", team="red", language=language).text
+    for said in ("measure_mean_mae", "excessive_deleted", "counts_this", "strip_title", "commitment"):
+        assert words.WORDS[said][language] in shown
+    assert 'href="/competitions/small/rules#mean_mae"' in shown
+    for picture in ("distances", "intervals"):
+        assert f'<figure class="chart" id="{picture}">' in shown
+    assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in shown
+
+
+def test_where_the_board_is_closed_nothing_is_compared(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "organizers"'))
+    path = f"/submissions/{scored(arena)}"
+    assert words.WORDS["strip_title"]["en"] not in page(arena, path, team="red").text
+    assert words.WORDS["strip_title"]["en"] in page(arena, path, organizer=True).text
+
+
+def test_organizers_look_but_choose_no_finals(arena: Arena) -> None:
+    path = f"/submissions/{scored(arena)}"
+    assert f'action="{path}/final"' in page(arena, path, team="red").text
+    assert f'action="{path}/final"' not in page(arena, path, organizer=True).text
+
+
+def test_a_rejected_one_says_by_how_much(arena: Arena) -> None:
+    turned = arena.table.iloc[::-1].reset_index(drop=True)
+    secret = "original_row\n" + "".join(f"{row + 1}\n" for row in range(len(turned)))
+    identifier = arena.submit("red", anonymized=table_csv(turned), secret=secret.encode()).json()["id"]
+    score_everything()
+    excessive = arena.submission(identifier, "red")["result"]["excessive"]
+    shown = page(arena, f"/submissions/{identifier}", team="red").text
+    (share,) = re.findall(r"(\d+) % of what is allowed", shown)
+    assert int(share) == round(100 * excessive["mean"] / excessive["threshold"])
+    assert words.WORDS["rejected_note"]["en"] in shown
+
+
+def test_while_it_waits_scripts_follow_and_others_reload(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    shown = page(arena, f"/submissions/{identifier}", team="red").text
+    assert f'data-events="/api/v1/submissions/{identifier}/events"' in shown
+    assert re.search(r'<noscript><meta http-equiv="refresh"', shown)

@@ -1,0 +1,164 @@
+"""The home of a team as a browser without scripts meets it: the form, its refusals, finals, quotas."""
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from app.config import Settings
+from app.db.models import Submission
+from app.web import words
+from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
+from tests.arena import Arena, competition_file, noisy_release
+from tests.web.reader import page, send, words_of
+
+PATH = "/competitions/small/submissions"
+
+
+def action_of(shown: str) -> str:
+    (found,) = re.findall(r'<form id="upload"[^>]* action="([^"]*)"', shown)
+    return str(found).replace("&amp;", "&")
+
+
+def files_of(table: bytes = GOOD_TABLE, secret: bytes = GOOD_SECRET) -> dict[str, tuple[str, bytes]]:
+    return {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}
+
+
+def sent(arena: Arena, action: str = PATH, **more: Any) -> Response:
+    return send(arena, action, {"comment": "first try"}, files=files_of(**more), team="red")
+
+
+def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) -> None:
+    shown = page(arena, PATH, team="red").text
+    for column in arena.table.columns:
+        assert f'<th scope="col">{column}</th>' in shown
+    assert "1 to 40 rows" in shown
+    answer = sent(arena, action_of(shown))
+    assert answer.status_code == 303
+    receipt = page(arena, answer.headers["location"], team="red").text
+    assert words.WORDS["done_received"]["en"] in receipt
+    (found,) = arena.get("/competitions/small/submissions", token=arena.team("red")).json()
+    for proof in (found["id"], found["commitment"], found["sha256"]["anonymized.csv"], "first try"):
+        assert proof in receipt
+
+
+def test_a_form_that_is_sent_twice_gives_one_submission(arena: Arena) -> None:
+    action = action_of(page(arena, PATH, team="red").text)
+    first, second = sent(arena, action), sent(arena, action)
+    assert first.headers["location"] == second.headers["location"]
+    assert counted(Submission) == 1
+    other = noisy_release(9, arena.table)
+    reused = sent(arena, action, table=other[0], secret=other[1])
+    assert reused.status_code == 422
+    assert words.WORDS["problem_idempotency_key_reused"]["en"] in reused.text
+    again = action_of(reused.text)
+    assert again != action  # with a key of its own it is taken in
+    assert sent(arena, again, table=other[0], secret=other[1]).status_code == 303
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
+def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
+    arena: Arena, case: tuple[str, bytes, str, int | None, bool], language: str
+) -> None:
+    file, content, code, row, _ = case
+    files = files_of() | {file: ("x.csv", content)}
+    answer = send(arena, PATH, {"comment": "kept <b>"}, files=files, team="red", language=language)
+    assert answer.status_code == 422
+    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
+    assert (code if content else "missing_file") in box
+    if row is not None and content:
+        assert f"{words.WORDS['upload_row'][language]} {row}" in box
+    assert 'value="kept &lt;b&gt;"' in answer.text
+    assert counted(Submission) == 0
+
+
+def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:
+    answer = send(arena, PATH, files={"anonymized": ("", b""), "secret": ("", b"")}, team="red")
+    assert answer.status_code == 422
+    assert answer.text.count(words.WORDS["bad_missing_file"]["en"]) == 2
+    assert send(arena, PATH, {"comment": "no form of ours"}, team="red").status_code == 422
+
+
+def test_a_file_beyond_the_limit_is_a_page_too(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[limits]\nfile_mb = 1"))
+    answer = sent(arena, table=b"x" * (2**20 + 1))
+    assert answer.status_code == 413
+    assert words.WORDS["problem_too_large"]["en"] in answer.text
+
+
+def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[limits]\nvalid_per_day = 1"))
+    assert sent(arena).status_code == 303
+    answer = sent(arena, PATH + "?key=another")
+    assert (answer.status_code, "retry-after" in answer.headers) == (429, True)
+    assert words.WORDS["problem_quota_used_up"]["en"] in answer.text
+    assert words.WORDS["cap_full"]["en"] in answer.text
+    assert "1 / 1" in answer.text
+    assert words.WORDS["cap_resets"]["en"] in answer.text
+
+
+@pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
+def test_outside_its_phase_there_is_no_form(client: TestClient, opens: float, closes: float) -> None:
+    arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
+    shown = page(arena, PATH, team="red").text
+    assert '<form id="upload"' not in shown
+    assert words.WORDS["upload_closed"]["en"] in shown
+    assert sent(arena).status_code == 409
+
+
+def test_finals_are_chosen_and_left_by_forms(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[ranking]\nfinals = 1"))
+    first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
+    score_everything()
+    assert words.WORDS["finals_none"]["en"].format(most=1) in page(arena, PATH, team="red").text
+    answer = send(arena, f"/submissions/{first}/final", {"final": "true"}, team="red")
+    assert urlsplit(answer.headers["location"]).path == PATH
+    assert parse_qs(urlsplit(answer.headers["location"]).query)["done"] == ["final_marked"]
+    assert "1 of 1 finals" in page(arena, PATH, team="red").text
+    refused = send(arena, f"/submissions/{second}/final", {"final": "true"}, team="red")
+    assert refused.status_code == 409
+    assert words.WORDS["problem_too_many_finals"]["en"] in refused.text
+    send(arena, f"/submissions/{first}/final", {"final": "false"}, team="red")
+    assert not arena.submission(first, "red")["final"]
+
+
+def test_a_submission_that_waits_is_cancelled_by_a_form_once(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    path = f"/submissions/{identifier}/cancel"
+    assert f'action="{path}"' in page(arena, PATH, team="red").text
+    assert send(arena, path, team="red").status_code == 303
+    assert arena.submission(identifier, "red")["status"] == "CANCELLED"
+    assert send(arena, path, team="red").status_code == 409
+
+
+def test_a_row_alone_is_that_of_the_list(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    waiting = page(arena, f"/submissions/{identifier}/row", team="red").text
+    assert f'data-live="/submissions/{identifier}/row"' in waiting
+    assert waiting.strip() in page(arena, PATH, team="red").text
+    score_everything()
+    assert "data-live" not in page(arena, f"/submissions/{identifier}/row", team="red").text
+
+
+def test_a_long_list_comes_in_pages(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.submissions.PAGE", 2)
+    sent_ids = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
+    shown = page(arena, PATH, team="red").text
+    (older,) = re.findall(r'href="([^"]*cursor=[^"]*)"', shown)
+    assert [identifier in shown for identifier in sent_ids] == [False, True, True]
+    following = page(arena, older, team="red").text
+    assert [f'id="s-{identifier}"' in following for identifier in sent_ids] == [True, False, False]
+    assert page(arena, PATH + "?cursor=nonsense", team="red").status_code == 422
+
+
+def test_another_teams_list_is_not_shown(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    shown = page(arena, PATH, team="blue").text
+    assert identifier not in shown
+    assert "red" not in words_of(shown)
