@@ -15,6 +15,7 @@ from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
 from app.web import pictures, standings, words
 from app.web.frame import Frame, frame_of
+from app.web.leading import lead_of
 from app.web.seen import seen
 from app.web.site import PageRoute, page
 
@@ -53,6 +54,7 @@ def anonymization_content(
     choice = pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.competition) if wide else (),
+        "lead": lead_of(board, frame.competition),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "rivals": standings.has_rivals(board),

@@ -123,6 +123,13 @@ def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
     assert "自チーム" in board_page(crowd.arena, team="red", language="ja")
 
 
+def test_the_board_says_who_leads_and_why(crowd: Contest) -> None:
+    first, second = crowd.board()["rows"][:2]
+    (why,) = re.findall(r'<p class="why">(.*?)</p>', board_page(crowd.arena), re.DOTALL)
+    for part in (first["team"], shown.score(first["overall"]), second["team"]):
+        assert part in text_of(why)
+
+
 def test_a_board_without_entries_says_so(arena: Arena) -> None:
     html = board_page(arena)
     assert said("no_entries") in html
