@@ -72,5 +72,5 @@ def bounds_of(report: Mapping[str, Any], t: Mapping[str, str]) -> Figure:
         said=t["adv_bounds_said"],
         point=t["adv_bounds_point"],
     )
-    found = [Bound(**one) for one in report["adv_bounds"]]
+    found = [Bound(**one) for one in report["bounds"]]
     return bounds(found, words, fixed=report["fixed"], threshold=report["threshold"], identifier="bounds")

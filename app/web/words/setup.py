@@ -48,6 +48,7 @@ WORDS: dict[str, dict[str, str]] = {
     "changes_to_save": {"en": "What would change", "ja": "変更内容"},
     "choose_table": {"en": "CSV file with a header line", "ja": "ヘッダー行のある CSV ファイル"},
     "column": {"en": "Column", "ja": "列"},
+    "column_count": {"en": "Columns", "ja": "列数"},
     "column_empty": {"en": "Empty cells", "ja": "空欄"},
     "column_kinds": {"en": "Values", "ja": "値の種類"},
     "column_range": {"en": "Range or examples", "ja": "範囲・値の例"},
@@ -289,6 +290,7 @@ WORDS: dict[str, dict[str, str]] = {
     "threshold_value": {"en": "Threshold (empty: none)", "ja": "しきい値(空欄:なし)"},
     "title_en": {"en": "Title in English", "ja": "英語の名称"},
     "title_ja": {"en": "Title in Japanese", "ja": "日本語の名称"},
+    "titles": {"en": "Title", "ja": "名称"},
     "titles_said": {"en": "One of the two is enough.", "ja": "どちらか一方でも構いません。"},
     "upload_again": {"en": "Upload another file in its place", "ja": "別のファイルに差し替え"},
     "upload_first": {

@@ -1,0 +1,187 @@
+"""The step of the threshold: asking the advisor, reading a report, putting its threshold in force."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+
+from app.db.models import State, ThresholdReport
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.services import competitions
+from app.transaction import transaction
+from app.web import words
+from app.web.organize.advice import advised
+from tests.arena import Arena
+from tests.web.reader import page, send
+from workers import advising
+
+PATH = "/competitions/small/organize/threshold"
+QUESTION = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
+
+
+def asked(arena: Arena, **fields: str) -> str:
+    """The address of a report that was asked for on the page."""
+    answer = send(arena, f"{PATH}/reports", QUESTION | fields, organizer=True)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"]).split("?")[0]
+
+
+def made(arena: Arena, **fields: str) -> str:
+    path = asked(arena, **fields)
+    advising.advise(path.rsplit("/", 1)[1])
+    return path
+
+
+def rule() -> Any:
+    with transaction() as session:
+        return parse_competition(competitions.find(session, "small").file).excessive
+
+
+def report(path: str) -> Any:
+    with transaction() as session:
+        return session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report
+
+
+def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -> None:
+    path = asked(arena)
+    waiting = page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' in waiting
+    listed = page(arena, PATH, organizer=True).text
+    assert "Waiting" in listed
+    assert 'hx-trigger="every 2s"' in listed
+    advising.advise(path.rsplit("/", 1)[1])
+    found = report(path)
+    shown = page(arena, path, organizer=True).text
+    assert '<meta http-equiv="refresh"' not in shown
+    assert f"<strong>{found['threshold']:.5g}</strong>" in shown
+    assert shown.count("<svg") >= 2
+    for bound in found["bounds"]:
+        assert f'<th scope="row" class="number">{bound["fixed"]}</th>' in shown
+    assert "hx-trigger" not in page(arena, PATH, organizer=True).text
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
+    shown = page(arena, made(arena), organizer=True, language=language).text
+    for name in ("shift", "random", "group"):
+        assert words.WORDS[f"adv_cheat_{name}"][language] in shown.replace("&#39;", "'")
+    assert words.WORDS["adv_recommended"][language] in shown
+
+
+def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
+    path = made(arena)
+    assert send(arena, f"{path}/use", organizer=True).status_code == 303
+    found = rule()
+    assert (found.threshold, found.distance) == (report(path)["threshold"], "gower")
+    assert (found.approach, found.rule) == ("II", "average")
+    shown = page(arena, path, organizer=True).text
+    assert "In use" in shown
+    assert f"{path}/use" not in shown
+
+
+def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:
+    shown = page(arena, made(arena, draws="0"), organizer=True).text
+    assert 'id="simulated"' not in shown
+    assert 'id="bounds"' in shown
+
+
+@pytest.mark.parametrize(
+    ("groups", "bits", "remedy"), [("age", "500", "adv_remedy_few"), ("sex", "900", "adv_remedy_few")]
+)
+def test_where_no_threshold_separates_the_page_says_what_to_change(
+    arena: Arena, groups: str, bits: str, remedy: str
+) -> None:
+    path = made(arena, groups=groups, bits=bits, draws="0")
+    shown = page(arena, path, organizer=True, language="ja").text
+    assert report(path)["threshold"] is None
+    assert words.WORDS[remedy]["ja"] in shown
+    assert f"{path}/use" not in shown
+    refused = send(arena, f"{path}/use", organizer=True)
+    assert (refused.status_code, "recommends no threshold" in refused.text) == (409, True)
+
+
+def test_every_remedy_of_the_advisor_has_words_of_its_own(arena: Arena) -> None:
+    path = made(arena, draws="0")
+    base, t = report(path), words.in_language("en")
+    said = {
+        "two individuals have the same data, or nobody has a neighbour at all: no distance": "repeated",
+        "7 of 9 groups have one individual, who stays in place whatever the cheat": "groups",
+        "individuals are too few or too alike": "few",
+    }
+    for sentence, name in said.items():
+        assert advised(base | {"remedy": sentence}, t).remedy == f"adv_remedy_{name}"
+
+
+def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:
+    path, before = made(arena), rule()
+    arena.put("/competitions/small/original/original.csv", content=table_csv(arena.table.iloc[:30]))
+    assert "The data have changed" in page(arena, path, organizer=True).text
+    assert send(arena, f"{path}/use", organizer=True).status_code == 409
+    assert rule() == before
+
+
+def test_a_failed_report_says_so(arena: Arena) -> None:
+    path = asked(arena)
+    with transaction() as session:
+        found = session.scalars(select(ThresholdReport)).one()
+        found.state, found.failure = State.ERROR, "out of memory"
+    shown = page(arena, path, organizer=True).text
+    assert "Failed" in shown
+    assert "out of memory" in shown
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "status"),
+    [
+        ("bits", "0", 422),
+        ("draws", "100001", 422),
+        ("seconds", "301", 422),
+        ("asked_distance", "jaccard", 422),
+        ("groups", "income", 422),
+    ],
+)
+def test_a_question_the_advisor_cannot_answer_comes_back_as_it_was_typed(
+    arena: Arena, field: str, typed: str, status: int
+) -> None:
+    fields = QUESTION | {"draws": "123", field: typed}
+    answer = send(arena, f"{PATH}/reports", fields, organizer=True)
+    assert answer.status_code == status
+    assert 'role="alert"' in answer.text or 'class="error"' in answer.text
+    assert (f'value="{typed}"' if field == "draws" else 'value="123"') in answer.text
+
+
+def test_a_rule_is_also_set_by_hand_and_taken_away(arena: Arena) -> None:
+    by_hand = {"approach": "I", "rule": "strict", "distance": "euclidean", "threshold": "0.125"}
+    assert send(arena, PATH, by_hand, organizer=True).status_code == 303
+    found = rule()
+    assert (found.approach, found.rule, found.distance, found.threshold) == (
+        "I",
+        "strict",
+        "euclidean",
+        0.125,
+    )
+    refused = send(arena, PATH, by_hand | {"threshold": "far"}, organizer=True)
+    assert (refused.status_code, 'id="threshold-error"' in refused.text) == (422, True)
+    assert send(arena, PATH, by_hand | {"threshold": ""}, organizer=True).status_code == 303
+    assert rule().threshold is None
+    assert "nothing is rejected" in page(arena, PATH, organizer=True).text
+
+
+def test_a_report_of_another_competition_is_not_found_under_this_one(arena: Arena) -> None:
+    path = asked(arena)
+    elsewhere = Arena.opened(arena.client, slug="elsewhere")
+    for asker, slug in ((arena, "elsewhere"), (elsewhere, "elsewhere")):
+        answer = page(asker, path.replace("small", slug), organizer=True)
+        assert answer.status_code in {403, 404}
+
+
+def test_with_submissions_a_new_threshold_becomes_a_set(arena: Arena) -> None:
+    path, before = made(arena), rule()
+    arena.submit("red")
+    answer = send(arena, f"{path}/use", organizer=True)
+    assert re.match(r"/competitions/small/organize/rescores\?done=", answer.headers["location"])
+    assert rule() == before
+    assert len(arena.get("/competitions/small/rescores").json()) == 1
