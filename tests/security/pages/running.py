@@ -10,7 +10,7 @@ from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.services import accounts, rehearsals
 from app.transaction import transaction
-from tests.arena import PASSWORD, noisy_release, numbers
+from tests.arena import API, PASSWORD, noisy_release, numbers
 
 DESK = "/competitions/{slug}/organize"
 SEEN = (303, 403, 403, 200, 403, 200)
@@ -74,6 +74,14 @@ def an_organizer(stage: Any) -> dict[str, str]:
     return {"user_id": stage.arena.post(path, json={"name": an_organizers_name()}).json()["user_id"]}
 
 
+def a_member(stage: Any) -> dict[str, str]:
+    """Somebody of own team who takes part in nothing else: else an administrator is needed."""
+    path = f"/competitions/{stage.arena.slug}/team/invites"
+    code = stage.arena.post(path, token=stage.token("own team"), json={}).json()["code"]
+    body = {"invite": code, "name": f"person {next(numbers)}", "password": PASSWORD}
+    return {"user_id": stage.arena.client.post(f"{API}/signup", json=body).json()["user_id"]}
+
+
 def a_baseline(stage: Any) -> dict[str, str]:
     table, secret = noisy_release(next(numbers), stage.arena.table)
     answer = stage.arena.post(
@@ -99,9 +107,7 @@ PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"GET {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "pause"},
     f"POST {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "extend"},
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": an_organizer,
-    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": lambda stage: {
-        "user_id": stage.users["own team"]
-    },
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": a_member,
     f"POST {DESK}/baselines/{{team_id}}/remove": a_baseline,
 }
 """What the names in a path stand for, where the stage's own do not do."""

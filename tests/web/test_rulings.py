@@ -1,0 +1,302 @@
+"""What organizers rule on submissions and teams, and whom they let in."""
+
+import re
+from html import unescape
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team
+from app.roles import Role
+from app.services import accounts
+from app.transaction import transaction
+from app.web import words
+from tests.api.test_submissions import score_everything
+from tests.arena import API, PASSWORD, Arena, competition_file
+from tests.web.reader import page, send
+from tests.web.test_running import failed, read, said
+
+DESK = "/competitions/small/organize"
+LONG = "チーム「長い名前」" * 8 + " & <b>“quotes”</b>"
+
+
+def sent(arena: Arena, team: str, **more: int) -> str:
+    return str(arena.submit(team, **more).json()["id"])
+
+
+def team_id(name: str) -> UUID:
+    with transaction() as session:
+        return session.query(Team).filter_by(name=name).one().id
+
+
+def reasons(action: str) -> list[str | None]:
+    with transaction() as session:
+        found = session.query(AuditEntry).filter_by(action=action).order_by(AuditEntry.number)
+        return [(entry.after or {}).get("reason") for entry in found]
+
+
+def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Arena) -> None:
+    red, blue = sent(arena, "red"), sent(arena, "blue", seed=2)
+    failed(red)
+    with transaction() as session:
+        session.get_one(Submission, UUID(blue)).comment = "50% noise_"
+    for query, found in (
+        ("", {red, blue}),
+        ("?state=ERROR", {red}),
+        (f"?team={team_id('blue')}", {blue}),
+        ("?said=50%25", {blue}),
+        ("?said=5%250", set()),  # no wildcard
+        ("?said=noise_", {blue}),
+        ("?state=SCORED&said=nothing", set()),
+        ("?team=nonsense&state=NONE&said=%00", {red, blue}),
+    ):
+        shown = read(arena, "/submissions" + query)
+        assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', shown)) == found, query
+    assert said("run_none_found") in read(arena, "/submissions?said=nothing")
+
+
+def test_many_submissions_come_in_pages_that_keep_the_filter(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.web.organize.entries.PAGE", 2)
+    listed = [sent(arena, "red", seed=seed) for seed in range(5)]
+    query, seen = f"?team={team_id('red')}&state=QUEUED", []
+    while query:
+        shown = read(arena, "/submissions" + query)
+        seen += re.findall(r'href="/submissions/([0-9a-f-]+)"', shown)
+        following = re.search(r'rel="next" href="([^"]+)"', shown)
+        query = following.group(1) if following else ""
+    assert seen == listed[::-1]
+
+
+def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena) -> None:
+    red = sent(arena, "red")
+    score_everything()
+    path = f"{DESK}/submissions/{red}"
+    answer = send(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
+    assert answer.headers["location"] == path + "?done=disqualified"
+    assert arena.board()["rows"] == []
+    assert reasons("submission.disqualify") == ["copied from blue"]
+    assert said("run_reinstate_note") in read(arena, f"/submissions/{red}")
+    again = send(arena, path + "/disqualify", organizer=True, language="ja")
+    assert (again.status_code, said("problem_nothing_to_change", "ja") in again.text) == (409, True)
+    assert send(arena, path + "/reinstate", organizer=True).status_code == 303
+    assert len(arena.board()["rows"]) == 1
+    assert "copied from blue" in read(arena, "/audit")
+
+
+def test_a_reason_that_cannot_be_kept_is_refused_and_what_was_typed_stays(arena: Arena) -> None:
+    red = sent(arena, "red")
+    for reason in ("x" * 501, "half \ud800".encode("utf-8", "replace").decode() + "\x07"):
+        answer = send(arena, f"{DESK}/submissions/{red}/disqualify", {"reason": reason}, organizer=True)
+        assert answer.status_code == 422
+        assert said("problem_invalid_reason") in answer.text
+    with transaction() as session:
+        assert session.get_one(Submission, UUID(red)).disqualified_at is None
+
+
+def test_a_submission_that_failed_is_scored_again_by_clicking(arena: Arena) -> None:
+    red = sent(arena, "red")
+    failed(red)
+    shown = read(arena, f"/submissions/{red}")
+    assert "the disk was full" in shown
+    assert send(arena, f"{DESK}/submissions/{red}/score-again", organizer=True).status_code == 303
+    score_everything()
+    with transaction() as session:
+        states = session.query(Evaluation.state).filter_by(submission_id=UUID(red), current=True).all()
+    assert [state for (state,) in states] == [State.SCORED]
+    answer = send(arena, f"{DESK}/submissions/{red}/score-again", organizer=True)
+    assert (answer.status_code, said("problem_not_failed") in answer.text) == (409, True)
+
+
+def test_what_belongs_to_another_competition_does_not_exist_here(client: TestClient, arena: Arena) -> None:
+    other = Arena.opened(client, slug="elsewhere")
+    strange = sent(other, "green")
+    assert page(arena, f"{DESK}/submissions/{strange}", organizer=True).status_code == 404
+    with transaction() as session:  # not even for one who organizes both
+        row = session.query(Competition).filter_by(slug="elsewhere").one()
+        other_path = f"/competitions/{row.slug}/organize/teams/{team_id('green')}"
+    assert page(arena, other_path, organizer=True).status_code == 403
+    assert page(arena, f"{DESK}/teams/{team_id('green')}", organizer=True).status_code == 404
+    answer = send(arena, f"{DESK}/submissions/{strange}/disqualify", organizer=True)
+    assert answer.status_code == 404
+
+
+def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> None:
+    sent(arena, LONG)
+    score_everything()
+    path = f"{DESK}/teams/{team_id(LONG)}"
+    assert send(arena, path + "/disqualify", {"reason": "two accounts"}, organizer=True).status_code == 303
+    assert arena.board()["rows"] == []
+    shown = page(arena, path, organizer=True).text
+    assert "<b>“quotes”" not in shown
+    assert said("run_reinstate_team_note") in shown
+    assert send(arena, path + "/reinstate", organizer=True).status_code == 303
+    assert len(arena.board()["rows"]) == 1
+
+
+def test_quota_is_granted_and_counts(arena: Arena) -> None:
+    arena.team("red")
+    path = f"{DESK}/teams/{team_id('red')}"
+    fields = {"cap": "valid_total", "amount": "7", "reason": "a lost day"}
+    assert send(arena, path + "/grants", fields, organizer=True).headers["location"] == path + "?done=granted"
+    assert ">107<" in page(arena, path, organizer=True).text
+    assert reasons("quota.grant") == ["a lost day"]
+    for amount in ("0", "1001", "seven", "-1", ""):
+        answer = send(arena, path + "/grants", fields | {"amount": amount}, organizer=True)
+        assert (answer.status_code, said("problem_invalid_grant") in answer.text) == (422, True)
+        assert f'value="{amount or 1}"' in answer.text
+
+
+def test_an_invite_is_shown_once_and_founds_as_many_teams_as_it_says(arena: Arena) -> None:
+    answer = send(arena, f"{DESK}/teams/invites", {"uses": "2"}, organizer=True)
+    (link,) = re.findall(r'<p class="once">([^<]+)</p>', answer.text)
+    code = link.partition("/sign-up?invite=")[2]
+    assert link.startswith("http://testserver/")
+    statuses = [
+        arena.client.post(
+            f"{API}/signup",
+            json={"invite": code, "team": f"t{n}", "name": f"p{n}", "password": PASSWORD},
+        ).status_code
+        for n in range(3)
+    ]
+    assert statuses == [201, 201, 422]
+    assert code not in read(arena, "/teams") + read(arena, "/audit")
+    for uses in ("0", "1001", "two"):
+        refused = send(arena, f"{DESK}/teams/invites", {"uses": uses}, organizer=True)
+        assert (refused.status_code, said("problem_invalid_uses") in refused.text) == (422, True)
+
+
+def test_a_password_link_is_shown_once_and_works(arena: Arena) -> None:
+    arena.team("red")
+    shown = read(arena, f"/teams/{team_id('red')}")
+    (action,) = re.findall(r'action="([^"]+/password-link)"', shown)
+    answer = send(arena, action, organizer=True)
+    (link,) = re.findall(r'<p class="once">([^<]+)</p>', answer.text)
+    code = unescape(link).partition("/password?code=")[2]
+    assert code not in read(arena, f"/teams/{team_id('red')}") + read(arena, "/audit")
+    body = {"code": code, "password": "battery staple"}
+    assert arena.client.post(f"{API}/password", json=body).status_code in {200, 204}
+
+
+def test_organizers_are_added_and_removed_but_the_last(arena: Arena) -> None:
+    with transaction() as session:
+        for name, role in (("Ayumi", Role.ORGANIZER), ("Ken", Role.PARTICIPANT)):
+            accounts.create_user(session, name=name, password=PASSWORD, role=role)
+    path = f"{DESK}/teams/organizers"
+    assert send(arena, path, {"name": "Ayumi"}, organizer=True).status_code == 303
+    for name, key in (
+        ("Ayumi", "problem_organizes_it"),
+        ("Ken", "problem_not_an_organizer"),
+        ("Nobody", "problem_no_such_user"),
+    ):
+        answer = send(arena, path, {"name": name}, organizer=True, language="ja")
+        assert answer.status_code >= 400
+        assert words.WORDS[key]["ja"] in answer.text
+        assert f'value="{name}"' in answer.text
+    removals = re.findall(r'action="([^"]+/remove)"', read(arena, "/teams"))
+    assert len(removals) == 2
+    with transaction() as session:
+        ayumi = session.query(accounts.User).filter_by(name="Ayumi").one().id
+    removal = next(one for one in removals if str(ayumi) in one)
+    assert send(arena, removal, organizer=True).status_code == 303
+    assert "/remove" not in read(arena, "/teams")
+    other = next(one for one in removals if one != removal)
+    last = send(arena, other, organizer=True)
+    assert (last.status_code, said("problem_last_organizer") in last.text) == (409, True)
+
+
+def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena) -> None:
+    path = f"{DESK}/baselines"
+    answer = send(arena, path, {"method": "add_noise", "name": "A little noise"}, organizer=True)
+    assert answer.status_code == 303, answer.text
+    score_everything()
+    (row,) = arena.board()["rows"]
+    assert (row["team"], row["baseline"], row["rank"]) == ("A little noise", True, None)
+    for fields, key in (
+        ({"method": "add_noise", "name": "A little noise"}, "problem_team_name_taken"),
+        ({"method": "magic", "name": "x"}, "problem_unknown_method"),
+    ):
+        refused = send(arena, path, fields, organizer=True)
+        assert (refused.status_code >= 400, said(key) in refused.text) == (True, True)
+    (removal,) = re.findall(r'action="([^"]+/remove)"', read(arena, "/baselines"))
+    assert send(arena, removal, organizer=True).status_code == 303
+    assert arena.board()["rows"] == []
+    assert said("run_no_baselines") in read(arena, "/baselines")
+
+
+@pytest.mark.parametrize("method", ["k_anonymize", "unify_columns", "swap_within_classes", "shift"])
+def test_every_kind_of_method_makes_a_release_that_is_taken_in(arena: Arena, method: str) -> None:
+    assert send(arena, f"{DESK}/baselines", {"method": method}, organizer=True).status_code == 303
+
+
+def rules(threshold: str = "0.2", **weights: str) -> dict[str, str]:
+    return {"by": "rules", "threshold": threshold} | {f"weight_{name}": w for name, w in weights.items()}
+
+
+def begun(arena: Arena, fields: dict[str, str]) -> str:
+    answer = send(arena, f"{DESK}/rescores", fields, organizer=True)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].partition("?")[0].removeprefix(DESK)
+
+
+def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
+    red, _ = sent(arena, "red"), sent(arena, "blue", seed=2)
+    score_everything()
+    made = begun(arena, rules("0.0001", mean_mae="3", cross_count="1", information_loss="2"))
+    waiting = read(arena, made)
+    assert said("run_set_scoring") in waiting
+    assert "data-refresh" in waiting
+    assert f'action="{DESK}{made}/apply"' not in waiting
+    early = send(arena, f"{DESK}{made}/apply", organizer=True)
+    assert (early.status_code, said("problem_rescore_scoring") in early.text) == (409, True)
+    score_everything()
+    shown = read(arena, made)
+    assert "data-refresh" not in shown
+    assert f'href="/submissions/{red}"' in shown
+    assert shown.count(words.WORDS["state_REJECTED"]["en"]) >= 2
+    assert "0.0001" in shown.replace("1.0000e-04", "0.0001")
+    assert arena.submission(red, "red")["status"] == "SCORED"  # nothing has changed yet
+    assert send(arena, f"{DESK}{made}/apply", organizer=True).status_code == 303
+    assert arena.submission(red, "red")["status"] == "REJECTED"
+    assert said("set_applied") in read(arena, "/rescores")
+    assert "SCORED" in read(arena, "/audit")  # what it changed, submission by submission
+    late = send(arena, f"{DESK}{made}/cancel", organizer=True)
+    assert (late.status_code, said("problem_rescore_ended") in late.text) == (409, True)
+
+
+def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:
+    sent(arena, "red")
+    score_everything()
+    (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", read(arena, "/rescores"), re.DOTALL)
+    made = begun(arena, {"by": "file", "file": file.replace("threshold = 0.2", "threshold = 0.3")})
+    score_everything()
+    assert said("run_no_verdict_changes") in read(arena, made)
+    assert said("run_set_open") in read(arena, "/rescores")
+    second = send(arena, f"{DESK}/rescores", rules(), organizer=True)
+    assert (second.status_code, said("problem_rescore_open") in second.text) == (409, True)
+    assert send(arena, f"{DESK}{made}/cancel", organizer=True).status_code == 303
+    assert said("run_cancelled_note") in read(arena, made)
+
+
+def test_rules_that_cannot_be_are_refused_and_what_was_typed_stays(arena: Arena) -> None:
+    for fields in (rules("much"), rules("-1"), rules(mean_mae="nan"), rules(magic="1"), rules(k_min="1")):
+        answer = send(arena, f"{DESK}/rescores", fields, organizer=True)
+        assert answer.status_code == 422, fields
+        assert 'role="alert"' in answer.text
+        assert f'value="{fields["threshold"]}"' in answer.text
+    broken = send(arena, f"{DESK}/rescores", {"by": "file", "file": "slug = <b>"}, organizer=True)
+    assert broken.status_code == 422
+    assert "slug = &lt;b&gt;" in broken.text
+    moved = competition_file().replace('"income", "rent"', '"income"')
+    fixed = send(arena, f"{DESK}/rescores", {"by": "file", "file": moved}, organizer=True)
+    assert fixed.status_code in {409, 422}
+
+
+def test_a_set_of_another_competition_does_not_exist_here(client: TestClient, arena: Arena) -> None:
+    other = Arena.opened(client, slug="elsewhere")
+    answer = other.post("/competitions/elsewhere/rescores", content=competition_file("elsewhere"))
+    path = f"{DESK}/rescores/{answer.json()['id']}"
+    assert page(arena, path, organizer=True).status_code == 404
+    assert send(arena, path + "/cancel", organizer=True).status_code == 404
