@@ -34,7 +34,7 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
-from app.web import account, competition, front, guessing, joining, reference, sign_in, site, team
+from app.web import account, competition, front, guessing, joining, reference, rules, sign_in, site, team
 from app.web import boards as board_pages
 from app.web import submission as submission_page
 from app.web import submissions as submission_pages
@@ -68,6 +68,7 @@ PAGES = (
     account,
     team,
     competition,
+    rules,
     board_pages,
     submission_pages,
     submission_page,

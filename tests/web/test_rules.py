@@ -1,13 +1,29 @@
 """The rules of a competition as a page: everything in them comes from the registry, and has words."""
 
+import re
 from collections.abc import Mapping
+from html import unescape
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+from fastapi.testclient import TestClient
+from markupsafe import Markup
 
+from app.db.models import Competition
+from app.scoring.competition_file import parse_competition
+from app.scoring.data import tc400
+from app.scoring.ranking import overall
 from app.scoring.registry import Track
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from app.scoring.transaction_tables import files_of
+from app.web import formulas, words
+from app.web.rules import attack_rules, is_tc400, measure_rules, shipped, worked
+from app.web.shown import shown
 from app.web.words import LANGUAGES, measures
+from tests.arena import Arena, competition_file
+from tests.web.reader import page, words_of
 
 
 def named(part: str) -> set[str]:
@@ -21,7 +37,7 @@ def named(part: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("part", "prefix", "words"),
+    ("part", "prefix", "said"),
     [
         ("measures", "measure_", measures.MEASURES),
         ("attackers", "attacker_", measures.ATTACKERS),
@@ -29,12 +45,180 @@ def named(part: str) -> set[str]:
     ],
 )
 def test_every_registered_name_has_a_title_and_a_sentence_and_no_other_name_has(
-    part: str, prefix: str, words: dict[str, dict[str, str]]
+    part: str, prefix: str, said: dict[str, dict[str, str]]
 ) -> None:
     titles = {prefix + name for name in named(part)}
-    assert set(words) == titles | {f"{title}_said" for title in titles}
-    assert all(set(texts) == set(LANGUAGES) for texts in words.values())
+    assert set(said) == titles | {f"{title}_said" for title in titles}
+    assert all(set(texts) == set(LANGUAGES) for texts in said.values())
 
 
 def test_a_name_is_a_measures_or_an_attackers_so_that_it_can_be_an_anchor() -> None:
     assert named("measures") & named("attackers") == set()
+
+
+def every_formula() -> list[Markup]:
+    tables = (*formulas.MEASURES.values(), formulas.DISTANCES, formulas.SCORES)
+    return [formula for table in tables for formula in table.values()]
+
+
+def test_every_measure_and_distance_has_a_formula_and_no_other_name_has() -> None:
+    assert set(formulas.MEASURES) == set(TRACKS)
+    for name, track in TRACKS.items():
+        assert set(formulas.MEASURES[name]) == set(track.measures)
+    assert set(formulas.DISTANCES) == named("distances")
+
+
+def test_every_formula_is_whole_and_its_parts_have_as_many_children_as_they_need() -> None:
+    needed = {"mfrac": 2, "msub": 2, "msup": 2, "munder": 2, "msubsup": 3}
+    for formula in every_formula():
+        root = ElementTree.fromstring(formula)
+        assert root.tag == "math"
+        for element in root.iter():
+            assert len(element) == needed.get(element.tag, len(element))
+            assert not element.text or not len(element)
+
+
+def test_what_formulas_say_beside_is_about_measures_that_there_are() -> None:
+    said = {key.removeprefix("where_") for key in words.WORDS if key.startswith("where_")}
+    assert said <= named("measures")
+
+
+def text_of(arena: Arena, **reader: Any) -> str:
+    return unescape(" ".join(words_of(page(arena, f"/competitions/{arena.slug}/rules", **reader).text)))
+
+
+def ids(shown: str) -> list[str]:
+    return re.findall(r'\bid="([^"]+)"', shown)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_measure_and_attacker_of_the_track_stands_on_the_page_under_its_name(
+    arena: Arena, language: str
+) -> None:
+    found = page(arena, f"/competitions/{arena.slug}/rules", language=language).text
+    track = TRACKS["microdata"]
+    assert {*track.measures, *track.attackers, "distance_gower"} <= set(ids(found))
+    assert len(ids(found)) == len(set(ids(found)))
+    assert set(re.findall(r'href="#([^"]+)"', found)) <= set(ids(found))
+    for name in track.measures:
+        assert measures.WORDS[f"measure_{name}_said"][language] in unescape(found)
+    assert found.count("<math") >= len(track.measures) + 5
+
+
+def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client: TestClient) -> None:
+    more = '[measures.cross_mean]\nweight = 4.0\ncolumns = ["age"]\ntarget = ["rent"]\n'
+    arena = Arena.opened(client, file=competition_file(more=more))
+    found = page(arena, f"/competitions/{arena.slug}/rules").text
+    entry = found.split('id="cross_mean"')[1].split("</section>")[0]
+    published = parse_competition(arena.get(f"/competitions/{arena.slug}/competition.toml").text)
+    for said in (
+        "Weight in U: 4 (share 50 %)",
+        f"Scale t: {shown(published.scales['cross_mean'])}",
+        "columns A: age",
+        "target b: rent",
+    ):
+        assert said in entry
+    assert "lower is better" in entry
+    assert "higher is better" in found.split('id="k_min"')[1].split("</section>")[0]
+    assert "reported only" in found.split('id="cor_mae"')[1].split("</section>")[0]
+
+
+def test_an_attacker_that_does_not_count_is_said_to_be_reported_only(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[attackers.euc1]\ncounts = false\n"))
+    found = page(arena, f"/competitions/{arena.slug}/rules").text
+    assert "reported only" in found.split('id="euc1"')[1].split("</section>")[0]
+    assert "reported only" not in found.split('id="euc2"')[1].split("</section>")[0]
+
+
+@pytest.mark.parametrize(
+    ("approach", "rule", "said"),
+    [
+        ("II", "average", "Rejected if the mean distance is above 0.2."),
+        ("II", "strict", "Rejected if anybody’s distance is above 0.2."),
+        ("I", "average", "Rejected if the released data of anybody lie within 0.2"),
+    ],
+)
+def test_the_excessive_rule_is_said_with_its_threshold(
+    client: TestClient, approach: str, rule: str, said: str
+) -> None:
+    file = competition_file().replace("[excessive]", f'[excessive]\napproach = "{approach}"\nrule = "{rule}"')
+    assert said in text_of(Arena.opened(client, file=file))
+
+
+@pytest.mark.parametrize("feedback", ["hidden", "immediate", "daily"])
+@pytest.mark.parametrize("board", ["public", "teams"])
+def test_who_sees_what_is_said(client: TestClient, feedback: str, board: str) -> None:
+    publication = f'[publication]\nfeedback = "{feedback}"\nboard = "{board}"'
+    found = text_of(Arena.opened(client, file=competition_file(more=publication)))
+    assert words.WORDS[f"feedback_{feedback}"]["en"] in found
+    assert words.WORDS[f"board_{board}"]["en"] in found
+
+
+def test_limits_are_the_competitions_own(client: TestClient) -> None:
+    arena = Arena.opened(
+        client, file=competition_file(more="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234")
+    )
+    found = text_of(arena)
+    assert "releases a day 7" in found
+    assert "guesses on a target 1,234" in found
+
+
+def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) -> None:
+    found = page(arena, f"/competitions/{arena.slug}/rules").text
+    links = re.findall(r'href="(/api/[^"]+(?:csv|zip|toml))"', found)
+    assert [link.rsplit("/", 1)[1] for link in links] == ["kit.zip", "original.csv", "competition.toml"]
+    assert [arena.client.get(link).status_code for link in links] == [200] * 3
+    arena.post("/competitions", content=competition_file("bare"))
+    bare = page(arena, "/competitions/bare/rules").text
+    assert words.WORDS["data_missing"]["en"] in unescape(bare)
+    assert "kit.zip<" not in bare
+    assert 'href="/api/v1/competitions/bare/kit.zip"' not in bare
+
+
+@pytest.mark.parametrize("year", [2015, 2016])
+def test_the_worked_example_adds_up(year: int) -> None:
+    """A quarter of one scale and half of the next, by equal weights."""
+    competition = parse_competition(template(year))
+    names = [name for name, settings in competition.measures.items() if settings.weight]
+    found = worked(competition, Competition(scales=dict.fromkeys(names, 8.0), original={}))
+    assert found is not None
+    assert list(found.values.values()) == [(2.0, 0.25), (4.0, 0.5)]
+    assert found.utility == pytest.approx(0.75 / len(names))
+    assert found.overall == overall(found.utility, found.security)
+    assert worked(competition, Competition(scales={}, original={})) is None
+
+
+@pytest.mark.parametrize("year", [2015, 2016])
+def test_what_weighs_stands_first_and_the_shares_are_of_all_weights(year: int) -> None:
+    competition = parse_competition(template(year))
+    found = list(measure_rules(competition, Competition(scales={}, original={})))
+    assert sum(rule.share for rule in found) == pytest.approx(1)
+    weighing = [rule.weight is not None for rule in found]
+    assert weighing == sorted(weighing, reverse=True)
+    attacks = {attack.attacker.name: attack for attack in attack_rules(competition)}
+    assert list(attacks) == list(TRACKS[competition.track].attackers)
+    if year == 2015:
+        assert attacks["sa_rank"].parameters == {"column": "Youto117"}
+        assert attacks["euc1"].parameters["give_up"] == "=abstain"
+    else:
+        assert not attacks["random_in_cluster"].counts
+
+
+def test_a_transactions_page_has_its_own_measures_and_names_the_source_of_its_data(
+    client: TestClient,
+) -> None:
+    arena = Arena.opened(client)
+    arena.post("/competitions", content=template(2016))
+    found = page(arena, "/competitions/cup-2016/rules").text
+    track = TRACKS["transactions"]
+    assert {*track.measures, *track.attackers, "distance_jaccard_quantity"} <= set(ids(found))
+    assert "mean_mae" not in found
+    assert "customer_id,receipt_id,date,time,goods,unit_price,quantity" in found
+    assert "CC BY" not in found  # its data are not there yet
+
+
+def test_only_the_shipped_data_are_said_to_be_online_retail() -> None:
+    assert set(shipped()) == set(files_of(tc400()))
+    assert is_tc400(Competition(scales={}, original=shipped()))
+    assert not is_tc400(Competition(scales={}, original=shipped() | {"customers": "0" * 64}))
+    assert not is_tc400(Competition(scales={}, original={}))

@@ -7,6 +7,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
 }
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}

@@ -1,0 +1,168 @@
+"""The rules of a competition in words and formulas, and its data: all read from its file and the registry."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from app import storage
+from app.db.models import Competition as CompetitionRow
+from app.http.dependencies import MaybeSignedIn
+from app.scoring.assignment import DENSE_LIMIT
+from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
+from app.scoring.data import tc400
+from app.scoring.ranking import overall, utility, utility_score
+from app.scoring.registry import Attacker, Measure
+from app.scoring.tracks import TRACKS
+from app.scoring.transaction_tables import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS, files_of
+from app.transaction import transaction
+from app.web import formulas
+from app.web.frame import frame_of
+from app.web.site import PageRoute, page
+from app.web.standings import counts
+
+router = APIRouter(route_class=PageRoute)
+LIMITS = (
+    "valid_per_day",
+    "valid_total",
+    "attempts_per_day",
+    "attempts_total",
+    "guesses_per_target",
+    "file_mb",
+)
+SHARES = (0.25, 0.5)
+"""Of the scales: the values of the worked example."""
+FOUND = 0.3
+"""What the best attacker finds in the worked example."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A measure as this competition uses it. ``weight``: None where it is only reported; ``share``: of all
+    weights; ``scale``: None before the data are there. ``parameters``: by name what the file says, or the
+    word of the default."""
+
+    measure: Measure
+    formula: Markup
+    weight: float | None
+    share: float
+    scale: float | None
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A built-in attacker as this competition uses it."""
+
+    attacker: Attacker
+    counts: bool
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """The scores of a release that was thought up, by the competition's own weights and scales."""
+
+    values: dict[str, tuple[float, float]]
+    utility: float
+    security: float
+    overall: float
+
+
+@router.get("/competitions/{slug}/rules")
+def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+    competition = frame.competition
+    track = TRACKS[competition.track]
+    return page(
+        request,
+        principal,
+        "rules.html",
+        frame=frame,
+        track=track,
+        measures=list(measure_rules(competition, frame.row)),
+        attacks=list(attack_rules(competition)),
+        worked=worked(competition, frame.row),
+        formulas=formulas,
+        limits={name: getattr(competition.limits, name) for name in LIMITS},
+        customers=CUSTOMER_COLUMNS,
+        purchases=TRANSACTION_COLUMNS,
+        is_tc400=is_tc400(frame.row),
+    )
+
+
+def measure_rules(competition: Competition, row: CompetitionRow) -> Iterator[Rule]:
+    """Those with a weight first, each kind in the registry's order."""
+    known = TRACKS[competition.track].measures
+    weights = {name: competition.measures.get(name, MeasureSettings()).weight for name in known}
+    together = sum(weights.values())
+    for name in sorted(known, key=lambda name: not weights[name]):
+        settings = competition.measures.get(name, MeasureSettings())
+        yield Rule(
+            measure=known[name],
+            formula=formulas.MEASURES[competition.track][name],
+            weight=settings.weight or None,
+            share=settings.weight / together if together else 0.0,
+            scale=row.scales.get(name, competition.scales.get(name)),
+            parameters=told(competition, known[name].parameters, settings.parameters),
+        )
+
+
+def attack_rules(competition: Competition) -> Iterator[Attack]:
+    track = TRACKS[competition.track]
+    for name, attacker in track.attackers.items():
+        settings = competition.attackers.get(name, AttackerSettings())
+        parameters = told(competition, attacker.parameters, settings.parameters)
+        yield Attack(attacker, counts(competition, track, name), parameters)
+
+
+def told(competition: Competition, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
+    """Every accepted parameter as the file gives it, else its default; ``=name`` stands for a word."""
+    return {name: written(given[name]) if name in given else default(competition, name) for name in accepted}
+
+
+def written(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value))
+    return f"={value}" if value in ("abstain", "own_row") else str(value)
+
+
+def default(competition: Competition, name: str) -> str:
+    """What a parameter is where the file says nothing (the spec's defaults)."""
+    first = competition.columns.sensitive[0] if competition.columns else ""
+    known = {"target": first, "column": first, "give_up": "=abstain", "dense_limit": str(DENSE_LIMIT)}
+    return known.get(name, "=all")
+
+
+def worked(competition: Competition, row: CompetitionRow) -> Worked | None:
+    """A release that loses a quarter and a half of the first measures' scales; None without scales."""
+    known = TRACKS[competition.track].measures
+    weighing = [name for name in known if competition.measures.get(name, MeasureSettings()).weight > 0]
+    scales = dict(competition.scales) | dict(row.scales)
+    if not weighing or not all(scales.get(name) for name in weighing):
+        return None
+    values = dict.fromkeys(weighing, 0.0) | {
+        name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
+    }
+    u = utility(values, measures=known, settings=competition.measures, scales=scales, largest_cell=0.0)
+    shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
+    return Worked(shown, u, FOUND, overall(u, FOUND))
+
+
+def is_tc400(row: CompetitionRow) -> bool:
+    """Whether the data are those that the project ships, whose source is known."""
+    return (
+        bool(row.original)
+        and set(row.original) == {"customers", "transactions"}
+        and row.original == shipped()
+    )
+
+
+@cache
+def shipped() -> dict[str, str]:
+    """SHA-256 of the files of TC400."""
+    return {name: storage.digest_of(content) for name, content in files_of(tc400()).items()}
