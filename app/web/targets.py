@@ -24,7 +24,6 @@ from app.web.site import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)
 
-SAMPLE_LINES = 4
 SHOWN_GUESSES = 100
 WAITING = (State.QUEUED, State.SCORING)
 
@@ -135,7 +134,6 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "salt": salt_of(session, frame.row, target),
         "open": may_guess(frame, shown),
         "guide": guide(frame),
-        "sample": [*range(1, SAMPLE_LINES)],
     }
 
 

@@ -64,9 +64,13 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "attack runs the built-in attackers and writes a guess of each: a start that every team has.",
         "ja": "attack は組み込みの攻撃手法を実行し、それぞれの推測をファイルに書き出します。どのチームも使える出発点です。",
     },
+    "guide_customers": {
+        "en": "Here a row is a customer: a line of customers.csv.",
+        "ja": "このコンテストでは顧客 1 人(customers.csv の 1 行)を 1 行と数えます。",
+    },
     "guide_file": {
-        "en": "For each row of the target, write the number of the row of the original that you take it for, counted from 1. 0 means that you leave it open; a number may occur more than once. In a competition on purchases, a row is a line of customers.csv.",
-        "ja": "対象の各行について、元データの何行目にあたるか(1 から数えた行番号)を書きます。0 は無回答で、同じ番号を何度使ってもかまいません。購買履歴のコンテストでは、customers.csv の 1 行を 1 人と数えます。",
+        "en": "For each row of the target, write the number of the row of the original that you take it for, counted from 1. 0 means that you leave it open; a number may occur more than once.",
+        "ja": "対象の各行について、元データの何行目にあたるか(1 から数えた行番号)を書きます。0 は無回答で、同じ番号を何度使ってもかまいません。",
     },
     "guide_oracle": {
         "en": "A number of right rows is an oracle: the more often it answers, the fewer guesses reveal single rows. 50 rows with two candidates each fall to about 20 exact answers.",
