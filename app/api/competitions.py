@@ -78,7 +78,7 @@ def list_competitions() -> list[CompetitionOut]:
     """All competitions of this service, oldest first."""
     with transaction() as session:
         rows = competitions.listed(session)
-        return [description(row, phases.standing(session, row)) for row in rows]
+        return [description(*each) for each in zip(rows, phases.standings(session, rows), strict=True)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)

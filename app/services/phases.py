@@ -3,6 +3,7 @@
 Windows are half-open and judged by the database's clock; while a competition is paused, that stands still.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -60,6 +61,12 @@ def standing_at(row: CompetitionRow, now: datetime) -> Standing:
     return Standing(now, state, None if paused else opened, paused)
 
 
+def standings(session: Session, rows: Sequence[CompetitionRow]) -> list[Standing]:
+    """Where all of them stand at one moment, by one look at the clock."""
+    now = clock(session)
+    return [standing_at(row, now) for row in rows]
+
+
 def state_at(moment: datetime, competition: Competition, row: CompetitionRow) -> State:
     first, second = (phase_of(competition, name) for name in (ANONYMIZATION, REIDENTIFICATION))
     begun = [phase for phase in competition.phases if phase.start <= moment]
@@ -80,8 +87,13 @@ def phase_of(competition: Competition, name: str) -> Phase | None:
 
 def has_ended(session: Session, row: CompetitionRow, name: str) -> bool:
     """Whether the phase is in the file and its deadline has passed."""
+    return had_ended(row, name, clock(session))
+
+
+def had_ended(row: CompetitionRow, name: str, now: datetime) -> bool:
+    """The same at ``now``, which a pause holds back."""
     phase = phase_of(competitions.read_file(row.file), name)
-    return phase is not None and phase.end <= (row.paused_at or clock(session))
+    return phase is not None and phase.end <= (row.paused_at or now)
 
 
 def is_over(row: CompetitionRow, competition: Competition) -> bool:

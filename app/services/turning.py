@@ -7,6 +7,7 @@ takes long (writing a target's files, opening a secret) happens between the step
 
 import secrets
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -45,14 +46,15 @@ class Unrevealed:
 def due(session: Session) -> list[UUID]:
     """Competitions with a step to take. Nothing is locked: a step looks again under the lock."""
     unrevealed = select(CompetitionRow).where(CompetitionRow.revealed_at.is_(None))
-    found = session.scalars(unrevealed.order_by(CompetitionRow.created_at))
-    return [row.id for row in found if is_due(session, row)]
+    found = session.scalars(unrevealed.order_by(CompetitionRow.created_at)).all()
+    now = clock(session)
+    return [row.id for row in found if is_due(row, now)]
 
 
-def is_due(session: Session, row: CompetitionRow) -> bool:
+def is_due(row: CompetitionRow, now: datetime) -> bool:
     if row.published_at is None:
-        return row.frozen_at is not None or phases.has_ended(session, row, phases.ANONYMIZATION)
-    return row.closed_at is not None or phases.has_ended(session, row, phases.REIDENTIFICATION)
+        return row.frozen_at is not None or phases.had_ended(row, phases.ANONYMIZATION, now)
+    return row.closed_at is not None or phases.had_ended(row, phases.REIDENTIFICATION, now)
 
 
 def locked(session: Session, competition_id: UUID) -> CompetitionRow:

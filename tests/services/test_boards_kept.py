@@ -1,18 +1,15 @@
 """What the boards keep of verdicts: few bytes asked of the database, and nothing shown that is no more so."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import event, select, update
+from sqlalchemy import select, update
 
-from app.db import engine
 from app.db.models import Evaluation, State, Team
 from app.services import accounts, evaluations
 from app.services.boards import anonymization, matrix, reidentification, verdicts
@@ -21,6 +18,7 @@ from app.transaction import transaction
 from tests import crowd
 from tests.api.test_rescores import applied, lenient, reweighed, strict
 from tests.api.test_submissions import score_everything
+from tests.asked import Asked, asked
 from tests.contest import Contest
 from tests.crowd import Size
 
@@ -32,34 +30,6 @@ BOARDS = {
     "reidentification": reidentification.board,
     "matrix": matrix.board,
 }
-
-
-@dataclass
-class Asked:
-    """What went to the database and what came back."""
-
-    statements: list[str] = field(default_factory=list)
-    bytes: int = 0
-
-    def note(self, _connection: Any, cursor: Any, statement: str, *_rest: Any) -> None:
-        self.statements.append(statement)
-        result = cursor.pgresult
-        for row in range(result.ntuples):
-            self.bytes += sum(len(result.get_value(row, column) or b"") for column in range(result.nfields))
-
-    @property
-    def reads_verdicts(self) -> bool:
-        return any("evaluations.verdict" in statement for statement in self.statements)
-
-
-@contextmanager
-def asked() -> Iterator[Asked]:
-    noted = Asked()
-    event.listen(engine.get_engine(), "after_cursor_execute", noted.note)
-    try:
-        yield noted
-    finally:
-        event.remove(engine.get_engine(), "after_cursor_execute", noted.note)
 
 
 def questions(contest: Contest, which: str) -> Asked:
