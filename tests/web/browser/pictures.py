@@ -77,8 +77,8 @@ def sign_in(page: Page, url: str, name: str, password: str) -> None:
     page.goto(f"{url}/sign-in")
     page.fill("#name", name)
     page.fill("#password", password)
-    page.click("main button")
-    page.wait_for_load_state()
+    page.press("#password", "Enter")
+    page.wait_for_url(lambda address: "sign-in" not in address)
 
 
 if __name__ == "__main__":
