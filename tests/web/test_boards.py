@@ -217,7 +217,7 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
     contest = Contest.opened(client, more=IMMEDIATE)
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.attack()
-    assert said("no_guesses") in board_page(contest.arena, "reidentification")
+    assert said("no_scored_guesses") in board_page(contest.arena, "reidentification")
     assert "/targets" in board_page(contest.arena, "reidentification", team="red").partition("<main")[2]
     contest.guessed("blue", red, 30)
     contest.guessed("red", blue, 12)
@@ -247,7 +247,7 @@ def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) 
     score_everything()
     html = board_page(contest.arena)
     assert said("rank_sum") in html
-    assert said("rule_rank_sum") in unescape(html)
+    assert said("ranked_by_rank_sum") in unescape(html)
     assert lines(html) == [line_of(row, [], sums=True) for row in contest.board()["rows"]]
 
 

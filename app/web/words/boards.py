@@ -80,11 +80,11 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "No submission has been scored yet. The first accepted one leads this board.",
         "ja": "採点済みの提出はまだありません。最初に受理された提出が首位になります。",
     },
-    "no_guesses": {
+    "no_scored_guesses": {
         "en": "No guess has been scored yet. The first one opens this board.",
         "ja": "採点済みの推測はまだありません。最初の推測からボードに表示されます。",
     },
-    "no_guesses_closed": {
+    "no_scored_guesses_closed": {
         "en": "No team sent a guess that counts.",
         "ja": "有効な推測を送信したチームはありませんでした。",
     },
@@ -100,20 +100,20 @@ WORDS: dict[str, dict[str, str]] = {
     "overall": {"en": "Overall", "ja": "総合"},
     "rank": {"en": "Rank", "ja": "順位"},
     "rank_sum": {"en": "Sum of ranks", "ja": "順位の和"},
+    "ranked_by_rank_sum": {
+        "en": "Each team's best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the loss of utility, E the risk: the largest rate of an attacker that counts.",
+        "ja": "各チームの受理済み提出のうち最良のものを、U に含む各指標と E で順位付けし、順位の和が小さいチームを上位とします。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)です。",
+    },
+    "ranked_by_score": {
+        "en": "Each team's best accepted submission. U is the loss of utility, E the risk: the largest rate of an attacker that counts. Overall is the mean of both, and the lowest leads.",
+        "ja": "各チームの受理済み提出のうち最良のものです。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)、総合は両者の平均で、小さいほど上位です。",
+    },
     "reidentification_note": {
         "en": "A team's score is the number of records that its best guess on each target identified, added up over the targets.",
         "ja": "攻撃対象ごとに最良の推測で再識別したレコード数を合計し、その多い順に並べます。",
     },
     "result_only": {"en": "The result only", "ja": "結果のみ"},
     "rivals": {"en": "Rivals", "ja": "他チームの攻撃"},
-    "rule_rank_sum": {
-        "en": "Each team's best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the loss of utility, E the risk: the largest rate of an attacker that counts.",
-        "ja": "各チームの受理済み提出のうち最良のものを、U に含む各指標と E で順位付けし、順位の和が小さいチームを上位とします。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)です。",
-    },
-    "rule_score": {
-        "en": "Each team's best accepted submission. U is the loss of utility, E the risk: the largest rate of an attacker that counts. Overall is the mean of both, and the lowest leads.",
-        "ja": "各チームの受理済み提出のうち最良のものです。U は有用性の損失、E はリスク(対象となる攻撃者の再識別率の最大値)、総合は両者の平均で、小さいほど上位です。",
-    },
     "security": {"en": "Risk", "ja": "リスク"},
     "show": {"en": "Show", "ja": "表示"},
     "sort_by": {"en": "Sort by", "ja": "並べ替え:"},
