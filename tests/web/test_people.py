@@ -72,11 +72,11 @@ def test_a_members_invite_names_the_team_and_asks_for_no_other(arena: Arena) -> 
 @pytest.mark.parametrize(
     ("typed", "problem"),
     [
-        ({"team": "red", "name": "Rei", "password": PASSWORD}, "team_name_taken"),
-        ({"team": "", "name": "Rei", "password": PASSWORD}, "team_needed"),
-        ({"team": "blue", "name": "", "password": PASSWORD}, "name_length"),
-        ({"team": "blue", "name": "Rei\u202e", "password": PASSWORD}, "name_characters"),
-        ({"team": "blue", "name": "Rei", "password": "short"}, "password_length"),
+        ({"team": "red", "name": "Rei", "password": PASSWORD}, "join_problem_team_name_taken"),
+        ({"team": "", "name": "Rei", "password": PASSWORD}, "problem_team_needed"),
+        ({"team": "blue", "name": "", "password": PASSWORD}, "problem_name_length"),
+        ({"team": "blue", "name": "Rei\u202e", "password": PASSWORD}, "problem_name_characters"),
+        ({"team": "blue", "name": "Rei", "password": "short"}, "problem_password_length"),
     ],
 )
 def test_a_refused_sign_up_says_why_and_keeps_what_was_typed_but_the_password(
@@ -86,7 +86,7 @@ def test_a_refused_sign_up_says_why_and_keeps_what_was_typed_but_the_password(
     before, invite = people(), an_invite(arena)
     answer = send(arena, f"/sign-up?invite={invite}", typed, language="ja")
     assert answer.status_code in {409, 422}
-    assert said(f"problem_{problem}", "ja") in text_of(answer)
+    assert said(problem, "ja") in text_of(answer)
     assert f'value="{typed["team"]}"' in answer.text
     assert typed["password"] not in answer.text
     assert people() == before
@@ -123,7 +123,7 @@ def test_who_is_signed_in_joins_instead_of_signing_up(client: TestClient) -> Non
     shown = text_of(page(first, "/account", team="red"))
     assert "roses" in shown
     again = send(first, f"/join?invite={an_invite(second)}", {"team": "more"}, team="red")
-    assert (again.status_code, said("problem_in_a_team") in text_of(again)) == (409, True)
+    assert (again.status_code, said("join_problem_in_a_team") in text_of(again)) == (409, True)
 
 
 def test_a_visitor_with_an_invite_finds_the_way_from_the_sign_in(arena: Arena) -> None:

@@ -96,7 +96,7 @@ def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feed
     for path in (f"/targets/{target}", f"{contest.path}/targets"):
         shown = page(contest.arena, path, team="blue")
         assert said("hidden") in words_of(shown.text)
-        assert said(f"feedback_{feedback}") in text_of(shown)
+        assert said(f"guess_feedback_{feedback}") in text_of(shown)
         assert "0.3250" not in shown.text
     contest.close()
     assert "0.3250" in page(contest.arena, f"/targets/{target}", team="blue").text
@@ -163,7 +163,7 @@ def test_what_cannot_be_attacked_says_why(client: TestClient) -> None:
     for rows in (1, 2, 3):
         guess(contest, target, contest.right_on(submission, rows))
     full = guess(contest, target, contest.right_on(submission, 4))
-    assert (full.status_code, said("problem_quota_used_up") in text_of(full)) == (429, True)
+    assert (full.status_code, said("guess_problem_quota_used_up") in text_of(full)) == (429, True)
     assert int(full.headers["Retry-After"]) > 0
     assert said("no_guess_left") in text_of(page(contest.arena, f"/targets/{target}", team="blue"))
     assert contest.organize(f"/submissions/{submission}/disqualify", reason="test").is_success

@@ -66,6 +66,18 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "新しいチームでの参加に招待されています:",
     },
     "join": {"en": "Join a competition", "ja": "コンテストに参加"},
+    "join_problem_in_a_team": {
+        "en": "You are in a team of this competition already.",
+        "ja": "このコンテストではすでにチームに参加しています。",
+    },
+    "join_problem_organizes_it": {
+        "en": "Who organizes a competition is in no team of it.",
+        "ja": "主催者は自分のコンテストのチームに参加できません。",
+    },
+    "join_problem_team_name_taken": {
+        "en": "This competition has a team of that name. Choose another.",
+        "ja": "同じ名前のチームがすでにあります。別の名前にしてください。",
+    },
     "join_team": {"en": "Join the team", "ja": "チームに参加する"},
     "join_with_code": {"en": "Join with an invite code", "ja": "招待コードで参加"},
     "leave": {"en": "Leave", "ja": "脱退"},
@@ -116,10 +128,6 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This invite leads into another team.",
         "ja": "この招待は別のチームのものです。",
     },
-    "problem_in_a_team": {
-        "en": "You are in a team of this competition already.",
-        "ja": "このコンテストではすでにチームに参加しています。",
-    },
     "problem_invalid_code": {
         "en": "This code is unknown, used or expired.",
         "ja": "このコードは無効か、使用済みか、期限切れです。",
@@ -152,10 +160,6 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "You are in no team of this competition.",
         "ja": "このコンテストのチームに参加していません。",
     },
-    "problem_organizes_it": {
-        "en": "Who organizes a competition is in no team of it.",
-        "ja": "主催者は自分のコンテストのチームに参加できません。",
-    },
     "problem_password_length": {
         "en": "A password has 8 to 256 characters.",
         "ja": "パスワードは 8〜256 文字で入力してください。",
@@ -163,10 +167,6 @@ WORDS: dict[str, dict[str, str]] = {
     "problem_scope_missing": {
         "en": "This sign-in may not do that.",
         "ja": "このサインインではその操作は許可されていません。",
-    },
-    "problem_team_name_taken": {
-        "en": "This competition has a team of that name. Choose another.",
-        "ja": "同じ名前のチームがすでにあります。別の名前にしてください。",
     },
     "problem_team_needed": {
         "en": "Give your new team a name.",

@@ -4,11 +4,6 @@ WORDS: dict[str, dict[str, str]] = {
     "all_as_zip": {"en": "Download all targets", "ja": "すべての攻撃対象をダウンロード"},
     "all_targets": {"en": "All targets", "ja": "攻撃対象の一覧"},
     "answered": {"en": "Rows answered", "ja": "回答行数"},
-    "commitment": {"en": "Commitment", "ja": "コミットメント"},
-    "commitment_note": {
-        "en": "SHA-256 of a random salt, then the secret file. Both are published when the competition closes: nobody can change the answer until then.",
-        "ja": "乱数のソルトに続けて対応表ファイルを並べた SHA-256 です。終了後に両方を公開するため、それまで誰も正解を差し替えられません。",
-    },
     "commitment_opened": {
         "en": "Check it: the SHA-256 of the salt’s bytes followed by secret.csv is the commitment.",
         "ja": "検証方法: ソルトのバイト列に secret.csv を続けた SHA-256 が、コミットメントと一致します。",
@@ -16,18 +11,6 @@ WORDS: dict[str, dict[str, str]] = {
     "done_guessed": {
         "en": "Your guess is taken in. The same file sent again would have counted once.",
         "ja": "推測を受け付けました。同じファイルを再送しても 1 回分として扱われます。",
-    },
-    "feedback_daily": {
-        "en": "You see how many rows were right after midnight on the competition’s clock.",
-        "ja": "的中数は、コンテストの時計で日付が変わると表示されます。",
-    },
-    "feedback_hidden": {
-        "en": "How many rows were right stays hidden until the competition closes.",
-        "ja": "的中数はコンテスト終了まで公開されません。",
-    },
-    "feedback_immediate": {
-        "en": "You see how many rows were right as soon as the guess is judged.",
-        "ja": "的中数は判定が終わり次第表示されます。",
     },
     "files": {"en": "Files", "ja": "ファイル"},
     "first_of": {"en": "The first {shown} of {total}:", "ja": "{total} 件中、最初の {shown} 件:"},
@@ -37,10 +20,26 @@ WORDS: dict[str, dict[str, str]] = {
     "guess_SCORING": {"en": "being judged", "ja": "判定中"},
     "guess_cap_attempts_per_day": {"en": "Refused uploads today", "ja": "本日の不備による却下"},
     "guess_cap_attempts_total": {"en": "Refused uploads in all", "ja": "不備による却下の合計"},
+    "guess_feedback_daily": {
+        "en": "You see how many rows were right after midnight on the competition’s clock.",
+        "ja": "的中数は、コンテストの時計で日付が変わると表示されます。",
+    },
+    "guess_feedback_hidden": {
+        "en": "How many rows were right stays hidden until the competition closes.",
+        "ja": "的中数はコンテスト終了まで公開されません。",
+    },
+    "guess_feedback_immediate": {
+        "en": "You see how many rows were right as soon as the guess is judged.",
+        "ja": "的中数は判定が終わり次第表示されます。",
+    },
     "guess_file": {"en": "Guess file", "ja": "推測ファイル"},
     "guess_form": {
         "en": "CSV: the line original_row, then {rows} lines, each a number from 1 to {originals}, or 0 to abstain.",
         "ja": "CSV 形式。1 行目は original_row、続けて {rows} 行。各行は 1〜{originals} の行番号、答えない行は 0。",
+    },
+    "guess_problem_quota_used_up": {
+        "en": "Your team has used up what it may send for now.",
+        "ja": "送信できる回数の上限に達しています。",
     },
     "guess_rate": {"en": "Rate", "ja": "的中率"},
     "guess_refused": {
@@ -93,7 +92,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Your team has no guess left on this target.",
         "ja": "この対象への推測は、回数をすべて使い切りました。",
     },
-    "no_guesses": {
+    "no_own_guesses": {
         "en": "No guess yet. Choose a target, and read below how to attack it.",
         "ja": "推測はまだありません。攻撃対象を選び、下の手順に沿って始めてください。",
     },
@@ -108,26 +107,9 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This is your own team’s release: the others attack it.",
         "ja": "自チームの匿名化データです。ほかのチームが攻撃します。",
     },
-    "problem_disqualified": {
-        "en": "Your team has been disqualified and sends nothing more.",
-        "ja": "あなたのチームは失格となったため、送信できません。",
-    },
-    "problem_malformed_upload": {
-        "en": "The file is not of the form that is needed.",
-        "ja": "ファイルの形式が正しくありません。",
-    },
     "problem_own_target": {
         "en": "This target is your own.",
         "ja": "自チームのデータには推測を送れません。",
-    },
-    "problem_phase_closed": {"en": "This phase is not open.", "ja": "このフェーズは受付期間外です。"},
-    "problem_phase_paused": {
-        "en": "The organizers have paused this phase.",
-        "ja": "このフェーズは主催者により一時停止中です。",
-    },
-    "problem_quota_used_up": {
-        "en": "Your team has used up what it may send for now.",
-        "ja": "送信できる回数の上限に達しています。",
     },
     "problem_target_withdrawn": {
         "en": "This target has been withdrawn.",
@@ -149,6 +131,11 @@ WORDS: dict[str, dict[str, str]] = {
     "secret": {"en": "Secret", "ja": "対応表"},
     "send_guess": {"en": "Send a guess", "ja": "推測を送信"},
     "target": {"en": "Target", "ja": "攻撃対象"},
+    "target_commitment": {"en": "Commitment", "ja": "コミットメント"},
+    "target_commitment_note": {
+        "en": "SHA-256 of a random salt, then the secret file. Both are published when the competition closes: nobody can change the answer until then.",
+        "ja": "乱数のソルトに続けて対応表ファイルを並べた SHA-256 です。終了後に両方を公開するため、それまで誰も正解を差し替えられません。",
+    },
     "target_rows": {"en": "Rows", "ja": "行数"},
     "targets_from": {"en": "It starts:", "ja": "開始:"},
     "targets_later": {
