@@ -219,17 +219,14 @@ DISTANCES: Mapping[str, Markup] = {
     "gower": block(
         frac(n("1"), row(size(Q), PLUS, size(S))),
         '<mo stretchy="true">(</mo>',
-        count(i("q"), IN, Q, o(":"), sup(i("x"), i("q")), o("≠"), sup(i("y"), i("q"))),
+        count(i("q"), o(":"), sup(i("x"), i("q")), o("≠"), sup(i("y"), i("q"))),
         PLUS,
-        total(row(L, IN, S)),
+        total(L),
         call(
             words("min"),
             n("1"),
             o(","),
-            frac(
-                size(sup(i("x"), L), MINUS, sup(i("y"), L)),
-                row(words("max"), sup(X, L), MINUS, words("min"), sup(X, L)),
-            ),
+            frac(size(sup(i("x"), L), MINUS, sup(i("y"), L)), sub(i("ρ"), L)),
         ),
         '<mo stretchy="true">)</mo>',
     ),

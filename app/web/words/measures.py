@@ -221,8 +221,8 @@ ATTACKERS: dict[str, dict[str, str]] = {
 DISTANCES: dict[str, dict[str, str]] = {
     "distance_gower": {"en": "Gower’s distance", "ja": "Gower 距離"},
     "distance_gower_said": {
-        "en": "The mean over all columns: 1 for another quasi-identifier, for a sensitive value the difference as a share of the column’s range.",
-        "ja": "全列の平均です。準識別子は異なれば 1、機微属性は値の差を列の値域で割った割合(最大 1)とします。",
+        "en": "The mean over all columns: 1 for another quasi-identifier q, for a sensitive value l the difference as a share of the column’s range ρ, 1 at most.",
+        "ja": "全列の平均です。準識別子 q は異なれば 1、機微属性 l は値の差を列の値域 ρ で割った割合(最大 1)とします。",
     },
     "distance_euclidean": {"en": "Euclidean distance", "ja": "ユークリッド距離"},
     "distance_euclidean_said": {
