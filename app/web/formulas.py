@@ -79,7 +79,7 @@ def braced(*parts: str) -> str:
 
 def prime(name: str) -> str:
     """What belongs to the release."""
-    return sup(i(name), o("′"))
+    return i(f"{name}′")  # a raised stroke would be too small to read
 
 
 def count(*parts: str) -> str:
@@ -117,7 +117,7 @@ def cross(price: str) -> Markup:
     return block(
         averaged(
             row(i("z"), IN, i("Z")),
-            size(sub(i(price), i("z")), MINUS, both(i(price), i("z"), o("′"))),
+            size(sub(i(price), i("z")), MINUS, sub(prime(price), i("z"))),
             size(i("Z")),
         )
     )
@@ -184,7 +184,7 @@ TRANSACTIONS: Mapping[str, Markup] = {
     "rfm": block(
         averaged(
             row(i("z"), IN, sup(braced(n("1"), o("…"), n("10")), n("3"))),
-            size(sub(i("N"), i("z")), MINUS, both(i("N"), i("z"), o("′"))),
+            size(sub(i("N"), i("z")), MINUS, sub(prime("N"), i("z"))),
             n("1000"),
         )
     ),
@@ -193,7 +193,7 @@ TRANSACTIONS: Mapping[str, Markup] = {
         frac(
             row(
                 total(row(i("g"), o(","), i("h"))),
-                size(sub(i("σ"), row(i("g"), i("h"))), MINUS, both(i("σ"), row(i("g"), i("h")), o("′"))),
+                size(sub(i("σ"), row(i("g"), i("h"))), MINUS, sub(prime("σ"), row(i("g"), i("h")))),
             ),
             row(total(row(i("g"), o(","), i("h"))), sub(i("σ"), row(i("g"), i("h")))),
         )
@@ -233,8 +233,8 @@ DISTANCES: Mapping[str, Markup] = {
     "euclidean": block(f"<msqrt>{total(row(L, IN, S))}{SQUARE}</msqrt>"),
     "jaccard": jaccard(size(GOODS, o("∩"), GOODS_AFTER), size(GOODS, o("∪"), GOODS_AFTER)),
     "jaccard_quantity": jaccard(
-        row(total(i("g")), call(words("min"), sub(i("q"), i("g")), o(","), both(i("q"), i("g"), o("′")))),
-        row(total(i("g")), call(words("max"), sub(i("q"), i("g")), o(","), both(i("q"), i("g"), o("′")))),
+        row(total(i("g")), call(words("min"), sub(i("q"), i("g")), o(","), sub(prime("q"), i("g")))),
+        row(total(i("g")), call(words("max"), sub(i("q"), i("g")), o(","), sub(prime("q"), i("g")))),
     ),
 }
 
