@@ -156,6 +156,7 @@ async def submit(
         at = await run_in_threadpool(knock, principal, slug, key)
         sent = await form_of(request, principal, at)
         comment = sent.texts.get("comment", "")
+        require_files(at, sent)
         identifier = await run_in_threadpool(kept, principal, at, sent, settings)
     except REFUSALS as problem:
         refused = Refused(problem, comment, key, uploading=True)
@@ -178,11 +179,15 @@ async def form_of(request: Request, principal: Principal, at: Entrance) -> Parts
             raise TooLarge("the request is too large") from None
         raise InvalidInput("this form cannot be read", code="invalid_request") from None
     files = {name: content for name, content in sent.files.items() if content}
+    return Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
+
+
+def require_files(at: Entrance, sent: Parts) -> None:
+    """Name all files that were not chosen at once."""
     names = fields_of(competitions.read_file(at.file))
-    missing = [Problem(name, None, None, "missing_file", name) for name in names if name not in files]
+    missing = [Problem(name, None, None, "missing_file", name) for name in names if name not in sent.files]
     if missing:
         raise InvalidUpload(missing)
-    return Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
 
 
 def kept(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> UUID:
