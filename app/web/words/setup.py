@@ -29,18 +29,18 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The address stays as it is; all else may change until a phase has ended.",
         "ja": "アドレスは変更できません。それ以外は、フェーズが終わるまで変更できます。",
     },
-    "board_organizers": {"en": "Organizers only", "ja": "主催者のみ"},
-    "board_organizers_said": {
+    "choose_board_organizers": {"en": "Organizers only", "ja": "主催者のみ"},
+    "choose_board_organizers_said": {
         "en": "Nobody else sees a rank until you change this. Teams see their own results.",
         "ja": "設定を変えるまで順位は公開されません。各チームは自分の結果だけを見られます。",
     },
-    "board_public": {"en": "Everybody", "ja": "一般公開"},
-    "board_public_said": {
+    "choose_board_public": {"en": "Everybody", "ja": "一般公開"},
+    "choose_board_public_said": {
         "en": "Visitors see the boards without signing in.",
         "ja": "サインインしなくてもボードを閲覧できます。",
     },
-    "board_teams": {"en": "Teams", "ja": "参加チーム"},
-    "board_teams_said": {
+    "choose_board_teams": {"en": "Teams", "ja": "参加チーム"},
+    "choose_board_teams_said": {
         "en": "Only teams of this competition and its organizers see the boards.",
         "ja": "このコンテストの参加チームと主催者だけがボードを閲覧できます。",
     },
@@ -53,7 +53,6 @@ WORDS: dict[str, dict[str, str]] = {
     "column_kinds": {"en": "Values", "ja": "値の種類"},
     "column_range": {"en": "Range or examples", "ja": "範囲・値の例"},
     "column_role": {"en": "Role", "ja": "役割"},
-    "columns_of_all": {"en": "all chosen: the default", "ja": "すべて選択すると既定値"},
     "compare_file": {"en": "Show the difference", "ja": "変更点を確認"},
     "create_competition": {"en": "Create the competition", "ja": "コンテストを作成"},
     "data_drop": {
@@ -93,29 +92,28 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "file_text": {"en": "The file", "ja": "設定ファイルの内容"},
     "file_upload": {"en": "or upload a file", "ja": "またはファイルをアップロード"},
-    "feedback_daily": {"en": "Once a day", "ja": "1 日 1 回"},
-    "feedback_daily_said": {
+    "choose_feedback_daily": {"en": "Once a day", "ja": "1 日 1 回"},
+    "choose_feedback_daily_said": {
         "en": "Scores appear at midnight. An oracle that answers once a day: a team still learns a few rows per target in a week.",
         "ja": "毎日 0 時に得点を公開します。1 日 1 回答えるオラクルになり、1 週間あれば対象ごとに数行を特定されます。",
     },
-    "feedback_hidden": {"en": "When the phase is over", "ja": "フェーズ終了後"},
-    "feedback_hidden_said": {
+    "choose_feedback_hidden": {"en": "When the phase is over", "ja": "フェーズ終了後"},
+    "choose_feedback_hidden_said": {
         "en": "The default: a guess tells nothing until then, and nothing that depends on guesses does.",
         "ja": "既定です。終了までは推測の得点も、それに左右される値も一切公開されません。",
     },
-    "feedback_immediate": {"en": "At once", "ja": "即時"},
-    "feedback_immediate_said": {
+    "choose_feedback_immediate": {"en": "At once", "ja": "即時"},
+    "choose_feedback_immediate_said": {
         "en": "Every score is an oracle: 50 rows with two candidates each fall to about 20 exact scores.",
         "ja": "得点がそのままオラクルになります。候補が 2 つずつある 50 行は、正確な得点約 20 回で特定されます。",
     },
     "feedback_mode": {"en": "When teams see the scores of their guesses", "ja": "推測の得点を知らせる時期"},
-    "from_file": {"en": "Full text", "ja": "全文"},
     "frozen_from": {"en": "Freeze the boards from", "ja": "ボードを凍結する時刻"},
     "frozen_from_said": {
         "en": "From then on the boards stand still until the phase is over, so that the last hours stay exciting. Empty: never.",
         "ja": "この時刻からフェーズ終了までボードは更新されません。空欄なら凍結しません。",
     },
-    "finals": {"en": "Finals per team", "ja": "最終提出の数"},
+    "finals_per_team": {"en": "Finals per team", "ja": "最終提出の数"},
     "finals_said": {
         "en": "A team marks so many submissions that count at the deadline; if it marks none, its best count.",
         "ja": "締切時に有効になる提出をチームがこの数まで選びます。選ばなければ成績の良いものが使われます。",
@@ -125,7 +123,6 @@ WORDS: dict[str, dict[str, str]] = {
     "is_set": {"en": "done", "ja": "設定済み"},
     "limits": {"en": "Quotas and limits", "ja": "提出数と上限"},
     "manual_threshold": {"en": "The rule", "ja": "規則の設定"},
-    "master_data": {"en": "Customers", "ja": "顧客データ"},
     "measures_judged": {
         "en": "There are submissions: saving scores all of them by the new rules as a re-score set. Nothing changes for the teams until you apply it.",
         "ja": "すでに提出があります。保存すると新しいルールで全提出を再採点します。適用するまでチームには何も変わりません。",
@@ -146,13 +143,14 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "0 to 300. With more time, bounds come closer to the truth; they hold without it.",
         "ja": "0 から 300。時間を増やすと下界が厳密になります。0 でも正しい下界です。",
     },
+    "nav_basics": {"en": "Titles and phases", "ja": "名称と日程"},
     "new_competition": {"en": "New competition", "ja": "新しいコンテスト"},
     "new_said": {
         "en": "All of this can be changed later, except for the address and the track. Teams see nothing to do before the first phase starts.",
         "ja": "アドレスとトラック以外は後から変更できます。最初のフェーズが始まるまで提出は受け付けません。",
     },
     "next_step": {"en": "Next", "ja": "次へ"},
-    "no_data_yet": {
+    "no_original_yet": {
         "en": "No data yet. Upload the original table; you choose the roles of its columns next.",
         "ja": "元データがまだありません。アップロードすると、次に列の役割を選べます。",
     },
@@ -212,10 +210,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Quasi-identifiers are what others may know of a person, compared as text. Sensitive columns are numbers, the values worth protecting. The roles of new columns were suggested from their values: check them.",
         "ja": "準識別子は他人が知り得る属性で、文字列として比較します。機微属性は守るべき数値です。新しい列の役割は値から推測したものです。必ず確認してください。",
     },
-    "rule_average": {"en": "the mean over all individuals", "ja": "全員の平均"},
-    "rule_rank_sum": {"en": "Sum of the ranks of utility and risk", "ja": "有用性とリスクの順位の和"},
-    "rule_score": {"en": "Mean of utility loss and risk", "ja": "有用性損失とリスクの平均"},
-    "rule_strict": {"en": "every single individual", "ja": "一人ひとり"},
+    "choose_rule_average": {"en": "the mean over all individuals", "ja": "全員の平均"},
+    "choose_rule_rank_sum": {"en": "Sum of the ranks of utility and risk", "ja": "有用性とリスクの順位の和"},
+    "choose_rule_score": {"en": "Mean of utility loss and risk", "ja": "有用性損失とリスクの平均"},
+    "choose_rule_strict": {"en": "every single individual", "ja": "一人ひとり"},
     "rule_what": {"en": "What is held against the threshold", "ja": "しきい値と比べる値"},
     "save_file": {"en": "Save this file", "ja": "この内容で保存"},
     "save_roles": {"en": "Save the roles", "ja": "役割を保存"},
@@ -238,44 +236,44 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The end of its address: small letters, digits and hyphens. It cannot change later.",
         "ja": "URL の末尾になります。英小文字・数字・ハイフン。後から変更できません。",
     },
-    "start_2015": {"en": "Microdata, rules of 2015", "ja": "マイクロデータ(2015 年ルール)"},
-    "start_2015_said": {
+    "choose_start_2015": {"en": "Microdata, rules of 2015", "ja": "マイクロデータ(2015 年ルール)"},
+    "choose_start_2015_said": {
         "en": "One row per individual; six utility measures and the attackers of PWS Cup 2015.",
         "ja": "1 人 1 行の表。PWS Cup 2015 の有用性指標 6 つと攻撃者。",
     },
-    "start_2016": {"en": "Transactions, rules of 2016", "ja": "購買履歴(2016 年ルール)"},
-    "start_2016_said": {
+    "choose_start_2016": {"en": "Transactions, rules of 2016", "ja": "購買履歴(2016 年ルール)"},
+    "choose_start_2016_said": {
         "en": "Customers and their purchases; the three measures and the attackers of PWS Cup 2016.",
         "ja": "顧客表と購買履歴。PWS Cup 2016 の指標 3 つと攻撃者。",
     },
     "start_from": {"en": "Start from", "ja": "ひな形"},
-    "start_microdata": {"en": "Microdata, empty", "ja": "マイクロデータ(空)"},
-    "start_microdata_said": {
+    "choose_start_microdata": {"en": "Microdata, empty", "ja": "マイクロデータ(空)"},
+    "choose_start_microdata_said": {
         "en": "Your own table: every utility measure weighs the same until you say otherwise.",
         "ja": "独自の表。すべての有用性指標を同じ重みで始めます。",
     },
-    "start_transactions": {"en": "Transactions, empty", "ja": "購買履歴(空)"},
-    "start_transactions_said": {
+    "choose_start_transactions": {"en": "Transactions, empty", "ja": "購買履歴(空)"},
+    "choose_start_transactions_said": {
         "en": "Customers and purchases: every utility measure weighs the same until you say otherwise.",
         "ja": "顧客表と購買履歴。すべての有用性指標を同じ重みで始めます。",
     },
-    "step_basics": {"en": "Titles and phases", "ja": "名称と日程"},
-    "step_data": {"en": "Data", "ja": "元データ"},
-    "step_file": {"en": "The competition file", "ja": "設定ファイル"},
-    "step_measures": {"en": "Measures", "ja": "指標と重み"},
-    "step_publication": {"en": "Publication and limits", "ja": "公開設定と上限"},
-    "step_teams": {"en": "Invites", "ja": "チームの招待"},
-    "step_threshold": {"en": "Threshold", "ja": "しきい値"},
+    "setting_basics": {"en": "Titles and phases", "ja": "名称と日程"},
+    "setting_data": {"en": "Data", "ja": "元データ"},
+    "setting_file": {"en": "The competition file", "ja": "設定ファイル"},
+    "setting_measures": {"en": "Measures", "ja": "指標と重み"},
+    "setting_publication": {"en": "Publication and limits", "ja": "公開設定と上限"},
+    "setting_teams": {"en": "Invites", "ja": "チームの招待"},
+    "setting_threshold": {"en": "Threshold", "ja": "しきい値"},
     "all_steps_done": {
         "en": "Everything is set. The competition opens by itself when its first phase starts.",
         "ja": "設定はすべて完了しています。最初のフェーズの開始時刻に自動で始まります。",
     },
     "approach": {"en": "What counts as excessive", "ja": "過剰匿名化の判定"},
-    "approach_I": {
+    "choose_approach_I": {
         "en": "Resembling somebody else: within the threshold of another individual’s original",
         "ja": "他人に似すぎ:他人の元データからの距離がしきい値以内",
     },
-    "approach_II": {
+    "choose_approach_II": {
         "en": "Too far from the own original: beyond the threshold",
         "ja": "本人から離れすぎ:本人の元データからの距離がしきい値を超過",
     },
@@ -300,7 +298,6 @@ WORDS: dict[str, dict[str, str]] = {
     "upload_table": {"en": "Upload", "ja": "アップロード"},
     "use_threshold": {"en": "Use this threshold", "ja": "このしきい値を使う"},
     "weight_of": {"en": "Weight", "ja": "重み"},
-    "whole_file": {"en": "The whole file", "ja": "ファイル全体"},
     "wrong_amount": {"en": "A number, 0 or more.", "ja": "0 以上の数を入力してください。"},
     "wrong_choice": {"en": "Choose one of these.", "ja": "いずれかを選んでください。"},
     "wrong_end": {"en": "The end lies after the start.", "ja": "終了は開始より後にしてください。"},
