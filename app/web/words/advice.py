@@ -1,7 +1,7 @@
 """The advisor on thresholds, and what is wrong with a competition's file."""
 
 WORDS: dict[str, dict[str, str]] = {
-    "adv_alone": {"en": "alone in their group", "ja": "1 人だけのグループ"},
+    "adv_alone": {"en": "Alone in their group", "ja": "1 人だけのグループ"},
     "adv_allowed_interval": {"en": "thresholds that separate", "ja": "有効なしきい値"},
     "adv_bits": {"en": "Confidence (bits)", "ja": "確実さ(ビット)"},
     "adv_bits_said": {
