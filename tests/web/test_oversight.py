@@ -1,0 +1,121 @@
+"""What organizers look at: announcements, the audit log, health, exports."""
+
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from sqlalchemy import update
+
+from app.db.models import Evaluation
+from app.services import health
+from app.services.leases import clock
+from app.transaction import transaction
+from app.web import words
+from tests.arena import Arena
+from tests.contest import Contest
+from tests.web.reader import page, send
+from tests.web.test_running import DESK, contest, read, said
+
+__all__ = ["contest"]
+
+MARKUP = "<script>alert(1)</script> & second line"
+
+
+def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: Arena) -> None:
+    text = {"en": f"Hello\r\n{MARKUP}", "ja": "こんにちは"}
+    assert send(arena, DESK + "/announcements", text, organizer=True).status_code == 303
+    shown = page(arena, DESK + "/announcements", organizer=True).text
+    assert '<p class="said" lang="ja" dir="auto">こんにちは</p>' in shown
+    assert "&lt;script&gt;alert(1)" in shown
+    assert "<script>alert" not in shown
+    (path,) = re.findall(r'action="([^"]+/withdraw)"', shown)
+    assert send(arena, path, organizer=True).headers["location"].endswith("announcements?done=withdrawn")
+    assert said("run_none_announced") in read(arena, "/announcements")
+    assert "こんにちは" in read(arena, "/audit")  # which keeps it
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [({"en": " ", "ja": ""}, "problem_no_text"), ({"en": "x" * 4001}, "problem_announcement_text")],
+)
+def test_an_announcement_that_cannot_be_is_refused_and_stays_typed(
+    arena: Arena, text: dict[str, str], key: str
+) -> None:
+    answer = send(arena, DESK + "/announcements", text, organizer=True, language="ja")
+    assert (answer.status_code, words.WORDS[key]["ja"] in answer.text) == (422, True)
+    assert text["en"] in answer.text
+    assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
+
+
+def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest) -> None:
+    arena = contest.arena
+    contest.organize(f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00+00:00")
+    contest.organize(
+        f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00Z", move_following=True
+    )
+    for language in words.LANGUAGES:
+        shown = read(arena, "/audit", language=language)
+        assert said("act_phase_extend", language) in shown
+        assert "2099-01-01 09:00:00 JST" in shown  # on the competition's clock
+        content = re.sub(r"<[^>]*>", "", shown.partition("<main")[2].partition("</main>")[0])
+        assert "+00:00" not in content  # nothing as it is stored
+        assert "{" not in content
+
+
+def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.web.organize.oversight.PAGE", 2)
+    for _ in range(3):
+        send(arena, DESK + "/announcements", {"en": "again"}, organizer=True)
+    query, rows = "", []
+    while True:
+        shown = read(arena, "/audit" + query)
+        rows.append(shown.count("<time ") - shown.partition("<main")[0].count("<time "))
+        following = re.search(r'rel="next" href="([^"]+)"', shown)
+        if not following:
+            break
+        query = following.group(1)
+    assert rows == [2, 2, 1]  # created, uploaded, and three announcements
+    assert page(arena, DESK + "/audit?cursor=nonsense", organizer=True).status_code == 422
+
+
+def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:
+    arena.submit("red")
+    with transaction() as session:
+        for task in (health.SWEEP, "turn"):
+            health.beat(session, task)
+    assert said("run_all_well") in read(arena, "/health")
+    with transaction() as session:
+        session.execute(update(Evaluation).values(created_at=clock(session) - timedelta(minutes=5)))
+    shown = read(arena, "/health")
+    assert said("run_stalled") in shown
+    assert said("run_all_well") not in shown
+    assert said("duty_stalled", n=1) in read(arena)
+
+
+def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
+    assert said("run_unswept", "ja") in read(arena, "/health", language="ja")
+
+
+def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena: Arena) -> None:
+    shown = read(arena, "/exports")
+    links = re.findall(r'href="(/api/[^"]+)" download', shown)
+    assert [link.rpartition("/")[2] for link in links] == [
+        "export.zip",
+        "kit.zip",
+        "competition.toml",
+        "anonymization.csv",
+        "reidentification.csv",
+        "matrix.csv",
+    ]
+    assert [page(arena, link, organizer=True).status_code for link in links] == [200] * 6
+
+
+def test_every_page_of_the_organizers_leads_to_all_others(arena: Arena) -> None:
+    ways = set(re.findall(rf'href="({DESK}[/a-z]*)"', read(arena).partition("</nav>\n  <div")[0]))
+    assert len(ways) >= 15
+    for way in ways:
+        shown = page(arena, way, organizer=True)
+        assert shown.status_code == 200, way
+        assert f'href="{way}" aria-current="page"' in shown.text
+        assert unescape(shown.text).count("<h1") == 1
