@@ -34,13 +34,8 @@ from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
 from app.transaction import transaction
-from app.web import account, competition, front, guessing, joining, reference, rules, sign_in, site, team
-from app.web import boards as board_pages
-from app.web import submission as submission_page
-from app.web import submissions as submission_pages
-from app.web import targets as target_pages
-from app.web.organize import measuring, original, publishing, setup, threshold, whole_file
-from app.web.organize.running import RUNNING
+from app.web import reference, site
+from app.web.areas import AREAS
 
 API = "/api/v1"
 RESOURCES = (
@@ -61,23 +56,6 @@ RESOURCES = (
     oversight,
     archives,
 )
-PAGES = (
-    front,
-    sign_in,
-    joining,
-    account,
-    team,
-    competition,
-    rules,
-    board_pages,
-    submission_pages,
-    submission_page,
-    *RUNNING,
-    target_pages,
-    guessing,
-)
-SETUP = (setup, original, measuring, threshold, publishing, whole_file)
-"""The pages on which a competition is set up."""
 
 
 def served_app() -> FastAPI:
@@ -105,7 +83,7 @@ def create_app() -> FastAPI:
     site.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
-    for area in (*PAGES, *SETUP):
+    for area in AREAS:
         app.include_router(area.router, include_in_schema=False)
     app.include_router(reference.router, prefix=API, include_in_schema=False)
     app.mount("/static", site.static_files)

@@ -10,7 +10,19 @@ import numpy as np
 from sqlalchemy import insert, inspect, select, update
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import Base, Competition, Evaluation, Guess, Secret, State, Submission, Target, Team
+from app import storage
+from app.db.models import (
+    Base,
+    Competition,
+    Evaluation,
+    Guess,
+    Rescore,
+    Secret,
+    State,
+    Submission,
+    Target,
+    Team,
+)
 from app.services.accounts import name_key
 from app.transaction import transaction
 from tests.arena import ROWS
@@ -22,7 +34,10 @@ SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """``each``: submissions of a team; ``guesses``: of each of ``attackers`` teams on each target."""
+    """``each``: submissions of a team; ``guesses``: of each of ``attackers`` teams on each target.
+
+    The first team is "the first", which has a member; the others are rows only.
+    """
 
     teams: int = 50
     each: int = 10
@@ -48,7 +63,7 @@ def fill(contest: Contest, size: Size, *, seed: int = 0) -> None:
 
 def submitted(session: Session, first: Submission, size: Size, rng: np.random.Generator) -> list[UUID]:
     """The identifiers of the new submissions, team by team."""
-    teams = founded(session, first.competition_id, size.teams)
+    teams = [first.team_id, *founded(session, first.competition_id, size.teams - 1)]
     owners = [team for team in teams for _ in range(size.each)]
     sent = [uuid4() for _ in owners]
     times = [first.received_at - SECOND * int(rng.integers(1, 80_000)) for _ in sent]
@@ -93,8 +108,10 @@ def guessed(
         for number, one in enumerate(chosen, 1)
     ]
     session.execute(insert(Target), targets)
-    teams = session.scalars(select(Submission.team_id).where(Submission.id.in_(sent)).distinct()).all()
-    trials = [(team, one["id"]) for team in sorted(teams)[: size.attackers] for one in targets] * size.guesses
+    owners = select(Submission.team_id).where(Submission.competition_id == first.competition_id).distinct()
+    others = sorted(session.scalars(owners.where(Submission.team_id != first.team_id)))
+    teams = [first.team_id, *others]
+    trials = [(team, one["id"]) for team in teams[: size.attackers] for one in targets] * size.guesses
     at = [first.received_at - SECOND * int(rng.integers(1, 7_000)) for _ in trials]
     ended = {"state": State.SCORED, "attempt": 1, "user_id": first.user_id}
     ended |= {"file": next(iter(first.files.values())), "answered": ROWS, "guesses_left": 0}
@@ -126,3 +143,27 @@ def varied(verdict: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     made["security"] = max(attacker["rate"] for attacker in made["attackers"].values())
     made["overall"] = (made["utility"] + made["security"]) / 2
     return made
+
+
+def rescored(contest: Contest, *, seed: int = 1) -> str:
+    """The identifier of an open re-score set that has scored everything with other numbers."""
+    rng = np.random.default_rng(seed)
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
+        first = session.scalars(select(Submission).where(Submission.competition_id == row.id).limit(1)).one()
+        plain = {"competition_id": row.id, "user_id": first.user_id, "file": row.file}
+        made = Rescore(**plain, scales=row.scales, replaces=storage.digest_of(row.file.encode()))
+        session.add(made)
+        session.flush()
+        query = select(Evaluation).join(Evaluation.submission).where(Submission.competition_id == row.id)
+        lines = [columns_of(one) for one in session.scalars(query)]
+        again = {"rescore_id": made.id, "current": False}
+        session.execute(
+            insert(Evaluation),
+            [
+                one | again | {"id": uuid4(), "verdict": varied(one["verdict"], rng)}
+                for one in lines
+                if one["verdict"] is not None
+            ],
+        )
+        return str(made.id)
