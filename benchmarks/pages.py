@@ -1,0 +1,184 @@
+"""How long pages take: ``python -m benchmarks.pages [--repeats 7] [--teams 50] [--each 10] [--only boards]``.
+
+Median milliseconds of server time of every page and board, for a visitor, a team and an organizer, in a
+contest of 500 scored submissions, 60 targets and 5,400 guesses, on servers of its own; with the statements
+sent to the database and the size of the answer. ``cold``: as the first one of a process that has read
+nothing yet.
+"""
+
+import argparse
+import logging
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+
+import structlog
+from argon2 import PasswordHasher
+from fastapi.routing import iter_route_contexts
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select, text
+
+from app import queue, sealing
+from app.config import get_settings
+from app.db import engine
+from app.db.models import Competition as CompetitionRow
+from app.db.models import Submission, Target, Team
+from app.embedded import embedded_services
+from app.http.dependencies import COOKIE
+from app.main import create_app
+from app.services import accounts, competitions
+from app.services.boards import verdicts
+from app.transaction import transaction
+from migrations.run import migrate
+from tests import crowd
+from tests.asked import asked
+from tests.contest import Contest
+from tests.crowd import Size
+
+FEEDBACK = '[publication]\nfeedback = "immediate"'
+COMPETITIONS = 200
+LIMIT_MS = 200.0
+SKIPPED = ("/api/", "/static", "/sign-out", "/healthz", "/readyz", "/metrics")
+"""What is no page; of the API only the boards are timed, and the list of competitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Of one page for one audience."""
+
+    status: int
+    cold: float
+    warm: float
+    statements: int
+    kilobytes: float
+
+
+@contextmanager
+def serving() -> Iterator[TestClient]:
+    """The application on private servers, which end with it."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with tempfile.TemporaryDirectory() as folder:
+        data, servers = Path(folder, "data"), Path(folder, "servers")
+        servers.mkdir()
+        sealing.create_keys(data / "sealing.pub", data / "private")
+        with embedded_services(servers) as running:
+            migrate(running.database_url)
+            os.environ.update(
+                DATABASE_URL=running.database_url,
+                REDIS_URL=running.redis_url,
+                ANONCUP_DATA=str(data),
+                ANONCUP_SEALING_KEY_FILE=str(data / "sealing.pub"),
+                ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
+            )
+            get_settings.cache_clear()
+            with TestClient(create_app()) as client:
+                yield client
+            engine.get_engine().dispose()
+            queue.celery.close()
+
+
+def filled(client: TestClient, size: Size) -> tuple[Contest, dict[str, str]]:
+    """The crowded contest among many empty ones, and what stands for the names in paths."""
+    contest = Contest.opened(client, slug="crowded", more=FEEDBACK)
+    copied(COMPETITIONS - 1)
+    crowd.fill(contest, size)
+    rescore = crowd.rescored(contest)
+    with engine.get_engine().begin() as connection:
+        connection.execute(text("ANALYZE"))  # what the database itself does within a minute
+    with transaction() as session:
+        team = session.scalars(select(Team.id).where(Team.name == "the first")).one()
+        sent = session.scalars(select(Submission.id).where(Submission.team_id == team).limit(1)).one()
+        target = session.scalars(select(Target.id).limit(1)).first()
+    places = {"slug": "crowded", "submission_id": sent, "team_id": team, "rescore_id": rescore}
+    places |= {"target_id": target, "name": "anonymization"}
+    return contest, {name: str(value) for name, value in places.items() if value is not None}
+
+
+def copied(number: int) -> None:
+    """So many more competitions, without data."""
+    with transaction() as session:
+        (row,) = competitions.listed(session)
+        for one in range(number):
+            file = row.file.replace('"crowded"', f'"other-{one}"')
+            session.add(CompetitionRow(slug=f"other-{one}", file=file, scales={}, original={}))
+
+
+def pages() -> list[str]:
+    """The paths of all pages and boards, in the order of the application."""
+    routes = iter_route_contexts(create_app().routes)
+    paths = [route.path or "" for route in routes if "GET" in (route.methods or ())]
+    wanted = [path for path in paths if "/boards/" in path or not path.startswith(SKIPPED)]
+    return [*wanted, "/api/v1/competitions"]
+
+
+def timed(client: TestClient, path: str, token: str | None, repeats: int) -> Timing:
+    headers = {"Cookie": f"{COOKIE}={token}"} if token else {}
+
+    def ask() -> tuple[float, Response]:
+        started = time.perf_counter()
+        answer = client.get(path, headers=headers, follow_redirects=False)
+        return 1000 * (time.perf_counter() - started), answer
+
+    ask()
+    verdicts.kept.clear()
+    competitions.read_file.cache_clear()
+    cold, _ = ask()
+    warm = statistics.median(ask()[0] for _ in range(repeats))
+    with asked() as noted:
+        _, answer = ask()
+    return Timing(answer.status_code, cold, warm, len(noted.statements), len(answer.content) / 1000)
+
+
+def report(client: TestClient, size: Size, *, repeats: int, only: str) -> None:
+    contest, places = filled(client, size)
+    tokens = {"visitor": None, "team": contest.arena.team("the first"), "organizer": contest.arena.organizer}
+    print(f"{size.teams} teams with {size.each} submissions each, {size.targets} targets")
+    print(f"{'median ms (first)':>36}{'SQL':>7}{'kB':>8}")
+    for path in pages():
+        if only in path:
+            print(path)
+            missing = names_in(path) - places.keys()
+            if missing:
+                print(f"    not tried: nothing stands for {', '.join(sorted(missing))}")
+                continue
+            for audience, token in tokens.items():
+                found = timed(client, path.format(**places), token, repeats)
+                print_line(audience, found)
+
+
+def names_in(path: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(path) if name}
+
+
+def print_line(audience: str, found: Timing) -> None:
+    if found.status != 200:
+        print(f"    {audience:<10}{found.status}")
+        return
+    times = f"{found.warm:8.1f} ({found.cold:7.1f})"
+    slow = "  slow" if found.warm > LIMIT_MS else ""
+    print(f"    {audience:<14}{times}{found.statements:7}{found.kilobytes:8.1f}{slow}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--teams", type=int, default=50)
+    parser.add_argument("--each", type=int, default=10)
+    parser.add_argument("--targets", type=int, default=60)
+    parser.add_argument("--only", default="", help="a part of the paths to time")
+    given = parser.parse_args()
+    size = Size(teams=given.teams, each=given.each, targets=given.targets)
+    with serving() as client:
+        report(client, size, repeats=given.repeats, only=given.only)
+
+
+if __name__ == "__main__":
+    main()
