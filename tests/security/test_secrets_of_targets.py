@@ -47,13 +47,15 @@ class Watched:
     def answers(self) -> Iterator[tuple[str, bytes]]:
         """Every GET route for every audience, and what zips contain."""
         arena = self.contest.arena
+        team = arena.get(f"{self.contest.path}/teams").json()[0]
+        people = {"team_id": team["id"], "user_id": team["members"][0]["user_id"]}
         listed = arena.get(f"{self.contest.path}/targets")
         targets = [one["id"] for one in listed.json()] if listed.status_code == 200 else []
         for route in ROUTES:
             for audience in AUDIENCES:
                 for number, submission in enumerate(self.sent if "_id}" in route else self.sent[:1]):
                     target = targets[number] if targets else UUID(int=0)
-                    path = self.place(route, submission, str(target))
+                    path = self.place(route, submission, str(target), people)
                     token = {"visitor": None, "organizer": arena.organizer}.get(
                         audience, arena.tokens.get(audience)
                     )
@@ -64,14 +66,19 @@ class Watched:
                     if path.endswith(".zip") and answer.status_code == 200:
                         yield f"{audience} {path}", unpacked(answer.content)
 
-    def place(self, route: str, submission: str, target: str) -> str:
+    def place(self, route: str, submission: str, target: str, people: dict[str, str]) -> str:
         return route.removeprefix("GET ").format_map(
             {
                 "slug": self.contest.arena.slug,
                 "submission_id": submission,
                 "target_id": target,
                 "file": "original.csv" if "original" in route else "anonymized.csv",
+                "name": "reidentification",
+                "act": "extend",
+                "rescore_id": UUID(int=0),
+                "report_id": UUID(int=0),
             }
+            | people
         )
 
     def leaks(self) -> set[str]:
