@@ -178,5 +178,8 @@ def who(request: Request) -> Principal | None:
 
 
 def said_of(problem: DomainError, t: dict[str, str]) -> str:
-    """A domain error in the reader's language: the word ``problem_<code>``, else what it says itself."""
-    return t.get(f"problem_{problem.code}") or problem.detail
+    """A domain error in the reader's language: the word of its code, else what it says itself.
+
+    ``problem_<code>`` says it to everybody, ``invalid_<code>`` to who sets a competition up.
+    """
+    return t.get(f"problem_{problem.code}") or t.get(f"invalid_{problem.code}") or problem.detail

@@ -1,9 +1,17 @@
 """Why something was refused, by the code of the domain error: what many pages may have to say."""
 
 WORDS: dict[str, dict[str, str]] = {
+    "problem_board_not_open": {
+        "en": "This board is not open to you yet.",
+        "ja": "この順位表はまだ公開されていません。",
+    },
     "problem_comment": {
         "en": "A comment is text of at most 1,000 characters.",
         "ja": "コメントは 1,000 文字以内のテキストにしてください。",
+    },
+    "problem_cross_site": {
+        "en": "This form came from another site. Open the page here and send it again.",
+        "ja": "別のサイトから送信されたフォームです。このサイトでページを開き直して送信してください。",
     },
     "problem_database_unavailable": {
         "en": "The service cannot be reached right now. Try again in a moment.",
@@ -29,6 +37,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The competition has no original data yet.",
         "ja": "このコンテストの元データはまだ公開されていません。",
     },
+    "problem_not_administrator": {
+        "en": "Only administrators do this.",
+        "ja": "この操作は管理者だけが行えます。",
+    },
     "problem_not_valid": {
         "en": "A submission that was rejected, cancelled or not scored cannot be a final.",
         "ja": "却下・取消・システムエラーとなった提出は最終提出にできません。",
@@ -36,6 +48,18 @@ WORDS: dict[str, dict[str, str]] = {
     "problem_quota_used_up": {
         "en": "Your team has no attempt left at the moment. See below when there is room again.",
         "ja": "現在、残りの提出枠がありません。いつ再開できるかは下の表示をご覧ください。",
+    },
+    "problem_rescore_applied": {
+        "en": "This set has been applied already.",
+        "ja": "この再採点はすでに適用されています。",
+    },
+    "problem_rescore_cancelled": {
+        "en": "This set has been cancelled.",
+        "ja": "この再採点は取り消されています。",
+    },
+    "problem_rescore_ready": {
+        "en": "This set has scored everything: apply or cancel it.",
+        "ja": "この再採点は採点が終わっています。適用するか取り消してください。",
     },
     "problem_sealing_unavailable": {
         "en": "The service cannot seal secrets right now. Try again later; this attempt was not counted.",
