@@ -1,5 +1,6 @@
 """The web application."""
 
+import gc
 from typing import Annotated
 
 from fastapi import FastAPI
@@ -61,7 +62,11 @@ RESOURCES = (
 def served_app() -> FastAPI:
     """The application as a process of its own serves it."""
     logs.configure()
-    return create_app()
+    app = create_app()
+    # What is loaded now stays: a full collection in the middle of a request need not walk over all of it.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def create_app() -> FastAPI:

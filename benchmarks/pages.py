@@ -32,7 +32,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Submission, Target, Team
 from app.embedded import embedded_services
 from app.http.dependencies import COOKIE
-from app.main import create_app
+from app.main import create_app, served_app
 from app.services import accounts, competitions
 from app.services.boards import verdicts
 from app.transaction import transaction
@@ -63,7 +63,6 @@ class Timing:
 @contextmanager
 def serving() -> Iterator[TestClient]:
     """The application on private servers, which end with it."""
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     accounts.hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with tempfile.TemporaryDirectory() as folder:
         data, servers = Path(folder, "data"), Path(folder, "servers")
@@ -79,7 +78,8 @@ def serving() -> Iterator[TestClient]:
                 ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
             )
             get_settings.cache_clear()
-            with TestClient(create_app()) as client:
+            with TestClient(served_app()) as client:
+                structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
                 yield client
             engine.get_engine().dispose()
             queue.celery.close()
