@@ -32,6 +32,7 @@ pictures: dev
 
 bench: dev
 	$(BIN)/python -m benchmarks.scoring
+	$(BIN)/python -m benchmarks.pages
 
 # The hashed locks; run it after changing the dependencies in pyproject.toml.
 lock: COMPILE = $(BIN)/uv pip compile -q --universal -p 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate

@@ -8,11 +8,10 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from app.api.competitions import Toml
-from app.db.models import Evaluation
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores
-from app.services.rescores import Change, Preview, Stage
+from app.services.rescores import Change, Judged, Preview, Stage
 from app.transaction import transaction
 
 router = APIRouter(tags=["re-scoring"])
@@ -115,19 +114,19 @@ def change_out(change: Change) -> ChangeOut:
     return ChangeOut(
         submission_id=change.submission.id,
         team=change.submission.team.name,
-        before=outcome(change.before, change.rank_before),
-        after=outcome(change.after, change.rank_after),
+        before=outcome(change.before),
+        after=outcome(change.after),
     )
 
 
-def outcome(evaluation: Evaluation, rank: int | None) -> Outcome:
-    verdict = evaluation.verdict or {}
+def outcome(judged: Judged) -> Outcome:
+    numbers = judged.numbers
     return Outcome(
-        status=evaluation.state,
-        rank=rank,
-        utility=verdict.get("utility"),
-        security=verdict.get("security"),
-        overall=verdict.get("overall"),
-        violations=[each["code"] for each in verdict.get("violations", [])],
-        failure=evaluation.failure,
+        status=judged.state,
+        rank=judged.rank,
+        utility=numbers.utility if numbers else None,
+        security=numbers.security if numbers else None,
+        overall=judged.overall,
+        violations=list(numbers.violations) if numbers else [],
+        failure=judged.evaluation.failure,
     )

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import func, select, update
-from sqlalchemy.orm import Session, aliased, joinedload
+from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
@@ -18,21 +18,37 @@ from app.errors import Conflict, NotFound
 from app.scoring.competition_file import with_phases
 from app.services import audit, competitions, evaluations, leases, phases
 from app.services.accounts import Principal
-from app.services.boards import anonymization
+from app.services.boards import anonymization, verdicts
+from app.services.boards.verdicts import Numbers
 from app.services.competitions import Revision
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """An evaluation, whose verdict is not loaded, the numbers of it if it has one, and its team's rank."""
+
+    evaluation: Evaluation
+    numbers: Numbers | None
+    rank: int | None = None
+
+    @property
+    def state(self) -> State:
+        return self.evaluation.state
+
+    @property
+    def overall(self) -> float | None:
+        return self.numbers.overall if self.numbers else None
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One submission by the rules in force and by the new ones, and its team's rank by each."""
+    """One submission by the rules in force and by the new ones."""
 
     submission: Submission
-    before: Evaluation
-    after: Evaluation
-    rank_before: int | None = None
-    rank_after: int | None = None
+    before: Judged
+    after: Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +148,22 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview
     """A set with every change it would make; ranks by the new rules once all of it is scored."""
     found = preview_of(session, organizers_set(session, principal, rescore_id))
     row = session.get_one(CompetitionRow, found.rescore.competition_id)
-    before = anonymization.ranks_by(session, row, row.file, [change.before for change in found.changes])
+    in_force = [change.before.evaluation for change in found.changes]
+    before = anonymization.ranks_by(session, row, row.file, in_force)
     after: dict[str, int] = {}
     if found.stage == "ready":
-        judged = [change.after for change in found.changes]
+        judged = [change.after.evaluation for change in found.changes]
         after = anonymization.ranks_by(session, row, found.rescore.file, judged)
     return replace(found, changes=tuple(with_ranks(change, before, after) for change in found.changes))
 
 
 def with_ranks(change: Change, before: dict[str, int], after: dict[str, int]) -> Change:
     team = change.submission.team.name
-    return replace(change, rank_before=before.get(team), rank_after=after.get(team))
+    return replace(
+        change,
+        before=replace(change.before, rank=before.get(team)),
+        after=replace(change.after, rank=after.get(team)),
+    )
 
 
 def organizers_set(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
@@ -166,17 +187,27 @@ def changes_of(session: Session, rescore: Rescore) -> tuple[Change, ...]:
         .join(Evaluation.submission)
         .where(Evaluation.rescore_id == rescore.id)
         .options(
+            defer(Evaluation.verdict, raiseload=True),
             joinedload(Evaluation.submission, innerjoin=True).options(
                 joinedload(Submission.team, innerjoin=True),
-                joinedload(Submission.evaluation, innerjoin=True)
-                .joinedload(Evaluation.submission, innerjoin=True)
-                .joinedload(Submission.team, innerjoin=True),
-            )
+                joinedload(Submission.evaluation, innerjoin=True).options(
+                    defer(Evaluation.verdict, raiseload=True),
+                    joinedload(Evaluation.submission, innerjoin=True).joinedload(
+                        Submission.team, innerjoin=True
+                    ),
+                ),
+            ),
         )
         .order_by(Submission.received_at, Submission.id)
     )
-    found = [Change(each.submission, each.submission.evaluation, each) for each in session.scalars(mine)]
-    return tuple(change for change in found if change.before.state != State.CANCELLED)
+    pairs = [(each.submission.evaluation, each) for each in session.scalars(mine)]
+    standing = [pair for pair in pairs if pair[0].state != State.CANCELLED]
+    endings = [(each.id, each.finished_at) for pair in standing for each in pair]
+    numbers = verdicts.numbers_of(session, endings)
+    return tuple(
+        Change(after.submission, *(Judged(each, numbers.get(each.id)) for each in (before, after)))
+        for before, after in standing
+    )
 
 
 def stage_of(rescore: Rescore, finished: int, total: int) -> Stage:
@@ -198,9 +229,9 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
             f"{len(broken)} submissions could not be scored by the new rules: cancel the set",
             code="rescore_failed",
         )
-    replaced = [change.before.id for change in found.changes]
+    replaced = [change.before.evaluation.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
-    taking_over = [change.after.id for change in found.changes]
+    taking_over = [change.after.evaluation.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
     rescore.replaced_file = row.file
     # A deadline moved meanwhile stays moved.
@@ -214,13 +245,9 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
 def difference(changes: Sequence[Change]) -> dict[str, Any]:
     """What a set changed, for the record: state and overall of every submission before and after."""
     return {
-        str(change.submission.id): [[each.state, overall_of(each)] for each in (change.before, change.after)]
+        str(change.submission.id): [[each.state, each.overall] for each in (change.before, change.after)]
         for change in changes
     }
-
-
-def overall_of(evaluation: Evaluation) -> float | None:
-    return (evaluation.verdict or {}).get("overall")
 
 
 def is_lost(change: Change) -> bool:

@@ -291,6 +291,11 @@ def test_a_set_begun_before_the_freeze_and_applied_after_it(contest: Contest) ->
     assert contest.state() == "reidentification"
 
 
+REJECTED = {"verdict": "rejected", "violations": [], "measures": {}, "attackers": {}} | dict.fromkeys(
+    ("utility", "security", "overall"), 0.5
+)
+
+
 def test_cancelling_a_submission_against_applying_a_set_never_loses_the_cancellation(
     contest: Contest,
 ) -> None:
@@ -303,7 +308,7 @@ def test_cancelling_a_submission_against_applying_a_set_never_loses_the_cancella
             session.execute(
                 update(Evaluation)
                 .where(Evaluation.rescore_id == UUID(identifier))
-                .values(state=State.REJECTED, verdict={"verdict": "rejected", "violations": []})
+                .values(state=State.REJECTED, verdict=REJECTED)
             )
         with ThreadPoolExecutor(2) as pool:
             cancelling = pool.submit(contest.arena.post, f"/submissions/{gone}/cancel", token=team)

@@ -50,8 +50,8 @@ def proposed(session: Session, row: CompetitionRow, view: View, judged: Iterable
     """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
     rivals = trials.rivals_rates(session, row, view, rejected_too=True)
     standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
-    numbers = {each.id: verdicts.numbers(each.verdict) for each in standing if each.verdict is not None}
     found = [finished_as(each) for each in standing]
+    numbers = verdicts.numbers_of(session, [one.ending for one in found])
     counting = {one.ending for one in those_that_count(session, row, view, found)}
     return [
         entry(

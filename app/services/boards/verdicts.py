@@ -27,10 +27,15 @@ Ending = tuple[UUID, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected."""
+    """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected.
+
+    ``violations``: their codes, of a rejected one.
+    """
 
     utility: float
     security: float
+    overall: float
+    violations: tuple[str, ...]
     measures: Mapping[str, float]
     attackers: Mapping[str, float]
     correct: Mapping[str, float]
@@ -88,6 +93,8 @@ def numbers(verdict: Mapping[str, Any]) -> Numbers:
     return Numbers(
         utility=verdict["utility"],
         security=verdict["security"],
+        overall=verdict["overall"],
+        violations=tuple(intern(each["code"]) for each in verdict["violations"]),
         measures={intern(name): one["value"] for name, one in verdict["measures"].items()},
         attackers={intern(name): one["rate"] for name, one in attackers.items()},
         correct={intern(name): one["correct"] for name, one in attackers.items()},

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Evaluation, State
+from app.db.models import State
 from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.competition import Competition
@@ -19,7 +19,7 @@ from app.scoring.tracks import TRACKS
 from app.services import competitions, rescores
 from app.services.accounts import Principal
 from app.services.boards.entries import is_qualified
-from app.services.rescores import Change, Preview
+from app.services.rescores import Change, Judged, Preview
 from app.transaction import transaction
 from app.web.frame import Frame
 from app.web.organize.frame import Typed, organizers_frame, trouble
@@ -188,8 +188,8 @@ def by_team(found: Preview) -> list[TeamChange]:
     rows = [
         TeamChange(
             team,
-            changes[0].rank_before,
-            changes[0].rank_after,
+            changes[0].before.rank,
+            changes[0].after.rank,
             best([change.before for change in changes]),
             best([change.after for change in changes]),
         )
@@ -199,11 +199,9 @@ def by_team(found: Preview) -> list[TeamChange]:
     return sorted(rows, key=lambda row: (row.rank_after or last, row.rank_before or last, row.team))
 
 
-def best(judged: list[Evaluation]) -> float | None:
-    accepted = [each for each in judged if each.state == State.SCORED]
-    return min(
-        (overall for each in accepted if (overall := rescores.overall_of(each)) is not None), default=None
-    )
+def best(judged: list[Judged]) -> float | None:
+    found = [each.overall for each in judged if each.state == State.SCORED]
+    return min((overall for overall in found if overall is not None), default=None)
 
 
 def shown(
