@@ -146,12 +146,12 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "{series}, at most {fixed} in place: {value}",
         "ja": "{series}、残る人数 {fixed} 以下：{value}",
     },
-    "chart_heatmap_title": {"en": "Attackers and targets", "ja": "攻撃者と標的"},
+    "chart_heatmap_title": {"en": "Attackers and targets", "ja": "攻撃者と攻撃対象"},
     "chart_heatmap_corner": {"en": "Attacker", "ja": "攻撃者"},
     "chart_heatmap_own": {"en": "you", "ja": "自チーム"},
     "chart_heatmap_scale": {"en": "Share of rows found again", "ja": "再識別された行の割合"},
     "chart_heatmap_said": {
         "en": "Attackers: {attackers}; targets: {targets}; largest rate: {largest}.",
-        "ja": "攻撃者 {attackers}、標的 {targets}。最大の再識別率は {largest} です。",
+        "ja": "攻撃者 {attackers}、攻撃対象 {targets}。最大の再識別率は {largest} です。",
     },
 }
