@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
-from app.services import submissions
+from app.services import outlines
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
@@ -18,6 +18,7 @@ from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of
 from app.web.seen import seen
 from app.web.site import PageRoute, page
+from app.web.submission_pictures import course_of
 
 router = APIRouter(route_class=PageRoute)
 Board = TypeVar("Board")
@@ -30,7 +31,7 @@ def anonymization_board(
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(anonymization.board, session, principal, slug)
-        sent = submissions.of_team(session, principal, slug) if principal and frame.team else ()
+        outline = outlines.of_own_team(session, principal, slug) if principal and frame.team else ()
     wide = columns == "all"
     shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
     return page(
@@ -41,7 +42,7 @@ def anonymization_board(
         seen=seen(frame),
         board=board,
         wide=wide,
-        course=pictures.course_of(sent, frame.competition, words_for(request)) if sent else None,
+        course=course_of(outline, words_for(request), frame.competition) if outline else None,
         **shown,
     )
 

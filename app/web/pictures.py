@@ -3,15 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.db.models import State, Submission
 from app.scoring.competition import Competition
-from app.services import phases
 from app.services.boards.anonymization import Board, Row
 from app.services.boards.matrix import Column as TargetColumn
 from app.services.boards.matrix import Matrix
 from app.services.boards.matrix import Row as MatrixRow
-from app.web.charts import course as courses
-from app.web.charts.course import CourseWords
 from app.web.charts.figure import Figure
 from app.web.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.web.charts.scatter import Point, ScatterWords, scatter
@@ -21,11 +17,6 @@ from app.web.standings import Column, groups
 
 Words = Mapping[str, str]
 SCORES = ("overall", "utility", "security")
-ENDED: dict[State, courses.State] = {
-    State.SCORED: "accepted",
-    State.REJECTED: "rejected",
-    State.ERROR: "error",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +71,6 @@ def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     return distribution(
         [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
     )
-
-
-def course_of(sent: Sequence[Submission], competition: Competition, t: Words) -> Figure:
-    """A team's own submissions, the first first, as they were scored."""
-    first = phases.phase_of(competition, phases.ANONYMIZATION)
-    ended = [one for one in reversed(sent) if one.evaluation.state in ENDED]
-    entries = [entry_of(place, one) for place, one in enumerate(ended, 1)]
-    words = worded(CourseWords, t)
-    return courses.course(
-        entries, words, zone=competition.timezone, begin=first.start if first and entries else None
-    )
-
-
-def entry_of(place: int, sent: Submission) -> courses.Entry:
-    state, verdict = sent.evaluation.state, sent.evaluation.verdict or {}
-    overall = verdict.get("overall") if state == State.SCORED else None
-    return courses.Entry(f"#{place}", sent.received_at, overall, ENDED[state])
 
 
 def heatmap_of(matrix: Matrix, t: Words) -> Figure:

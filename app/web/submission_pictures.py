@@ -13,6 +13,7 @@ from app.web.charts.figure import Figure
 from app.web.charts.histogram import HistogramWords, histogram
 from app.web.charts.intervals import IntervalWords, Rate, intervals
 from app.web.charts.strip import StripWords, strip
+from app.web.charts.worded import worded
 from app.web.verdicts import AttackerLine, Limit, MeasureLine
 
 Words = Mapping[str, str]
@@ -37,22 +38,9 @@ def course_of(outline: Sequence[Outline], t: Words, competition: Competition) ->
         for one in ended
     ]
     phase = phase_of(competition, ANONYMIZATION)
-    words = CourseWords(
-        title=t["course_title"],
-        x=t["received"],
-        y=t["overall"],
-        submission=t["submission"],
-        received=t["received"],
-        state=t["state"],
-        accepted=t["state_SCORED"],
-        rejected=t["state_REJECTED"],
-        error=t["state_ERROR"],
-        best=t["course_best"],
-        none=t["course_none"],
-        said=t["course_said"],
-        said_best=t["course_said_best"],
+    return course(
+        entries, worded(CourseWords, t), zone=competition.timezone, begin=phase.start if phase else None
     )
-    return course(entries, words, zone=competition.timezone, begin=phase.start if phase else None)
 
 
 def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure | None:

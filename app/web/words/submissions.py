@@ -21,20 +21,6 @@ WORDS: dict[str, dict[str, str]] = {
     "caps": {"en": "Quota", "ja": "提出枠"},
     "comment": {"en": "Comment", "ja": "コメント"},
     "course": {"en": "Your course", "ja": "スコアの推移"},
-    "course_best": {"en": "Best so far", "ja": "その時点の最良"},
-    "course_none": {
-        "en": "Your scores will appear here once a submission has been scored.",
-        "ja": "提出が採点されると、ここにスコアが表示されます。",
-    },
-    "course_said": {
-        "en": "Submissions: {count}, of these {accepted} accepted, {rejected} rejected, {error} without a score.",
-        "ja": "提出 {count} 件(受理 {accepted}、却下 {rejected}、スコアなし {error})。",
-    },
-    "course_said_best": {
-        "en": "The best overall went from {first} to {best} (lower is better).",
-        "ja": "総合点の最良値は {first} から {best} になりました(小さいほど良い)。",
-    },
-    "course_title": {"en": "Overall score over time", "ja": "総合点の推移"},
     "done_cancelled": {"en": "The submission is cancelled.", "ja": "提出を取り消しました。"},
     "done_final_marked": {"en": "Marked as a final.", "ja": "最終提出に選びました。"},
     "done_final_unmarked": {"en": "No longer a final.", "ja": "最終提出から外しました。"},
