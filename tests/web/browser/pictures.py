@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.web.browser.conftest import CHROMIUM, QUIET
 from tests.web.browser.looking import DESK, PHONE
 
-TEAM, ORGANIZER = "member of ノイズ工房", "demo organizer"
+TEAM, RIVAL, ORGANIZER = "member of ノイズ工房", "member of Mean machine", "demo organizer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,12 @@ PICTURES = (
     Picture("overview", "/competitions/demo"),
     Picture("overview-ja-phone", "/competitions/demo", language="ja", size="phone"),
     Picture("rules", "/competitions/demo/rules"),
-    Picture("board", "/competitions/demo-duel/boards/anonymization", who=TEAM),
+    Picture("board", "/competitions/demo-duel/boards/anonymization", who=RIVAL),
     Picture("board-dark", "/competitions/demo-duel/boards/anonymization", dark=True),
     Picture("matrix", "/competitions/demo-duel/boards/matrix", who=ORGANIZER),
     Picture("upload-ja", "/competitions/demo/submissions", who=TEAM, language="ja"),
     Picture("submission", "/competitions/demo/submissions", who=TEAM, first="a[href^='/submissions/']"),
-    Picture("targets-ja-phone", "/competitions/demo-duel/targets", who=TEAM, language="ja", size="phone"),
+    Picture("targets-ja-phone", "/competitions/demo-duel/targets", who=RIVAL, language="ja", size="phone"),
     Picture("organize", "/competitions/demo/organize", who=ORGANIZER),
     Picture("phases-ja", "/competitions/demo/organize/phases", who=ORGANIZER, language="ja"),
 )
