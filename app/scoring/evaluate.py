@@ -203,7 +203,7 @@ def _judged(
         mean=distances.mean,
         max=distances.largest,
         threshold=settings.threshold,
-        histogram=distances.histogram(),
+        histogram=distances.histogram(settings.threshold),
     )
     return _violations(competition, release, distance, distances), result
 

@@ -89,12 +89,14 @@ def test_gower_and_the_distances_of_individuals(case: Case) -> None:
     expected = own + [1.0] * (len(case.xs) - len(case.ys))
     agree(moved.mean, sum(expected) / len(expected))
     agree(moved.largest, max(expected))
-    holds(moved.histogram(), expected)
+    for threshold in (None, 0.0, 0.04, 3.0):
+        holds(moved.histogram(threshold), expected, threshold or 0.0)
 
 
-def holds(found: Histogram, distances: list[float]) -> None:
+def holds(found: Histogram, distances: list[float], threshold: float) -> None:
     """As many up to each edge as there are distances below it; one on the edge may count on either side."""
-    assert found.end == max(1.0, *distances)
+    farthest = max(threshold, *distances)
+    assert found.end == pytest.approx(farthest if farthest > 1e-6 else 1.0, rel=1e-12)
     assert sum(found.counts) == len(distances)
     for i, below in enumerate(accumulate(found.counts), start=1):
         edge = found.end * i / len(found.counts)

@@ -12,6 +12,7 @@ from app.scoring.registry import Distance
 TOLERANCE = 1e-12
 """A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""
 BINS = 50
+NEXT_TO_NOTHING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,13 @@ class Distances:
     def largest(self) -> float:
         return float(self.of_individuals.max())
 
-    def histogram(self) -> Histogram:
-        """Individuals by distance, over [0, 1], or up to the largest distance where that lies beyond."""
-        end = max(1.0, self.largest)
+    def histogram(self, threshold: float | None = None) -> Histogram:
+        """Individuals by distance, from 0 to the largest or to the threshold, whichever is farther.
+
+        Where both are next to nothing, up to 1: bins narrower than rounding would tell nothing.
+        """
+        farthest = max(self.largest, threshold or 0.0)
+        end = farthest if farthest > NEXT_TO_NOTHING else 1.0
         counts, _ = np.histogram(self.of_individuals, bins=BINS, range=(0.0, end))
         return Histogram(tuple(int(count) for count in counts), end)
 
