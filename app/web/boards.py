@@ -13,7 +13,7 @@ from app.services import outlines
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
-from app.web import pictures, standings, words
+from app.web import board_pictures, standings, words
 from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of
 from app.web.seen import seen
@@ -51,8 +51,8 @@ def anonymization_content(
     board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: dict[str, str]
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
-    choices = pictures.choices(frame.competition, t)
-    choice = pictures.chosen(choices, measure)
+    choices = board_pictures.choices(frame.competition, t)
+    choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.competition) if wide else (),
         "lead": lead_of(board, frame.competition),
@@ -61,8 +61,8 @@ def anonymization_content(
         "rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
-        "scatter": pictures.scatter_of(board, t),
-        "distribution": pictures.distribution_of(board, choice, t),
+        "scatter": board_pictures.scatter_of(board, t),
+        "distribution": board_pictures.distribution_of(board, choice, t),
     }
 
 
@@ -81,7 +81,7 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(matrix.board, session, principal, slug)
-    heatmap = pictures.heatmap_of(board, words_for(request)) if board and board.rows else None
+    heatmap = board_pictures.heatmap_of(board, words_for(request)) if board and board.rows else None
     return page(
         request,
         principal,
