@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Response, status
+from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 
 from app import storage
@@ -19,7 +19,28 @@ from app.transaction import transaction
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
 Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
-Csv = Annotated[bytes, Body(media_type="text/csv", description="the table with its header line")]
+
+
+async def file_sent(request: Request, _: SignedIn) -> bytes:
+    """A large body, read after the sender is known."""
+    return await request.body()
+
+
+Csv = Annotated[bytes, Depends(file_sent)]
+CSV_SCHEMA = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "text/csv": {
+                "schema": {
+                    "type": "string",
+                    "contentMediaType": "application/octet-stream",
+                    "description": "the table with its header line",
+                }
+            }
+        },
+    }
+}
 
 
 class PhaseOut(BaseModel):
@@ -129,7 +150,7 @@ def get_original(slug: str, file: str, settings: AppSettings) -> Response:
     return Response(storage.get(settings.data, row.original[name]), media_type="text/csv")
 
 
-@router.put("/{slug}/original/{file}")
+@router.put("/{slug}/original/{file}", openapi_extra=CSV_SCHEMA)
 def put_original(
     slug: str, file: str, principal: SignedIn, settings: AppSettings, content: Csv
 ) -> OriginalOut:

@@ -1,6 +1,8 @@
 """Texts that no name, password, path or body can be."""
 
 import json
+from collections.abc import Iterator
+from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
@@ -132,3 +134,28 @@ def test_who_shows_no_credentials_sends_no_large_body(client: TestClient) -> Non
         method = "PUT" if "original" in path else "POST"
         answer = client.request(method, API + path, content=b" " * (3 << 20))
         assert answer.status_code in {401, 413}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("PUT", "/competitions/small/original/original.csv", "text/csv"),
+        ("POST", "/competitions/small/submissions", "multipart/form-data; boundary=x"),
+        ("POST", "/competitions/small/baselines", "multipart/form-data; boundary=x"),
+        ("POST", f"/targets/{UUID(int=0)}/guesses", "multipart/form-data; boundary=x"),
+    ],
+)
+def test_a_large_body_under_a_wrong_token_is_not_read(
+    arena: Arena, method: str, path: str, kind: str
+) -> None:
+    taken: list[bytes] = []
+
+    def body() -> Iterator[bytes]:
+        for _ in range(150):
+            taken.append(b" " * 2**20)
+            yield taken[-1]
+
+    headers = {"Authorization": "Bearer anoncup_nobodys", "Content-Type": kind}
+    answer = arena.client.request(method, API + path, content=body(), headers=headers)
+    assert answer.status_code == 401
+    assert len(taken) <= 1
