@@ -67,7 +67,8 @@ def scatter_of(board: Board, t: Words) -> Figure:
 def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     """How the teams' values of one column lie."""
     values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
-    words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}")
+    others = {} if any(row.own for row in board.rows) else {"others": t["chart_teams"]}
+    words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}", **others)
     return distribution(
         [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
     )

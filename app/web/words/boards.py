@@ -69,12 +69,12 @@ WORDS: dict[str, dict[str, str]] = {
     "identified": {"en": "Records identified", "ja": "再識別数"},
     "largest_rate": {"en": "bold: sets E", "ja": "太字:E を決める値"},
     "matrix_note": {
-        "en": "For each attacker and target: the share of the target's records that the attacker's best guess identified.",
-        "ja": "攻撃者ごと・攻撃対象ごとに、最良の推測で再識別されたレコードの割合を示します。",
+        "en": "For each attacker and target: the share of the target's records that the attacker's best guess identified. A dash: no guess, as on a team's own target.",
+        "ja": "攻撃者ごと・攻撃対象ごとに、最良の推測で再識別されたレコードの割合を示します。「—」は推測なしを表します(自チームの攻撃対象には推測できません)。",
     },
     "matrix_opaque": {
-        "en": "Whose target is whose is revealed when the competition closes, together with the rates of the built-in attackers.",
-        "ja": "各攻撃対象がどのチームのものかは、組み込み攻撃者の再識別率とともに、コンテスト終了時に公開されます。",
+        "en": "The targets’ teams are named when the competition closes, together with the rates of the built-in attackers.",
+        "ja": "攻撃対象のチーム名は、組み込み攻撃者の再識別率とともに、コンテスト終了時に表示されます。",
     },
     "no_entries": {
         "en": "No submission has been scored yet. The first accepted one leads this board.",

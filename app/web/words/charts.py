@@ -9,6 +9,7 @@ WORDS: dict[str, dict[str, str]] = {
     "chart_none": {"en": "There is nothing to show yet.", "ja": "表示できるデータはまだありません。"},
     "chart_others": {"en": "Other teams", "ja": "他チーム"},
     "chart_own": {"en": "Your team", "ja": "自チーム"},
+    "chart_teams": {"en": "Teams", "ja": "チーム"},
     "chart_team": {"en": "Team", "ja": "チーム"},
     "chart_threshold": {"en": "Threshold", "ja": "しきい値"},
     "chart_scatter_title": {"en": "Utility loss against risk", "ja": "有用性損失とリスク"},
