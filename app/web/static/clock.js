@@ -28,7 +28,7 @@ function inWords(milliseconds, words) {
   const parts = [[Math.floor(seconds / 86400), words.d], [Math.floor(seconds / 3600) % 24, words.h],
     [Math.floor(seconds / 60) % 60, words.m], [seconds % 60, words.s]];
   const first = Math.min(parts.findIndex(([count]) => count > 0), 2);
-  return parts.slice(first, first + 2).map(([count, unit]) => `${count} ${unit}`).join(" ");
+  return words.left.replace("{}", parts.slice(first, first + 2).map(([count, unit]) => `${count} ${unit}`).join(" "));
 }
 
 function tick() {

@@ -48,6 +48,7 @@ WORDS: dict[str, dict[str, str]] = {
     "tab_team": {"en": "Team", "ja": "チーム"},
     "tagline": {"en": "Anonymization and re-identification contests", "ja": "匿名化・再識別コンテスト"},
     "team": {"en": "Team", "ja": "チーム"},
+    "time_left": {"en": "{} left", "ja": "あと {}"},
     "time_is_up": {"en": "time is up", "ja": "時間になりました"},
     "turn_anonymization_end": {"en": "Anonymization ends", "ja": "匿名化フェーズ終了"},
     "turn_anonymization_start": {"en": "Anonymization starts", "ja": "匿名化フェーズ開始"},
