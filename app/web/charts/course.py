@@ -120,7 +120,9 @@ def drawn(
     x = time_axis(moments, zone) if moments else Axis(0, 1, (), ())
     scores = [one.overall for one in entries]
     above = 0.0 if len(known(scores)) == len(scores) else LANE
-    room = plot(x, axis(scores), height=HEIGHT, top=2 * LETTER + above)
+    # One score alone has no range of its own; all of them lie between 0 and 1.
+    y = axis(scores if len(set(known(scores))) > 1 else [0.0, 1.0])
+    room = plot(x, y, height=HEIGHT, top=2 * LETTER + above)
     if not entries:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
     return picture(
