@@ -10,17 +10,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sqlalchemy import select
 
 from app import tethered
 from app.client import Client
+from app.db.models import Competition
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
 from app.roles import Role
-from app.scoring.competition import Columns
+from app.scoring.competition import Columns, Phase
+from app.scoring.competition_file import parse_competition, with_phases
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_columns, household_table
@@ -166,6 +170,20 @@ def local_score(
     printed = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
     del printed["warnings"]
     return printed
+
+
+def move(**hours: tuple[float, float]) -> None:
+    """Give the phases windows, in hours from now."""
+    now = datetime.now(UTC)
+    with transaction() as session:
+        row = session.scalars(select(Competition).with_for_update()).one()
+        row.file = with_phases(
+            row.file,
+            [
+                Phase(phase.name, *(now + timedelta(hours=at) for at in hours[phase.name]))
+                for phase in parse_competition(row.file).phases
+            ],
+        )
 
 
 def names_of(columns: Columns) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -12,31 +11,15 @@ from sqlalchemy import select
 from app.client import Client
 from app.config import Settings
 from app.db.models import Competition, Guess, Organizer, State, Target, User
-from app.scoring.competition import Phase
-from app.scoring.competition_file import parse_competition, with_phases
 from app.scoring.csv_text import table_csv
 from app.services import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
 from tests.contest import two_phase_file
-from tests.e2e.stack import kill, open_contest, web, worker
+from tests.e2e.stack import kill, move, open_contest, web, worker
 
 pytestmark = pytest.mark.long
-
-
-def move(**hours: tuple[float, float]) -> None:
-    """Give the phases windows, in hours from now."""
-    now = datetime.now(UTC)
-    with transaction() as session:
-        row = session.scalars(select(Competition).with_for_update()).one()
-        row.file = with_phases(
-            row.file,
-            [
-                Phase(phase.name, *(now + timedelta(hours=at) for at in hours[phase.name]))
-                for phase in parse_competition(row.file).phases
-            ],
-        )
 
 
 def until(reached: Callable[[], bool], *, within_s: float = 40) -> None:
