@@ -20,7 +20,7 @@ from sqlalchemy import select
 
 from app import tethered
 from app.client import Client
-from app.db.models import Competition
+from app.db.models import Competition, Organizer, User
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
 from app.roles import Role
 from app.scoring.competition import Columns, Phase
@@ -127,6 +127,15 @@ def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: st
     with Client(url) as client:
         member = f"member {next(numbers)}"
         return Contest(url, slug, client.sign_up(invite=invite, team="red", name=member, password=PASSWORD))
+
+
+def invite_code(url: str, slug: str) -> str:
+    """For one more team, of the competition's only organizer."""
+    with transaction() as session:
+        user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
+        token = accounts.issue_token(session, user, name="invites")
+    with Client(url, token) as client:
+        return client.invite(slug)
 
 
 def small_contest(url: str) -> Contest:

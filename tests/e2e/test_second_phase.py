@@ -10,14 +10,13 @@ from sqlalchemy import select
 
 from app.client import Client
 from app.config import Settings
-from app.db.models import Competition, Guess, Organizer, State, Target, User
+from app.db.models import Competition, Guess, State, Target
 from app.scoring.csv_text import table_csv
-from app.services import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
 from tests.contest import two_phase_file
-from tests.e2e.stack import kill, move, open_contest, web, worker
+from tests.e2e.stack import invite_code, kill, move, open_contest, web, worker
 
 pytestmark = pytest.mark.long
 
@@ -73,11 +72,7 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
 
 def joined(url: str) -> str:
     """The token of a second team's member."""
-    with transaction() as session:
-        user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
-        token = accounts.issue_token(session, user, name="rival")
-    with Client(url, token) as client:
-        invite = client.invite("small")
+    invite = invite_code(url, "small")
     with Client(url) as client:
         member = f"member {next(numbers)}"
         return client.sign_up(invite=invite, team="blue", name=member, password=PASSWORD)

@@ -66,14 +66,17 @@ def looking(
     language: str = "en",
     size: dict[str, int] = DESK,
     dark: bool = False,
+    touch: bool = False,
 ) -> Iterator[Looker]:
-    """A fresh browser profile, signed in with ``token`` as its session."""
+    """A fresh browser profile, signed in with ``token`` as its session; ``touch``: that of a phone."""
     scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
         locale=language,
         color_scheme=scheme,
         timezone_id="Europe/Berlin",
+        has_touch=touch,
+        is_mobile=touch,
     )
     try:
         if token:

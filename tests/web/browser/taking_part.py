@@ -1,0 +1,146 @@
+"""What a team does on the pages: it joins, sends releases, chooses its final, attacks."""
+
+import io
+from pathlib import Path
+
+import pandas as pd
+from playwright.sync_api import Locator, expect
+
+from app.web.shown import score, shown
+from tests.arena import PASSWORD
+from tests.web.browser.clicked_data import ROWS, Release
+from tests.web.browser.person import WITHIN_MS, Person
+
+
+def joins(member: Person, link: str, team: str) -> None:
+    member.opens(link)
+    member.types(new_team_name=team, own_name=f"member of {team}", password=PASSWORD)
+    member.press("button", "sign_up_and_found")
+    member.sees("done_joined")
+
+
+def sends(member: Person, anonymized: bytes, secret: bytes, comment: str = "") -> None:
+    """The page stays: it answers beside the form."""
+    member.chooses_file("file_anonymized", anonymized)
+    member.chooses_file("file_secret", secret)
+    member.types(comment=comment)
+    member.touch(member.control("button", "send"))
+
+
+def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) -> None:
+    """It is shown at its file, row and column; the attempt is counted, and nothing is kept."""
+    with member.refused(422):
+        sends(member, with_a_word(release.anonymized, row=7, column=2), release.secret)
+        problem = member.page.locator("#anonymized-problems")
+        expect(problem).to_contain_text(f"{member.word('upload_row')} 7, income")
+    expect(problem).to_contain_text("not_a_number")
+    expect(member.page.locator("#secret-problems")).to_be_empty()
+    used = member.page.locator("#caps").get_by_role("listitem")
+    expect(used.filter(has_text=member.word("used_attempts_total"))).to_contain_text("1 /")
+    expect(used.filter(has_text=member.word("used_valid_total"))).to_contain_text("0 /")
+    member.sees("no_submissions")
+    assert member.told(f"/competitions/{slug}/submissions") == []
+    member.finds_no_fault()
+
+
+def with_a_word(table: bytes, *, row: int, column: int) -> bytes:
+    lines = [line.split(b",") for line in table.split(b"\n")]
+    lines[row][column] = b"plenty"
+    return b"\n".join(b",".join(line) for line in lines)
+
+
+def entry(member: Person, comment: str) -> Locator:
+    """A line of what the team has sent."""
+    sent = member.page.get_by_role("region", name=member.word("own_list"))
+    return sent.locator(".entry").filter(has_text=comment)
+
+
+def sends_and_waits(member: Person, release: Release, comment: str, *, state: str) -> None:
+    """The line changes until it says so, on the page as it was loaded."""
+    member.page.evaluate("window.stayed = true")
+    sends(member, release.anonymized, release.secret, comment)
+    expect(member.page.locator("#taken-receipt")).to_be_visible()
+    tag = entry(member, comment).locator(".tag").first
+    expect(tag).to_have_text(member.word(f"state_{state}"), timeout=WITHIN_MS)
+    assert member.page.evaluate("window.stayed")
+    member.finds_no_fault()
+
+
+def is_accepted(member: Person, release: Release, comment: str, file: str) -> None:
+    """With the scores that the competition's file gives on any machine."""
+    sends_and_waits(member, release, comment, state="SCORED")
+    verdict = release.verdict(file)
+    expected = [score(verdict.overall), score(verdict.utility), score(verdict.security)]
+    expect(entry(member, comment).locator("dd")).to_have_text(expected)
+
+
+def is_rejected_for_excess(member: Person, release: Release, comment: str, file: str) -> None:
+    sends_and_waits(member, release, comment, state="REJECTED")
+    line = entry(member, comment)
+    member.touch(line.get_by_text(member.word("why"), exact=True))
+    (violation,) = release.verdict(file).violations
+    expect(line.get_by_text(violation.message)).to_be_visible()
+    if member.look.language != "en":
+        expect(line.get_by_text(member.word(f"said_{violation.code}"))).to_be_visible()
+    member.finds_no_fault()
+    expect(member.control("button", "mark_final", within=line)).to_have_count(0)
+
+
+def chooses_final(member: Person, comment: str) -> None:
+    member.press("button", "mark_final", within=entry(member, comment))
+    member.sees("done_final_marked")
+    expect(entry(member, comment)).to_contain_text(f"★ {member.word('final')}")
+    expect(member.control("button", "unmark_final", within=entry(member, comment))).to_be_visible()
+
+
+def reads_how_it_was_scored(member: Person, comment: str, release: Release, file: str) -> None:
+    """Every measure and every attacker, with its number."""
+    member.follow(entry(member, comment).get_by_role("link").first)
+    verdict = release.verdict(file)
+    for name, measure in verdict.measures.items():
+        assert shown(measure.value) in cells(member, "measures", name), name
+    for name, attacker in verdict.attackers.items():
+        assert score(attacker.rate.rate) in cells(member, "attackers", name), name
+    member.tab("submissions")
+
+
+def cells(member: Person, title: str, name: str) -> list[str]:
+    """The row of a measure or an attacker."""
+    table = member.page.get_by_role("region", name=member.word(title), exact=True).get_by_role("table").first
+    code = member.page.get_by_text(name, exact=True)
+    return table.get_by_role("row").filter(has=code).get_by_role("cell").all_inner_texts()
+
+
+def downloads_the_rivals_target(member: Person, release: Release, folder: Path) -> None:
+    """The target of the only rival is the release, table for table."""
+    tab = member.page.get_by_role("link", name=member.word("tab_targets"), exact=True)
+    member.waits_for(tab.first)
+    member.sees("upload_closed")
+    member.tab("targets")
+    with member.page.expect_download() as download:
+        member.touch(rival(member).get_by_role("link", name="anonymized.csv"))
+    download.value.save_as(folder / "target.csv")
+    content = io.BytesIO((folder / "target.csv").read_bytes())
+    kinds = {"sex": str, "age": str}
+    assert pd.read_csv(content, dtype=kinds, keep_default_na=False).equals(release.table)
+
+
+def rival(member: Person) -> Locator:
+    """The row of a target that is another team's."""
+    rows = member.page.get_by_role("row").filter(has=member.page.get_by_role("link", name="anonymized.csv"))
+    return rows.filter(has_not_text=member.word("own_target"))
+
+
+def guesses(member: Person, content: bytes, *, answered: int, right: str) -> None:
+    """Choose the file on the target's page; the judgement appears without a new load."""
+    member.follow(rival(member).locator("a.target"))
+    member.chooses_file("guess_file", content)
+    member.press("button", "send_guess")
+    member.sees("done_guessed")
+    newest = member.page.locator("#guesses tbody tr").first
+    expect(newest).to_contain_text(member.word("guess_SCORED"), timeout=WITHIN_MS)
+    told = newest.get_by_role("cell")
+    expect(told.nth(1)).to_have_text(f"{answered} / {ROWS}")
+    expect(told.nth(2)).to_have_text(right)
+    member.finds_no_fault()
+    member.press("link", "all_targets")
