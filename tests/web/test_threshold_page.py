@@ -63,6 +63,14 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     assert "hx-trigger" not in page(arena, PATH, organizer=True).text
 
 
+def test_a_report_says_that_it_is_at_work_only_while_it_is(arena: Arena) -> None:
+    path = asked(arena)
+    said, landed = words.WORDS["done_report_asked"]["en"], f"{path}?done=report_asked"
+    assert said in page(arena, landed, organizer=True).text
+    advising.advise(path.rsplit("/", 1)[1])
+    assert said not in page(arena, landed, organizer=True).text
+
+
 @pytest.mark.parametrize("language", words.LANGUAGES)
 def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
     shown = page(arena, made(arena), organizer=True, language=language).text

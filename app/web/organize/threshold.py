@@ -177,6 +177,7 @@ def report_page(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     shown: Advised | None = None
+    working = found.state in (State.QUEUED, State.SCORING)
     if found.report is not None:
         shown = advised(found.report, words.in_language(words.language_of(request)))
     return step_page(
@@ -187,7 +188,9 @@ def report_page(
         problem=problem,
         found=found,
         advised=shown,
-        working=found.state in (State.QUEUED, State.SCORING),
+        working=working,
+        # The address keeps saying what was asked while the page loads itself again until it is answered.
+        done=request.query_params.get("done", "") if working else "",
         stale=found.original != desk.frame.row.original,
     )
 
