@@ -102,11 +102,16 @@ def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> N
 
 
 @pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
-def test_outside_its_phase_there_is_no_form(client: TestClient, opens: float, closes: float) -> None:
+def test_outside_its_phase_there_is_no_form_nor_talk_of_one(
+    client: TestClient, opens: float, closes: float
+) -> None:
     arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
     shown = page(arena, PATH, team="red").text
     assert '<form id="upload"' not in shown
     assert words.WORDS["upload_closed"]["en"] in shown
+    assert (words.WORDS["upload_ahead"]["en"] in shown) == (opens > 0)
+    assert words.WORDS["no_submissions_now"]["en"] in shown
+    assert words.WORDS["no_submissions"]["en"] not in shown
     assert sent(arena).status_code == 409
 
 

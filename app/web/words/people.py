@@ -16,8 +16,8 @@ WORDS: dict[str, dict[str, str]] = {
     "copy": {"en": "Copy", "ja": "コピー"},
     "days": {"en": "days", "ja": "日間"},
     "done_joined": {
-        "en": "You are in. Read the rules, fetch the data, and send your first table here.",
-        "ja": "参加登録が完了しました。ルールを確認してデータを取得し、このページから最初の表を提出してください。",
+        "en": "You are in. Read the rules and fetch the data; your releases are sent from this page.",
+        "ja": "参加登録が完了しました。ルールを確認し、データを取得してください。匿名化データはこのページから提出します。",
     },
     "done_member_removed": {
         "en": "The member is out of the team, and the team’s invites have ended.",

@@ -49,6 +49,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Your team has not submitted yet. Choose your files above and send them; every release is scored in a few moments.",
         "ja": "あなたのチームの提出はまだありません。上のフォームからファイルを送信すると、順に採点されます。",
     },
+    "no_submissions_now": {
+        "en": "Your team has not submitted.",
+        "ja": "あなたのチームの提出はありません。",
+    },
     "older": {"en": "Older", "ja": "以前の提出"},
     "own_list": {"en": "What your team has sent", "ja": "提出一覧"},
     "queue_next": {"en": "next to be scored", "ja": "次に採点されます"},

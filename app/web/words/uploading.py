@@ -104,6 +104,10 @@ WORDS: dict[str, dict[str, str]] = {
     "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
     "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
     "upload": {"en": "Send a release", "ja": "匿名化データの提出"},
+    "upload_ahead": {
+        "en": "Until then, read the rules and try your methods on the data.",
+        "ja": "それまでに、ルールとデータを確認して手元で試してください。",
+    },
     "upload_closed": {
         "en": "Releases are taken in while the anonymization phase is open.",
         "ja": "提出を受け付けるのは匿名化フェーズの期間中です。",
