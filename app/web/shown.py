@@ -1,7 +1,10 @@
-"""How numbers and times are shown to people."""
+"""How numbers, times and symbols are shown to people."""
 
+import re
 from datetime import datetime
 from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
 
 from app.scoring.tracks import TRACKS
 
@@ -42,3 +45,8 @@ def arrow(track: str, measure: str) -> str:
 def score(number: float | None) -> str:
     """A score or rate in [0, 1] with four decimals, so that they align."""
     return "–" if number is None else f"{number:.4f}"
+
+
+def indexed(text: str) -> Markup:
+    """The text with its symbols, such as ``s_j``, set as in the formulas."""
+    return Markup(re.sub(r"\b([a-z])_([a-z])\b", r"<i>\1<sub>\2</sub></i>", str(escape(text))))  # noqa: S704  # escaped before

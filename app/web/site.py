@@ -30,6 +30,7 @@ static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
 templates.env.globals |= {
     "arrow": shown.arrow,
+    "indexed": shown.indexed,
     "score": shown.score,
     "shown": shown.shown,
     "shown_minute": shown.shown_minute,

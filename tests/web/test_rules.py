@@ -21,7 +21,7 @@ from app.scoring.transaction_tables import files_of
 from app.storage import digest_of
 from app.web import formulas, words
 from app.web.rules import attack_rules, is_tc400, measure_rules, worked
-from app.web.shown import shown
+from app.web.shown import indexed, shown
 from app.web.words import LANGUAGES, measures
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
@@ -223,3 +223,9 @@ def test_only_the_shipped_data_are_said_to_be_online_retail() -> None:
     assert is_tc400(Competition(scales={}, original=shipped))
     assert not is_tc400(Competition(scales={}, original=shipped | {"customers": "0" * 64}))
     assert not is_tc400(Competition(scales={}, original={}))
+
+
+def test_symbols_in_sentences_are_set_as_in_the_formulas() -> None:
+    assert indexed("row s_j of X, a < b, id_rand, S1_Age") == (
+        "row <i>s<sub>j</sub></i> of X, a &lt; b, id_rand, S1_Age"
+    )
