@@ -96,6 +96,11 @@ def test_a_key_stands_in_one_area_only() -> None:
     assert sum(len(area.WORDS) for area in words.AREAS) == len(words.WORDS)
 
 
+def test_no_key_is_called_like_a_method_of_a_dictionary() -> None:
+    """A template would print the method in place of the word."""
+    assert [key for key in words.WORDS if hasattr(dict, key)] == []
+
+
 def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> None:
     shown = client.get("/sign-in?to=/competitions/small&lang=ja").text
     (link,) = re.findall(r'<a href="(\?[^"]*)" lang="en"', shown)

@@ -13,7 +13,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "変更すると、すべてのトークンと他のブラウザーのセッションが無効になります。",
     },
     "copied": {"en": "Copied", "ja": "コピーしました"},
-    "copy": {"en": "Copy", "ja": "コピー"},
+    "copy_it": {"en": "Copy", "ja": "コピー"},
     "days": {"en": "days", "ja": "日間"},
     "done_joined": {
         "en": "You are in. Read the rules and fetch the data; your releases are sent from this page.",
