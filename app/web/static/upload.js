@@ -173,6 +173,7 @@ function taken(receipt, path) {
   receipt.id = "taken-receipt";
   receipt.className = "note good";
   box.replaceChildren(document.importNode(receipt, true));
+  box.firstElementChild.append(onward());
   for (const input of inputs) {
     input.value = "";
     document.getElementById(`${input.name}-checked`).textContent = "";
@@ -183,6 +184,15 @@ function taken(receipt, path) {
   box.focus();
   refresh("caps");
   refresh("own");
+}
+
+/** On a small screen the list, where the scoring is followed, lies far below the receipt. */
+function onward() {
+  const [line, link] = [document.createElement("p"), document.createElement("a")];
+  link.href = "#own";
+  link.textContent = words.send_follow;
+  line.append(link);
+  return line;
 }
 
 /** The next upload is another one: what was taken in under the old key stays what it is. */

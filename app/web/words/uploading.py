@@ -100,6 +100,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Correct the marked files first.",
         "ja": "印の付いたファイルを先に直してください。",
     },
+    "send_follow": {
+        "en": "Follow the scoring in the list below",
+        "ja": "下の一覧で採点の状況を見る",
+    },
     "send_stop": {"en": "Stop sending", "ja": "送信を中止"},
     "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
     "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
