@@ -84,6 +84,8 @@ def invites(organizer: Person, teams: int) -> str:
     organizer.types(run_uses=str(teams))
     organizer.press("button", "run_make_invite")
     organizer.sees("run_invite_made", n=teams)
+    organizer.touch(organizer.control("button", "copy_it"))
+    expect(organizer.control("button", "copied")).to_be_visible()
     return organizer.page.locator(".once").inner_text()
 
 

@@ -59,8 +59,9 @@ def sends_and_waits(member: Person, release: Release, comment: str, *, state: st
     """The line changes until it says so, on the page as it was loaded."""
     member.page.evaluate("window.stayed = true")
     sends(member, release.anonymized, release.secret, comment)
-    expect(member.page.locator("#taken-receipt")).to_be_visible()
+    member.touch(member.control("link", "send_follow"))
     tag = entry(member, comment).locator(".tag").first
+    expect(tag).to_be_in_viewport()
     expect(tag).to_have_text(member.word(f"state_{state}"), timeout=WITHIN_MS)
     assert member.page.evaluate("window.stayed")
     member.finds_no_fault()
