@@ -26,6 +26,7 @@ from app.web.organize import (
     phases,
     publishing,
     rescores,
+    rulings,
     setup,
     threshold,
     whole_file,
@@ -34,5 +35,5 @@ from app.web.organize import (
 READING = (front, competition, rules, boards, submission)
 TAKING_PART = (sign_in, joining, account, team, submissions, targets, guessing)
 SETTING_UP = (setup, original, measuring, threshold, publishing, whole_file)
-RUNNING = (dashboard, phases, entries, rescores, entrants, comparisons, announcements, oversight)
+RUNNING = (dashboard, phases, entries, rescores, entrants, rulings, comparisons, announcements, oversight)
 AREAS = (*READING, *TAKING_PART, *SETTING_UP, *RUNNING)

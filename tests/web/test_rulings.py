@@ -14,6 +14,7 @@ from app.transaction import transaction
 from app.web import words
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file
+from tests.contest import Contest
 from tests.web.reader import page, send
 from tests.web.test_running import failed, read, said
 
@@ -74,24 +75,34 @@ def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena)
     red = sent(arena, "red")
     score_everything()
     path = f"{DESK}/submissions/{red}"
+    preview = read(arena, f"/submissions/{red}/disqualify")
+    assert said("ruling_board_anonymization") + " " + said("ruling_row_goes_ranked", n=1) in preview
+    assert said("ruling_reason_unseen") in preview
+    assert len(arena.board()["rows"]) == 1  # nothing has happened
     answer = send(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
     assert answer.headers["location"] == path + "?done=disqualified"
     assert arena.board()["rows"] == []
     assert reasons("submission.disqualify") == ["copied from blue"]
     assert said("run_reinstate_note") in read(arena, f"/submissions/{red}")
-    again = send(arena, path + "/disqualify", organizer=True, language="ja")
+    again = send(arena, path + "/disqualify", {"reason": "again"}, organizer=True, language="ja")
     assert (again.status_code, said("problem_nothing_to_change", "ja") in again.text) == (409, True)
-    assert send(arena, path + "/reinstate", organizer=True).status_code == 303
+    assert said("ruling_row_comes_ranked", n=1) in read(arena, f"/submissions/{red}/reinstate")
+    assert read(arena, f"/submissions/{red}/disqualify", status=409)
+    assert send(arena, path + "/reinstate", {"reason": "a mistake"}, organizer=True).status_code == 303
     assert len(arena.board()["rows"]) == 1
     assert "copied from blue" in read(arena, "/audit")
 
 
 def test_a_reason_that_cannot_be_kept_is_refused_and_what_was_typed_stays(arena: Arena) -> None:
     red = sent(arena, "red")
-    for reason in ("x" * 501, "half \ud800".encode("utf-8", "replace").decode() + "\x07"):
+    for reason, problem in (
+        ("x" * 501, "invalid_reason"),
+        ("half \ud800".encode("utf-8", "replace").decode() + "\x07", "invalid_reason"),
+        (" \n", "no_reason"),
+    ):
         answer = send(arena, f"{DESK}/submissions/{red}/disqualify", {"reason": reason}, organizer=True)
         assert answer.status_code == 422
-        assert said("problem_invalid_reason") in answer.text
+        assert said(f"problem_{problem}") in answer.text
     with transaction() as session:
         assert session.get_one(Submission, UUID(red)).disqualified_at is None
 
@@ -119,8 +130,9 @@ def test_what_belongs_to_another_competition_does_not_exist_here(client: TestCli
         other_path = f"/competitions/{row.slug}/organize/teams/{team_id('green')}"
     assert page(arena, other_path, organizer=True).status_code == 403
     assert page(arena, f"{DESK}/teams/{team_id('green')}", organizer=True).status_code == 404
-    answer = send(arena, f"{DESK}/submissions/{strange}/disqualify", organizer=True)
+    answer = send(arena, f"{DESK}/submissions/{strange}/disqualify", {"reason": "x"}, organizer=True)
     assert answer.status_code == 404
+    assert page(arena, f"{DESK}/submissions/{strange}/disqualify", organizer=True).status_code == 404
 
 
 def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> None:
@@ -132,8 +144,21 @@ def test_a_team_is_disqualified_and_reinstated_with_all_it_had(arena: Arena) -> 
     shown = page(arena, path, organizer=True).text
     assert "<b>“quotes”" not in shown
     assert said("run_reinstate_team_note") in shown
-    assert send(arena, path + "/reinstate", organizer=True).status_code == 303
+    assert send(arena, path + "/reinstate", {"reason": "cousins"}, organizer=True).status_code == 303
     assert len(arena.board()["rows"]) == 1
+
+
+def test_a_ruling_says_beforehand_whose_targets_and_guesses_it_takes(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    red, blue = contest.submit("red"), contest.submit("blue")
+    contest.attack()
+    for attacker, victim, rows in (("blue", red, 3), ("red", blue, 2), ("green", blue, 1)):
+        contest.guessed(attacker, victim, rows)
+    shown = read(contest.arena, f"/teams/{team_id('blue')}/disqualify")
+    assert said("ruling_withdrawn", n=1) in shown
+    assert said("ruling_guesses_void", n=2, teams=2) in shown
+    assert said("ruling_own_void", n=1) in shown
+    assert said("ruling_board_reidentification") + " " + said("ruling_row_goes_ranked", n=1) in shown
 
 
 def test_quota_is_granted_and_counts(arena: Arena) -> None:

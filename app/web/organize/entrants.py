@@ -71,24 +71,6 @@ def team(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> HTM
     return team_shown(request, principal, slug, team_id)
 
 
-@router.post("/{team_id}/disqualify")
-def disqualify(
-    request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Text = ""
-) -> Response:
-    def act(session: Session) -> None:
-        rulings.judge_team(session, principal, slug, team_id, disqualified=True, reason=reason)
-
-    return acted(request, principal, slug, team_id, act, done="team_disqualified", typed={"reason": reason})
-
-
-@router.post("/{team_id}/reinstate")
-def reinstate(request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Text = "") -> Response:
-    def act(session: Session) -> None:
-        rulings.judge_team(session, principal, slug, team_id, disqualified=False, reason=reason)
-
-    return acted(request, principal, slug, team_id, act, done="team_reinstated", typed={"reason": reason})
-
-
 @router.post("/{team_id}/grants")
 def grant(
     request: Request,

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -26,7 +24,6 @@ from app.web.site import PageRoute, page, see
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
 PAGE = 50
-DONE = {"disqualify": "disqualified", "reinstate": "reinstated", "score-again": "queued_again"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,51 +97,15 @@ def one(request: Request, slug: str, submission_id: UUID, principal: SignedIn) -
     return shown(request, principal, slug, submission_id)
 
 
-@router.post("/{submission_id}/disqualify")
-def disqualify(
-    request: Request,
-    slug: str,
-    submission_id: UUID,
-    principal: SignedIn,
-    reason: Annotated[str, Form()] = "",
-) -> Response:
-    return ruled(request, principal, slug, submission_id, act="disqualify", reason=reason)
-
-
-@router.post("/{submission_id}/reinstate")
-def reinstate(
-    request: Request,
-    slug: str,
-    submission_id: UUID,
-    principal: SignedIn,
-    reason: Annotated[str, Form()] = "",
-) -> Response:
-    return ruled(request, principal, slug, submission_id, act="reinstate", reason=reason)
-
-
 @router.post("/{submission_id}/score-again")
 def score_again(request: Request, slug: str, submission_id: UUID, principal: SignedIn) -> Response:
-    return ruled(request, principal, slug, submission_id, act="score-again")
-
-
-def ruled(
-    request: Request, principal: Principal, slug: str, submission_id: UUID, *, act: str, reason: str = ""
-) -> Response:
     try:
         with transaction() as session:
             in_competition(session, principal, slug, submission_id)
-            acts(session, principal, submission_id, act, reason)
+            rulings.score_again(session, principal, submission_id)
     except DomainError as problem:
-        return shown(request, principal, slug, submission_id, problem=problem, reason=reason)
-    return see(f"/competitions/{slug}/organize/submissions/{submission_id}", done=DONE[act])
-
-
-def acts(session: Session, principal: Principal, submission_id: UUID, act: str, reason: str) -> None:
-    if act == "score-again":
-        rulings.score_again(session, principal, submission_id)
-        return
-    judge = partial(rulings.judge_submission, session, principal, submission_id, reason=reason)
-    judge(disqualified=act == "disqualify")
+        return shown(request, principal, slug, submission_id, problem=problem)
+    return see(f"/competitions/{slug}/organize/submissions/{submission_id}", done="queued_again")
 
 
 def in_competition(
@@ -165,7 +126,6 @@ def shown(
     submission_id: UUID,
     *,
     problem: DomainError | None = None,
-    reason: str = "",
 ) -> HTMLResponse:
     with transaction() as session:
         frame, found = in_competition(session, principal, slug, submission_id)
@@ -175,7 +135,5 @@ def shown(
         "organize/ruling.html",
         frame=frame,
         found=found,
-        reason=reason,
-        longest=rulings.LONGEST_REASON,
         **trouble(request, problem),
     )

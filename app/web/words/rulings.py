@@ -73,8 +73,8 @@ WORDS: dict[str, dict[str, str]] = {
     "run_comment": {"en": "Comment", "ja": "コメント"},
     "run_disqualify": {"en": "Disqualify the submission", "ja": "提出を失格にする"},
     "run_disqualify_note": {
-        "en": "It leaves the boards and cannot be a final. Its team sees this. It can be reinstated.",
-        "ja": "ボードから外れ、最終提出の対象にもなりません。チームにも表示されます。後から取り消せます。",
+        "en": "It leaves the boards and stops counting. You see what that changes before you decide.",
+        "ja": "ボードから外れ、無効になります。決定の前に影響を確認できます。",
     },
     "run_disqualify_target_note": {
         "en": "Its target is withdrawn, and guesses on it stop counting for everybody.",
@@ -128,6 +128,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "受理・却下の変わる提出はありません。",
     },
     "run_none_found": {"en": "No submission matches.", "ja": "該当する提出はありません。"},
+    "run_of_a_baseline": {
+        "en": "This is the release of a baseline: it has no team and is no target. It leaves the board on the page",
+        "ja": "参考行の提出です。チームはなく、攻撃対象にもなりません。削除は次のページで行えます:",
+    },
     "run_older": {"en": "Older", "ja": "さらに前"},
     "run_organizers": {"en": "Organizers", "ja": "主催者"},
     "run_out": {"en": "disqualified", "ja": "失格"},

@@ -26,6 +26,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {DESK}/phases/{{name}}/{{act}}": DONE,
     f"GET {DESK}/submissions": SEEN,
     f"GET {DESK}/submissions/{{submission_id}}": SEEN,
+    f"GET {DESK}/submissions/{{submission_id}}/{{act}}": SEEN,
     f"POST {DESK}/submissions/{{submission_id}}/disqualify": ONCE,
     f"POST {DESK}/submissions/{{submission_id}}/reinstate": ONCE,
     f"POST {DESK}/submissions/{{submission_id}}/score-again": (303, 403, 403, 409, 403, 409),
@@ -40,6 +41,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": DONE,
     f"GET {DESK}/teams/{{team_id}}": SEEN,
     f"POST {DESK}/teams/{{team_id}}/grants": DONE,
+    f"GET {DESK}/teams/{{team_id}}/{{act}}": SEEN,
     f"POST {DESK}/teams/{{team_id}}/disqualify": ONCE,
     f"POST {DESK}/teams/{{team_id}}/reinstate": ONCE,
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": SEEN,
@@ -94,6 +96,11 @@ def a_baseline(stage: Any) -> dict[str, str]:
 
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/phases/{{name}}/{{act}}": an_extension,
+    **{
+        f"POST {DESK}/{of}/{act}": lambda _: {"data": {"reason": "two accounts"}}
+        for of in ("submissions/{submission_id}", "teams/{team_id}")
+        for act in ("disqualify", "reinstate")
+    },
     f"POST {DESK}/rescores": lambda _: {"data": {"by": "rules", "threshold": "0.1"}},
     f"POST {DESK}/teams/organizers": lambda _: {"data": {"name": an_organizers_name()}},
     f"POST {DESK}/teams/{{team_id}}/grants": lambda _: {"data": {"cap": "valid_total", "amount": "1"}},
@@ -106,6 +113,8 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"GET {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "pause"},
     f"POST {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "extend"},
+    f"GET {DESK}/submissions/{{submission_id}}/{{act}}": lambda _: {"act": "disqualify"},
+    f"GET {DESK}/teams/{{team_id}}/{{act}}": lambda _: {"act": "disqualify"},
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": an_organizer,
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": a_member,
     f"POST {DESK}/baselines/{{team_id}}/remove": a_baseline,
