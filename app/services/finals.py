@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission, Team
 from app.errors import Conflict
-from app.services import competitions, phases, submissions
+from app.services import competitions, phases, submissions, uploads
 from app.services.accounts import Principal
 
 MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)
@@ -20,7 +20,8 @@ def mark(session: Session, principal: Principal, submission_id: UUID, *, final: 
     """Mark or unmark a final while the first phase is open; at most as many as the competition takes."""
     found = submissions.own(session, principal, submission_id)
     row = session.get_one(CompetitionRow, found.competition_id, with_for_update={"read": True})
-    session.get_one(Team, found.team_id, with_for_update=True)
+    team = session.get_one(Team, found.team_id, with_for_update=True, populate_existing=True)
+    uploads.require_qualified(team)
     phases.standing(session, row).require_open(phases.ANONYMIZATION)
     if final and not found.final:
         require_markable(session, found, competitions.read_file(row.file).ranking.finals)

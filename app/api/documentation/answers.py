@@ -139,7 +139,10 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "list_submissions": (TEAM,),
     "list_all_submissions": (ORGANIZER,),
     "cancel_submission": (TEAM, {409: ("finished",)}),
-    "mark_final": (TEAM, {409: ("phase_closed", "phase_paused", "not_valid", "too_many_finals")}),
+    "mark_final": (
+        {403: ("not_in_a_team", "disqualified")},
+        {409: ("phase_closed", "phase_paused", "not_valid", "too_many_finals")},
+    ),
     "get_quota": (TEAM,),
     "follow_submission": ({429: ("too_many_streams",)},),
     "list_targets": (TEAM, {404: ("no_targets_yet",)}),
