@@ -38,6 +38,18 @@ class Frame:
         return f"/competitions/{self.competition.slug}"
 
     @property
+    def disqualified(self) -> bool:
+        """Whether this person's team is out of the contest."""
+        return self.team is not None and self.team.disqualified_at is not None
+
+    @property
+    def starts(self) -> datetime | None:
+        """When the next phase starts, while none has begun or between the two."""
+        turn = self.next_turn
+        waits = self.standing.state in ("draft", "between") and turn is not None and turn.what == "start"
+        return turn.at if turn is not None and waits else None
+
+    @property
     def next_turn(self) -> Turn | None:
         """What the countdown counts to; None in a pause and when nothing is to come."""
         return None if self.standing.paused else next_turn(self.competition, self.standing.now)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
@@ -9,6 +10,9 @@ from app.db.models import Evaluation, Submission
 from app.services import finals, leases, phases, progress
 from app.services.outlines import Outline
 from app.web.frame import Frame
+
+Taking = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
+"""Whether releases of a team are taken in and its finals chosen, or why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +35,28 @@ class Line:
         """Whether it may stand for its team, as far as is known."""
         return self.evaluation.state in finals.MARKABLE
 
+    @property
+    def state(self) -> str:
+        """What is said of it: out of the contest comes before all that scoring found."""
+        return "DISQUALIFIED" if self.submission.disqualified_at else str(self.evaluation.state)
+
+    @property
+    def choosable(self) -> bool:
+        """Whether the team is offered to choose it; a disqualified one that it chose, to give it up."""
+        return self.markable and (self.submission.final or self.submission.disqualified_at is None)
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """What all lines share: ``chosen`` of at most ``most`` finals, and whether the choice is ``open``."""
+    """What all lines share: ``chosen`` of at most ``most`` finals, and whether the choice is open."""
 
-    open: bool
+    taking: Taking
     chosen: int
     most: int
+
+    @property
+    def open(self) -> bool:
+        return self.taking == "open"
 
     @property
     def full(self) -> bool:
@@ -51,9 +69,20 @@ def lines_of(session: Session, found: Sequence[Submission]) -> list[Line]:
 
 
 def rows_as_seen(frame: Frame, outline: Sequence[Outline]) -> Rows:
-    opened = frame.standing.open
     return Rows(
-        open=opened is not None and opened.name == phases.ANONYMIZATION,
+        taking=taking(frame),
         chosen=sum(one.chosen for one in outline),
         most=frame.competition.ranking.finals,
     )
+
+
+def taking(frame: Frame) -> Taking:
+    """Whether the first phase takes in what this person's team has, now."""
+    standing = frame.standing
+    if frame.disqualified:
+        return "disqualified"
+    if standing.state == "draft":
+        return "draft" if frame.starts else "undated"
+    if standing.state == phases.ANONYMIZATION:
+        return "paused" if standing.paused else "open"
+    return "settling" if frame.row.published_at is None and standing.state == "settling" else "over"

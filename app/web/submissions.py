@@ -30,12 +30,12 @@ from app.http.dependencies import AppSettings, Parts, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.http.taking_in import taken_in, with_parts
-from app.services import competitions, finals, outlines, phases, quota, submissions, uploads
+from app.services import competitions, finals, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Entrance
 from app.transaction import transaction
 from app.web import words
-from app.web.frame import Frame, frame_of
+from app.web.frame import frame_of
 from app.web.receiving import SECRET_SAMPLES, check_words, checks_of, fields_of, parts_of
 from app.web.rows import lines_of, rows_as_seen
 from app.web.site import PageRoute, page, said_of, see, waiting
@@ -111,7 +111,6 @@ def own_page(
         "submissions.html",
         status=status_of(refused.problem) if refused else 200,
         frame=frame,
-        may_send=may_send(frame),
         parts=parts,
         checks=checks_of(parts, frame.row, frame.competition),
         check_words=check_words(t),
@@ -126,13 +125,6 @@ def own_page(
         **content,
     )
     return waiting(refused.problem, answer) if refused else answer
-
-
-def may_send(frame: Frame) -> bool:
-    """Whether an upload would be looked at now."""
-    opened = frame.standing.open
-    qualified = frame.team is not None and frame.team.disqualified_at is None
-    return qualified and opened is not None and opened.name == phases.ANONYMIZATION
 
 
 def listed(

@@ -10,9 +10,11 @@ from httpx2 import Response
 
 from app.config import Settings
 from app.db.models import Submission
+from app.scoring.competition_file import parse_competition
 from app.web import words
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
 from tests.arena import Arena, competition_file, noisy_release
+from tests.contest import competition_row
 from tests.web.reader import page, send, words_of
 
 PATH = "/competitions/small/submissions"
@@ -101,18 +103,78 @@ def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> N
     assert words.WORDS["cap_resets"]["en"] in answer.text
 
 
-@pytest.mark.parametrize(("opens", "closes"), [(1, 2), (-2, -1)], ids=["before", "after"])
-def test_outside_its_phase_there_is_no_form_nor_talk_of_one(
-    client: TestClient, opens: float, closes: float
+@pytest.mark.parametrize(
+    ("opens", "closes", "why"), [(1, 2, "draft"), (-2, -1, "settling")], ids=["before", "after"]
+)
+def test_outside_its_phase_there_is_no_form(
+    client: TestClient, opens: float, closes: float, why: str
 ) -> None:
     arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
     shown = page(arena, PATH, team="red").text
     assert '<form id="upload"' not in shown
-    assert words.WORDS["upload_closed"]["en"] in shown
-    assert (words.WORDS["upload_ahead"]["en"] in shown) == (opens > 0)
+    assert words.WORDS[f"upload_{why}"]["en"] in shown
     assert words.WORDS["no_submissions_now"]["en"] in shown
     assert words.WORDS["no_submissions"]["en"] not in shown
     assert sent(arena).status_code == 409
+
+
+def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(opens=1, closes=2))
+    (start,) = (phase.start for phase in parse_competition(competition_row().file).phases)
+    for path in (PATH, "/competitions/small"):
+        shown = page(arena, path, team="red").text
+        content = shown[shown.index('<main id="main">') :]
+        assert f'{words.WORDS["step_starts"]["en"]} <time datetime="{start.isoformat()}"' in content
+        assert 'href="/competitions/small/rules"' in content
+
+
+def test_a_pause_is_no_closed_phase(arena: Arena) -> None:
+    arena.submit("red")
+    arena.post("/competitions/small/phases/anonymization/pause")
+    shown = page(arena, PATH, team="red").text
+    for said in ("upload_paused", "finals_paused"):
+        assert words.WORDS[said]["en"] in shown
+    assert words.WORDS["finals_over"]["en"] not in shown
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Arena, language: str) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    offered = page(arena, PATH, team="red").text
+    judge(arena, f"/competitions/small/teams/{team_of(arena, 'red')}/disqualify")
+    for path in (PATH, "/competitions/small", "/competitions/small/rules", f"/submissions/{identifier}"):
+        shown = page(arena, path, team="red", language=language).text
+        assert words.WORDS["own_team_disqualified_note"][language] in shown
+        assert words.WORDS["step_next"][language] not in shown
+        assert f'action="/submissions/{identifier}/final"' not in shown
+    assert f'action="/submissions/{identifier}/final"' in offered
+    rivals = page(arena, "/competitions/small", team="blue", language=language).text
+    assert words.WORDS["own_team_disqualified_note"][language] not in rivals
+    assert words.WORDS["upload_disqualified"]["en"] in page(arena, PATH, team="red").text
+    assert send(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red").status_code == 403
+    assert not arena.submission(identifier, "red")["final"]
+
+
+def test_a_disqualified_submission_is_only_that_and_cannot_be_chosen(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    score_everything()
+    judge(arena, f"/submissions/{identifier}/disqualify")
+    for path in (f"/submissions/{identifier}/row", f"/submissions/{identifier}"):
+        shown = page(arena, path, team="red").text
+        assert words.WORDS["state_DISQUALIFIED"]["en"] in shown
+        assert words.WORDS["state_SCORED"]["en"] not in shown
+        assert f'action="/submissions/{identifier}/final"' not in shown
+    assert words.WORDS["submission_disqualified_note"]["en"] in shown
+
+
+def judge(arena: Arena, path: str) -> None:
+    assert arena.post(path).status_code == 200
+
+
+def team_of(arena: Arena, name: str) -> str:
+    found = arena.get("/competitions/small/teams").json()
+    return str(next(each["id"] for each in found if each["name"] == name))
 
 
 def test_finals_are_chosen_and_left_by_forms(client: TestClient) -> None:

@@ -132,6 +132,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "コンテストは終了しました。結果をご覧ください。",
     },
     "step_over_link": {"en": "See the boards", "ja": "ボードを見る"},
+    "step_starts": {"en": "Start:", "ja": "開始:"},
     "step_team_anonymization": {
         "en": "Upload a release, see its score, and mark the ones that shall stand for you as finals.",
         "ja": "匿名化データを提出して得点を確かめ、最終提出とするものを選んでください。",

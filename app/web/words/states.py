@@ -7,6 +7,7 @@ WORDS: dict[str, dict[str, str]] = {
     "draft": {"en": "Not begun", "ja": "開始前"},
     "reidentification": {"en": "Re-identification phase", "ja": "再識別フェーズ"},
     "settling": {"en": "Settling", "ja": "集計中"},
+    "state_DISQUALIFIED": {"en": "Disqualified", "ja": "失格"},
     "state_CANCELLED": {"en": "Cancelled", "ja": "取消"},
     "state_ERROR": {"en": "Error on our side", "ja": "システムエラー"},
     "state_QUEUED": {"en": "Queued", "ja": "待機中"},

@@ -2,6 +2,10 @@
 
 WORDS: dict[str, dict[str, str]] = {
     "ahead": {"en": "scored before it", "ja": "件の採点待ち"},
+    "ask_the_organizers": {
+        "en": "Ask the organizers why.",
+        "ja": "理由は主催者にお問い合わせください。",
+    },
     "cancel": {"en": "Cancel", "ja": "取り消す"},
     "used_attempts_per_day": {"en": "Uploads today", "ja": "本日の送信回数"},
     "used_attempts_total": {"en": "Uploads in all", "ja": "送信回数の合計"},
@@ -38,11 +42,30 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "No final is chosen. If it stays so, your best accepted submissions (up to {most}) are taken at the deadline.",
         "ja": "最終提出は選ばれていません。このままの場合、締切時に受理済みの中から最良のもの(最大 {most} 件)が自動で選ばれます。",
     },
+    "finals_disqualified": {
+        "en": "A disqualified team chooses no finals.",
+        "ja": "失格中は最終提出を選べません。",
+    },
+    "finals_draft": {
+        "en": "Finals are chosen while the anonymization phase is open.",
+        "ja": "最終提出は匿名化フェーズの期間中に選びます。",
+    },
+    "finals_paused": {
+        "en": "The phase is paused. Finals can be chosen again when it goes on.",
+        "ja": "フェーズは一時停止中です。再開後に最終提出を選べます。",
+    },
+    "finals_settling": {
+        "en": "The deadline has passed: the finals are fixed as they are.",
+        "ja": "締切を過ぎたため、最終提出はこの時点の選択で確定します。",
+    },
+    "finals_undated": {
+        "en": "Finals are chosen while the anonymization phase is open.",
+        "ja": "最終提出は匿名化フェーズの期間中に選びます。",
+    },
     "finals_over": {
         "en": "The choice of finals is closed.",
         "ja": "最終提出の選択は締め切られています。",
     },
-    "is_disqualified": {"en": "disqualified", "ja": "失格"},
     "mark_final": {"en": "Choose as final", "ja": "最終提出に選ぶ"},
     "newest": {"en": "Newest", "ja": "最新へ"},
     "no_submissions": {
@@ -61,6 +84,22 @@ WORDS: dict[str, dict[str, str]] = {
     "state": {"en": "State", "ja": "状態"},
     "submission": {"en": "Submission", "ja": "提出"},
     "submissions": {"en": "Your team's submissions", "ja": "自チームの提出"},
+    "submission_disqualified": {
+        "en": "The organizers disqualified this submission ({when}).",
+        "ja": "この提出は主催者により失格となりました({when})。",
+    },
+    "submission_disqualified_note": {
+        "en": "It stands on no board, and what it becomes in the second phase is withdrawn.",
+        "ja": "順位表には載らず、攻撃対象としても取り下げられます。",
+    },
+    "own_team_disqualified": {
+        "en": "The organizers have disqualified your team ({when}).",
+        "ja": "あなたのチームは主催者により失格となりました({when})。",
+    },
+    "own_team_disqualified_note": {
+        "en": "It can send nothing and choose no finals, and it stands on no board. Ask the organizers why.",
+        "ja": "提出・推測の送信と最終提出の選択はできず、順位表にも載りません。理由は主催者にお問い合わせください。",
+    },
     "unmark_final": {"en": "Unmark", "ja": "選択を外す"},
     "waiting_begins": {"en": "starting", "ja": "開始しています"},
     "why": {"en": "Why", "ja": "理由"},

@@ -55,8 +55,12 @@ WORDS: dict[str, dict[str, str]] = {
     "guess_state": {"en": "State", "ja": "状態"},
     "guesses_left": {"en": "Guesses left", "ja": "残り回数"},
     "guessing_closed": {
-        "en": "Guesses are taken while the re-identification phase is open.",
-        "ja": "推測を受け付けるのは再識別フェーズの期間中です。",
+        "en": "The re-identification phase is over: no more guesses are taken.",
+        "ja": "再識別フェーズは終了しました。推測の受付は締め切られています。",
+    },
+    "guessing_paused": {
+        "en": "The organizers have paused the phase. No guess is taken until they resume it; the deadline moves by as much.",
+        "ja": "主催者がフェーズを一時停止しています。再開まで推測は受け付けませんが、締切も停止した時間だけ延びます。",
     },
     "guide_commands": {"en": "The same on the command line", "ja": "コマンドラインで行う場合"},
     "guide_commands_note": {

@@ -108,17 +108,33 @@ WORDS: dict[str, dict[str, str]] = {
     "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
     "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
     "upload": {"en": "Send a release", "ja": "匿名化データの提出"},
-    "upload_ahead": {
-        "en": "Until then, read the rules and try your methods on the data.",
-        "ja": "それまでに、ルールとデータを確認して手元で試してください。",
+    "upload_disqualified": {
+        "en": "Nothing is taken in from a disqualified team.",
+        "ja": "失格中のチームからの提出は受け付けません。",
     },
-    "upload_closed": {
-        "en": "Releases are taken in while the anonymization phase is open.",
-        "ja": "提出を受け付けるのは匿名化フェーズの期間中です。",
+    "upload_draft": {
+        "en": "The anonymization phase has not begun; releases are taken in as soon as it does. Read the rules and get the data meanwhile.",
+        "ja": "匿名化フェーズはまだ始まっていません。開始と同時に提出を受け付けます。それまでにルールを読み、データを入手してください。",
     },
     "upload_more": {
         "en": "{more} more problems of this upload are not listed.",
         "ja": "ほかに {more} 件の問題があります。",
+    },
+    "upload_over": {
+        "en": "The anonymization phase is over: no more releases are taken in.",
+        "ja": "匿名化フェーズは終了しました。提出の受付は締め切られています。",
+    },
+    "upload_paused": {
+        "en": "The organizers have paused the phase. Nothing is taken in until they resume it; the deadline moves by as much, so no time is lost.",
+        "ja": "主催者がフェーズを一時停止しています。再開まで提出は受け付けませんが、締切も停止した時間だけ延びるため、持ち時間は減りません。",
+    },
+    "upload_settling": {
+        "en": "The deadline has passed: no more releases are taken in. What came in time is still being scored.",
+        "ja": "締切を過ぎたため、提出の受付は終了しました。期限内の提出を採点しています。",
+    },
+    "upload_undated": {
+        "en": "The anonymization phase has no date yet. Read the rules and get the data meanwhile.",
+        "ja": "匿名化フェーズの日程はまだ決まっていません。それまでにルールを読み、データを入手してください。",
     },
     "upload_row": {"en": "row", "ja": "行"},
 }
