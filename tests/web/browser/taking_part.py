@@ -116,7 +116,7 @@ def downloads_the_rivals_target(member: Person, release: Release, folder: Path) 
     """The target of the only rival is the release, table for table."""
     tab = member.page.get_by_role("link", name=member.word("tab_targets"), exact=True)
     member.waits_for(tab.first)
-    member.sees("upload_closed")
+    member.sees("upload_over")
     member.tab("targets")
     with member.page.expect_download() as download:
         member.touch(rival(member).get_by_role("link", name="anonymized.csv"))
