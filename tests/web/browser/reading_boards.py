@@ -22,6 +22,16 @@ class Result:
     found: int
 
 
+def reads_attacks_while_they_go_on(visitor: Person, feedback: str) -> None:
+    """Who found how many is told at once, or not before the end."""
+    goes_home(visitor)
+    visitor.tab("boards")
+    board(visitor, "reidentification")
+    if feedback == "hidden":
+        visitor.sees("guesses_hidden")
+    expect(visitor.page.locator("table.ranks tbody tr")).to_have_count(0 if feedback == "hidden" else 2)
+
+
 def finds_it_closed(visitor: Person) -> None:
     goes_home(visitor)
     phase = visitor.page.locator(".under_top").get_by_text(visitor.word("closed"), exact=True)

@@ -88,6 +88,7 @@ def targets_are_attacked(cast: Cast, feedback: str, folder: Path) -> None:
     six, most = ("6", "55") if feedback == "immediate" else (cast.red.word("hidden"),) * 2
     taking_part.guesses(cast.red, BLUES.guess(6), answered=6, right=six)
     taking_part.guesses(cast.blue, FEW.guess(55, 5), answered=60, right=most)
+    reading_boards.reads_attacks_while_they_go_on(cast.visitor, feedback)
 
 
 def results_are_read(cast: Cast, file: str) -> None:
