@@ -1,6 +1,7 @@
 """Organizers set a competition up on pages: from nothing to one that opens."""
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from app.scoring.toml_writing import value_text, with_attackers, with_measures, 
 from app.scoring.tracks import TRACKS
 from app.services import accounts, competitions
 from app.transaction import transaction
+from app.web import words
 from tests.arena import PASSWORD, Arena, competition_file, numbers, original_table
 from tests.web.reader import page, send, words_of
 
@@ -325,6 +327,28 @@ def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
     assert "<ins>+ threshold = 0.2</ins>" in stale.text
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("threshold = 0.2", "threshold = 0.25", "measures_judged"),
+        ("Small cup", "Little cup", "saved_without_scoring"),
+        ("title", "# a remark\ntitle", "only_remarks"),
+    ],
+)
+def test_the_comparison_says_whether_anything_is_scored_again(
+    arena: Arena, old: str, new: str, said: str
+) -> None:
+    arena.submit("red")
+    before = stored().file
+    assert old in before
+    shown = send(
+        arena, f"{ORGANIZE}/file", {"text": before.replace(old, new, 1), "do": "compare"}, organizer=True
+    )
+    every = ("measures_judged", "saved_without_scoring", "only_remarks")
+    expected = {said} | ({"saved_without_scoring"} if said == "only_remarks" else set())
+    assert {key for key in every if words.WORDS[key]["en"] in unescape(shown.text)} == expected
+
+
 def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> None:
     path, good = f"{ORGANIZE}/file", competition_file(threshold=0.3)
     shown = send(arena, path, {"do": "compare"}, files={"upload": ("c.toml", good.encode())}, organizer=True)
@@ -358,6 +382,8 @@ def test_once_somebody_has_submitted_the_data_stand_and_new_rules_are_a_set(aren
     assert answer.headers["location"].startswith(f"{ORGANIZE}/rescores")
     (made,) = arena.get("/competitions/small/rescores").json()
     assert (made["total"], stored().file == before) == (1, True)
+    held = page(arena, f"{ORGANIZE}/publication", organizer=True).text
+    assert f'{words.WORDS["set_holds_back"]["en"]} <a href="{ORGANIZE}/rescores/{made["id"]}">' in held
     again = send(arena, f"{ORGANIZE}/measures", fields, organizer=True, language="ja")
     assert again.status_code == 409
     assert "再採点が進行中です" in again.text

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -31,11 +32,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands."""
+    """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands;
+    ``open_set``: the re-score set that holds every other change back."""
 
     frame: Frame
     steps: tuple[Step, ...]
     judged: bool
+    open_set: UUID | None
 
     @property
     def next_step(self) -> Step | None:
@@ -60,7 +63,8 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     frame = organizers_frame(session, principal, slug)
     invited = invites.teams_invited(session, frame.row.id)
     judged = competitions.has_submissions(session, frame.row.id)
-    return Desk(frame, steps_of(frame, invited=invited), judged)
+    rescore = rescores.open_set(session, frame.row.id)
+    return Desk(frame, steps_of(frame, invited=invited), judged, rescore.id if rescore else None)
 
 
 def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:

@@ -18,7 +18,7 @@ from app.services.competitions import Revision
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
 from app.web.organize.frame import organizers_frame
-from app.web.organize.stepping import Desk, desk_of, put_in_force, step_page
+from app.web.organize.stepping import Desk, desk_of, put_in_force, scores_change, step_page
 from app.web.site import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -33,6 +33,17 @@ class Line:
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The stored file and another one. ``parts``: the keys and tables that say something else;
+    ``rescores``: what has been submitted would be scored anew; ``drops_data``: the columns are others."""
+
+    lines: tuple[Line, ...]
+    parts: tuple[str, ...]
+    rescores: bool
+    drops_data: bool
 
 
 @router.get("/competitions/{slug}/organize/file")
@@ -63,7 +74,7 @@ def save_file(
         text = text_in(form)
         competitions.hostable(text)
         if form.text("do") != "save":
-            return file_page(request, principal, desk, text, compared=True)
+            return file_page(request, principal, desk, text, compared=comparison(desk, text, settings.data))
         return put_in_force(
             principal,
             slug,
@@ -71,8 +82,8 @@ def save_file(
             back="file",
         )
     except (Conflict, InvalidCompetition) as problem:
-        compared = problem.code == "changed_meanwhile"
-        return file_page(request, principal, desk, text, compared=compared, problem=problem)
+        again = comparison(desk, text, settings.data) if problem.code == "changed_meanwhile" else None
+        return file_page(request, principal, desk, text, compared=again, problem=problem)
 
 
 def revision_of_compared(row: CompetitionRow, text: str, of: str, data: Path) -> Revision:
@@ -96,27 +107,24 @@ def file_page(
     desk: Desk,
     text: str,
     *,
-    compared: bool = False,
+    compared: Comparison | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
+    of = competitions.sha256_of(desk.frame.row.file)
+    content = {"text": text, "of": of, "compared": compared}
+    return step_page(request, principal, "organize/file.html", desk, problem=problem, **content)
+
+
+def comparison(desk: Desk, text: str, data: Path) -> Comparison:
+    """What saving would do, found out the way in which it would be done."""
     row = desk.frame.row
-    return step_page(
-        request,
-        principal,
-        "organize/file.html",
-        desk,
-        problem=problem,
-        text=text,
-        of=competitions.sha256_of(row.file),
-        compared=compared,
-        lines=list(differences(row.file, text)) if compared else [],
-        drops_data=compared and drops_data(desk, text),
+    columns = desk.frame.competition.columns
+    return Comparison(
+        lines=tuple(differences(row.file, text)),
+        parts=tuple(competitions.changed_parts(row.file, text)),
+        rescores=desk.judged and scores_change(row, competitions.revision_of_file(row, text, data=data)),
+        drops_data=bool(row.original) and columns != competitions.read_file(text).columns,
     )
-
-
-def drops_data(desk: Desk, text: str) -> bool:
-    before, after = desk.frame.competition, competitions.read_file(text)
-    return bool(desk.frame.row.original) and before.columns != after.columns
 
 
 def differences(before: str, after: str) -> Iterator[Line]:

@@ -162,9 +162,21 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The data have changed since this report was made.",
         "ja": "このレポートの作成後に元データが変更されました。",
     },
+    "only_remarks": {
+        "en": "Only remarks and spacing differ: no rule changes.",
+        "ja": "コメントと空白だけの変更です。規則は変わりません。",
+    },
     "original_first": {
         "en": "Upload the original data first: the advisor works on them.",
         "ja": "先に元データをアップロードしてください。しきい値は元データから計算します。",
+    },
+    "saved_without_scoring": {
+        "en": "No result depends on this: it is saved at once, and nothing is scored again.",
+        "ja": "採点結果に関わらない変更です。再採点は行わず、すぐに保存されます。",
+    },
+    "set_holds_back": {
+        "en": "A re-score set is open. When it is applied, its file takes the place of this one: until then, or until it is cancelled, nothing else can be saved here. Phases can still be moved, and teams granted quota.",
+        "ja": "再採点が進行中です。適用すると設定がまとめて置き換わるため、適用または取り消しまで、ここでは変更を保存できません。フェーズの終了時刻の変更や、チームへの上限の追加はできます。",
     },
     "takes_column": {"en": "Sensitive column", "ja": "機微属性の列"},
     "takes_columns": {"en": "Cross-table over", "ja": "クロス集計の列"},
