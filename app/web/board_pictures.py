@@ -54,10 +54,22 @@ def title_of(kind: str, name: str, t: Words) -> str:
     return t.get(f"{kind}_{name}", name)
 
 
+def named(row: Row, t: Words) -> str:
+    """A team by its name; a sample method that has none of its own by its title."""
+    return title_of("method", row.team, t) if row.baseline else row.team
+
+
 def scatter_of(board: Board, t: Words) -> Figure:
     """A team's loss of utility against its risk."""
     points = [
-        Point(row.team, row.utility, row.security, own=row.own, on_front=row.on_front, baseline=row.baseline)
+        Point(
+            named(row, t),
+            row.utility,
+            row.security,
+            own=row.own,
+            on_front=row.on_front,
+            baseline=row.baseline,
+        )
         for row in board.rows
         if row.utility is not None and row.security is not None
     ]

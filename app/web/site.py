@@ -22,7 +22,7 @@ from app.http import problems
 from app.http.dependencies import signed_in_or_not
 from app.http.problems import status_of
 from app.services.accounts import Principal
-from app.web import shown, words
+from app.web import sentences, shown, words
 
 HERE = Path(__file__).parent
 A_YEAR_S = 365 * 24 * 60 * 60
@@ -30,8 +30,11 @@ static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
 templates.env.globals |= {
     "arrow": shown.arrow,
+    "attacker_note": sentences.note,
+    "fault": sentences.fault,
     "indexed": shown.indexed,
     "score": shown.score,
+    "sentence": sentences.said,
     "shown": shown.shown,
     "shown_minute": shown.shown_minute,
     "shown_time": shown.shown_time,
@@ -179,8 +182,12 @@ def who(request: Request) -> Principal | None:
 
 
 def said_of(problem: DomainError, t: dict[str, str]) -> str:
-    """A domain error in the reader's language: the word of its code, else what it says itself.
+    """A domain error in the reader's language: with its values if it is of a known form, else by its code.
 
     ``problem_<code>`` says it to everybody, ``invalid_<code>`` to who sets a competition up.
     """
-    return t.get(f"problem_{problem.code}") or t.get(f"invalid_{problem.code}") or problem.detail
+    return (
+        sentences.with_values("invalid", problem.code, problem.detail, t)
+        or t.get(f"problem_{problem.code}")
+        or sentences.said("invalid", problem.code, problem.detail, t)
+    )

@@ -74,7 +74,7 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
 
 
 def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
-    rates = [rate_of(line) for line in lines]
+    rates = [rate_of(line, t) for line in lines]
     words = IntervalWords(
         title=t["intervals_title"],
         x=t["rate"],
@@ -90,9 +90,10 @@ def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
     return intervals(rates, words)
 
 
-def rate_of(line: AttackerLine) -> Rate:
+def rate_of(line: AttackerLine, t: Words) -> Rate:
     low, high = line.entry.get("interval") or (None, None)
-    return Rate(line.name, line.entry["rate"], low, high, line.entry.get("sd"), line.entry["baseline"])
+    title = t.get(f"attacker_{line.name}", line.name)
+    return Rate(title, line.entry["rate"], low, high, line.entry.get("sd"), line.entry["baseline"])
 
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:

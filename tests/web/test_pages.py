@@ -80,7 +80,8 @@ def test_every_word_exists_in_every_language_and_is_used() -> None:
     sources = {path.read_text() for path in HERE.rglob("*") if path.suffix in {".html", ".py", ".js"}}
     used = "".join(text for text in sources if "\nWORDS:" not in text)
     made = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", used))
-    prefixes = tuple(prefix for pair in made for prefix in pair if prefix)
+    kinds = re.findall(r"""(?:said|sentence|with_values)\("(\w+)\"""", used)
+    prefixes = tuple(prefix for pair in made for prefix in pair if prefix) + tuple(f"{one}_" for one in kinds)
     named_by_state = set(get_args(phases.State))
     unused = {
         key

@@ -193,11 +193,11 @@ def test_parameters_forget_columns_that_are_gone_and_keep_the_others() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"a,a\n1,2\n", "names &#39;a&#39; twice"),
-        (b"a\n1\n", "at least two are needed"),
-        (b"a,b\nx,y\n", "no column holds numbers only"),
-        (b"", "no file was chosen"),
-        (b"a,b\n1\n", "row 1"),
+        (b"a,a\n1,2\n", "列「a」が 2 回あります"),
+        (b"a\n1\n", "2 列以上が必要です"),
+        (b"a,b\nx,y\n", "数値だけの列がない"),
+        (b"", "ファイルが選ばれていない"),
+        (b"a,b\n1\n", "1 行目：列数は 1 です"),
     ],
 )
 def test_a_table_that_cannot_be_an_original_is_refused_in_words(
@@ -355,8 +355,8 @@ def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> N
     assert "<ins>+ threshold = 0.3</ins>" in shown.text
     bad = send(arena, path, {"text": "colour = 1\n" + good, "do": "compare"}, organizer=True, language="ja")
     assert bad.status_code == 422
-    assert "存在しない設定項目です" in bad.text
-    assert "colour is not a key of the format" in bad.text
+    assert "設定項目 colour は存在しません。" in bad.text
+    assert "colour is not a key of the format" not in bad.text
     assert "colour = 1" in bad.text.split("<textarea")[1]
     for strange in ("\x00", "not = toml = at all", ""):
         assert send(arena, path, {"text": strange, "do": "save"}, organizer=True).status_code == 422
@@ -386,7 +386,7 @@ def test_once_somebody_has_submitted_the_data_stand_and_new_rules_are_a_set(aren
     assert f'{words.WORDS["set_holds_back"]["en"]} <a href="{ORGANIZE}/rescores/{made["id"]}">' in held
     again = send(arena, f"{ORGANIZE}/measures", fields, organizer=True, language="ja")
     assert again.status_code == 409
-    assert "再採点が進行中です" in again.text
+    assert "進行中の再採点があります" in again.text
     assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 409
     arena.post(f"/rescores/{made['id']}/cancel")
     assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 303

@@ -73,7 +73,7 @@ def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
     (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
     assert (code if content else "missing_file") in box
     if row is not None and content:
-        assert f"{words.WORDS['upload_row'][language]} {row}" in box
+        assert {"en": f"Row {row}", "ja": f"{row} 行目"}[language] in box
     assert 'value="kept &lt;b&gt;"' in answer.text
     assert counted(Submission) == 0
 

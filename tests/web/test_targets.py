@@ -107,11 +107,11 @@ def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feed
     [
         (b"", "guess_header"),
         (b"row\n" + b"1\n" * ROWS, "guess_header"),
-        (b"original_row\n1\n", "wrong_length"),
-        (b"original_row\n" + b"41\n" * ROWS, "out_of_range"),
+        (b"original_row\n1\n", "wrong_length_lines"),
+        (b"original_row\n" + b"41\n" * ROWS, "out_of_range_range"),
         (b"original_row\nx\n" + b"1\n" * (ROWS - 1), "not_a_row_number"),
-        (b"original_row\n\xff\n", "encoding"),
-        (b"original_row\n\x00\n", "control_character"),
+        (b"original_row\n\xff\n", "encoding_file"),
+        (b"original_row\n\x00\n", "control_character_file"),
     ],
 )
 def test_a_malformed_guess_is_explained_and_costs_no_guess(
@@ -121,7 +121,8 @@ def test_a_malformed_guess_is_explained_and_costs_no_guess(
     before = count(Attempt)
     answer = guess(contest, target, content, language="ja")
     assert answer.status_code == 422
-    assert said(f"wrong_{code}", "ja") in text_of(answer)
+    expected = said(f"bad_{code}", "ja").format(found=1, needed=ROWS, lowest=0, highest=ROWS)
+    assert expected in text_of(answer)
     assert 'role="alert"' in answer.text
     assert (count(Guess), count(Attempt)) == (0, before + 1)
     shown = text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))
@@ -131,7 +132,7 @@ def test_a_malformed_guess_is_explained_and_costs_no_guess(
 def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
     contest, _, target = attacked(client)
     shown = text_of(guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
-    assert "Row 5: The original has no row of this number." in shown
+    assert f"Row 5: A row number lies between 0 and {ROWS}." in shown
     assert "The first 20 of 36:" in shown
 
 
@@ -139,7 +140,7 @@ def test_a_form_without_its_file_asks_for_one(client: TestClient) -> None:
     contest, _, target = attacked(client)
     files = {"other": ("x.csv", b"original_row\n")}
     answer = send(contest.arena, f"/targets/{target}/guesses", files=files, team="blue")
-    assert (answer.status_code, said("wrong_missing_file") in text_of(answer)) == (422, True)
+    assert (answer.status_code, said("bad_missing_file") in text_of(answer)) == (422, True)
     answer = send(contest.arena, f"/targets/{target}/guesses", {"guess": "text"}, team="blue")
     assert answer.status_code == 422
 

@@ -20,6 +20,7 @@ from app.transaction import transaction
 from app.web import words
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame
+from app.web.sentences import said
 from app.web.site import page, see
 
 
@@ -47,10 +48,9 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a form was refused: a sentence in the reader's language, then what the rules say in English."""
+    """Why a form was refused: a sentence in the reader's language."""
 
     said: str
-    detail: str
     status: int
     problem: DomainError
 
@@ -103,9 +103,8 @@ def step_page(
 
 
 def refusal(request: Request, problem: DomainError) -> Refused:
-    language = words.language_of(request)
-    said = words.in_language(language).get(f"invalid_{problem.code}", "")
-    return Refused("" if language == "en" else said, problem.detail, status_of(problem), problem)
+    t = words.in_language(words.language_of(request))
+    return Refused(said("invalid", problem.code, problem.detail, t), status_of(problem), problem)
 
 
 def put_in_force(

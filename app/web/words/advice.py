@@ -91,9 +91,43 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "adv_simulated_table": {"en": "Simulated", "ja": "シミュレーション"},
     "adv_to": {"en": "To", "ja": "未満"},
+    "expected_zone": {
+        "en": "the name of a time zone such as Asia/Tokyo",
+        "ja": "タイムゾーン名（例：Asia/Tokyo）",
+    },
+    "expected_window": {"en": "a phase that ends after it starts", "ja": "開始より後に終わる期間"},
+    "expected_text": {
+        "en": "a text of 1 to 200 characters without control characters",
+        "ja": "制御文字を含まない 1〜200 文字のテキスト",
+    },
+    "expected_slug": {
+        "en": "1 to 63 small letters, digits and inner hyphens",
+        "ja": "英小文字・数字・ハイフン（先頭と末尾以外）1〜63 文字",
+    },
+    "expected_share": {"en": "a number from 0 to 1", "ja": "0〜1 の数"},
+    "expected_phases": {"en": "a list of tables [[phases]]", "ja": "[[phases]] の並び"},
+    "expected_order": {
+        "en": "at most one anonymization and then one reidentification phase",
+        "ja": "anonymization、reidentification の順に各 1 つまで",
+    },
+    "expected_number": {"en": "a finite number, 0 or more", "ja": "0 以上の有限の数"},
+    "expected_one_of": {"en": "one of {choices}", "ja": "次のいずれか：{choices}"},
+    "expected_names": {"en": "a list of column names", "ja": "列名のリスト"},
+    "expected_moment": {
+        "en": "a date and time such as 2027-01-10T09:00:00+09:00",
+        "ja": "日付と時刻（例：2027-01-10T09:00:00+09:00）",
+    },
+    "expected_flag": {"en": "true or false", "ja": "true または false"},
+    "expected_different": {"en": "a list without repetitions", "ja": "重複のないリスト"},
+    "expected_count": {"en": "a whole number from 1 to 1,000,000", "ja": "1〜1,000,000 の整数"},
+    "expected_apart": {"en": "phases that do not overlap", "ja": "互いに重ならない期間"},
     "invalid_attacker_never_counts": {
         "en": "This attacker never counts.",
         "ja": "この攻撃者は算入できません。",
+    },
+    "invalid_attacker_never_counts_name": {
+        "en": "The attacker {key} never counts towards E.",
+        "ja": "攻撃者 {key} は E に算入できません。",
     },
     "invalid_changed_meanwhile": {
         "en": "Somebody has changed the competition meanwhile. Look at it again, then save.",
@@ -103,24 +137,34 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "A column has one role only.",
         "ja": "1 つの列に 2 つの役割が指定されています。",
     },
+    "invalid_column_in_both_roles_name": {
+        "en": "The column {key} is listed in both roles.",
+        "ja": "列 {key} に 2 つの役割が指定されています。",
+    },
     "invalid_encoding": {"en": "The file is not UTF-8.", "ja": "ファイルが UTF-8 ではありません。"},
     "invalid_first_file_missing": {
         "en": "The first file comes first.",
         "ja": "最初のファイルを先にアップロードしてください。",
     },
     "invalid_fixed": {
-        "en": "There are submissions: data and columns are fixed.",
-        "ja": "すでに提出があるため、元データ・列・トラックは変更できません。",
+        "en": "There are submissions: data and columns are fixed, and the rules change only by a re-score set.",
+        "ja": "すでに提出があるため、元データと列は変更できません。ルールの変更は再採点で行います。",
     },
-    "invalid_malformed_upload": {
-        "en": "The file cannot be used.",
-        "ja": "このファイルは使えません。以下を直してください。",
+    "invalid_fixed_address": {
+        "en": "The address and the track cannot change.",
+        "ja": "アドレスとトラックは変更できません。",
     },
+    "invalid_malformed_upload": {"en": "The file cannot be used.", "ja": "このファイルは使えません。"},
     "invalid_measure_without_weight": {
-        "en": "This measure is only reported.",
-        "ja": "この指標は表示専用で、重みを付けられません。",
+        "en": "This measure is only reported and takes no weight.",
+        "ja": "この指標は参考値で、重みを付けられません。",
+    },
+    "invalid_measure_without_weight_name": {
+        "en": "The measure {key} is only reported and takes no weight.",
+        "ja": "指標 {key} は参考値で、重みを付けられません。",
     },
     "invalid_missing_key": {"en": "Something is missing.", "ja": "必要な項目がありません。"},
+    "invalid_missing_key_key": {"en": "The setting {key} is missing.", "ja": "設定項目 {key} がありません。"},
     "invalid_no_original": {
         "en": "There are no data yet.",
         "ja": "元データがまだありません。",
@@ -130,7 +174,15 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "このレポートに推奨値はありません。",
     },
     "invalid_no_weights": {"en": "No measure has a weight.", "ja": "重みのある指標がありません。"},
-    "invalid_not_toml": {"en": "Not valid TOML.", "ja": "TOML として読めません。"},
+    "invalid_not_toml": {"en": "This is not valid TOML.", "ja": "TOML として読み取れません。"},
+    "invalid_not_toml_place": {
+        "en": "This is not valid TOML in line {line}, character {place}: {reason}.",
+        "ja": "{line} 行目の {place} 文字目が TOML として読み取れません。",
+    },
+    "invalid_not_toml_end": {
+        "en": "This is not valid TOML: something at its end is not closed.",
+        "ja": "TOML として読み取れません（末尾が閉じられていません）。",
+    },
     "invalid_phase_paused": {
         "en": "A phase is paused: resume it first.",
         "ja": "フェーズが一時停止中です。先に再開してください。",
@@ -139,13 +191,17 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This phase has ended: its times are fixed.",
         "ja": "このフェーズはすでに終了しており、日程を変更できません。",
     },
+    "invalid_phase_turned_phase": {
+        "en": "This phase has ended, and its times are fixed: {phase}.",
+        "ja": "終了したフェーズの日程は変更できません（{phase}）。",
+    },
     "invalid_report_stale": {
         "en": "The data have changed since: ask for a new report.",
         "ja": "元データが変更されています。新しいレポートを作成してください。",
     },
     "invalid_rescore_open": {
         "en": "A re-score set is open: apply or cancel it first.",
-        "ja": "再採点が進行中です。先に適用するか取り消してください。",
+        "ja": "進行中の再採点があります。先に適用するか取り消してください。",
     },
     "invalid_roles_missing": {
         "en": "Every column needs a role, and each role a column.",
@@ -153,10 +209,28 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "invalid_too_large": {"en": "The file is too large.", "ja": "ファイルが大きすぎます。"},
     "invalid_unknown_attacker": {"en": "No such attacker.", "ja": "存在しない攻撃者です。"},
+    "invalid_unknown_attacker_name": {
+        "en": "This track has no attacker {key}.",
+        "ja": "このトラックに攻撃者 {key} はありません。",
+    },
     "invalid_unknown_column": {"en": "No such column.", "ja": "存在しない列です。"},
+    "invalid_unknown_column_name": {
+        "en": "{key} names {column}, which is no such column.",
+        "ja": "{key} に指定された列 {column} は使えません。",
+    },
     "invalid_unknown_distance": {"en": "No such distance.", "ja": "存在しない距離です。"},
     "invalid_unknown_key": {"en": "An unknown setting.", "ja": "存在しない設定項目です。"},
+    "invalid_unknown_key_key": {"en": "There is no setting {key}.", "ja": "設定項目 {key} は存在しません。"},
     "invalid_unknown_measure": {"en": "No such measure.", "ja": "存在しない指標です。"},
+    "invalid_unknown_measure_name": {
+        "en": "This track has no measure {key}.",
+        "ja": "このトラックに指標 {key} はありません。",
+    },
     "invalid_wrong_type": {"en": "A setting of the wrong kind.", "ja": "設定の形式が違います。"},
+    "invalid_wrong_type_key": {"en": "{key} must be a table.", "ja": "{key} はテーブルとしてください。"},
     "invalid_wrong_value": {"en": "A wrong value.", "ja": "設定の値が正しくありません。"},
+    "invalid_wrong_value_key": {
+        "en": "{key} must be {expected}.",
+        "ja": "{key} の値が正しくありません（{expected}）。",
+    },
 }

@@ -35,6 +35,7 @@ WORDS: dict[str, dict[str, str]] = {
     "problem_wrong_password": {"en": "Name or password is wrong.", "ja": "名前またはパスワードが違います。"},
     "refused": {"en": "Not here", "ja": "表示できません"},
     "result": {"en": "Result", "ja": "結果"},
+    "sentence_unknown": {"en": "{sentence}.", "ja": "この操作は行えませんでした。"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
     "sign_out": {"en": "Sign out", "ja": "サインアウト"},
     "site": {"en": "Site", "ja": "サイト"},

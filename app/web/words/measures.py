@@ -1,7 +1,7 @@
-"""What measures, attackers and distances are called, and what each says in a sentence.
+"""What measures, attackers, distances and sample methods are called, and what each says in a sentence.
 
 ``measure_<name>`` is a short title, ``measure_<name>_said`` its sentence; likewise ``attacker_`` and
-``distance_``. A name that both tracks have is said in words that fit both.
+``distance_``; ``method_<name>`` is a title only. A name that both tracks have is said in words that fit both.
 """
 
 MEASURES: dict[str, dict[str, str]] = {
@@ -241,4 +241,23 @@ DISTANCES: dict[str, dict[str, str]] = {
     },
 }
 
-WORDS: dict[str, dict[str, str]] = MEASURES | ATTACKERS | DISTANCES
+METHODS: dict[str, dict[str, str]] = {
+    "method_add_dummies": {"en": "Dummy purchases until baskets are equal", "ja": "ダミー購買の追加"},
+    "method_add_noise": {"en": "Noise", "ja": "ノイズの付加"},
+    "method_balance_clusters": {"en": "Clusters of balanced size", "ja": "大きさをそろえたクラスタ化"},
+    "method_cheating_permutation": {"en": "Cheating permutation", "ja": "置換による不正"},
+    "method_cluster_kmeans_jaccard": {"en": "Clusters by Jaccard", "ja": "Jaccard 係数によるクラスタ化"},
+    "method_cluster_tfidf": {"en": "Clusters by tf-idf", "ja": "TF-IDF によるクラスタ化"},
+    "method_delete_customers": {"en": "Deleted customers", "ja": "顧客の削除"},
+    "method_delete_records": {"en": "Deleted purchases", "ja": "購買レコードの削除"},
+    "method_delete_rows": {"en": "Deleted rows", "ja": "行の削除"},
+    "method_group_permutation": {"en": "Permutation within groups", "ja": "グループ内の置換"},
+    "method_k_anonymize": {"en": "k-anonymization", "ja": "k-匿名化"},
+    "method_microaggregate": {"en": "Microaggregation", "ja": "ミクロアグリゲーション"},
+    "method_random_permutation": {"en": "Random permutation", "ja": "無作為な置換"},
+    "method_shift": {"en": "Shift by one row", "ja": "1 行ずつのずらし"},
+    "method_swap_within_classes": {"en": "Swaps within classes", "ja": "同値類内の入れ替え"},
+    "method_unify_columns": {"en": "Unified columns", "ja": "列の値の統一"},
+}
+
+WORDS: dict[str, dict[str, str]] = MEASURES | ATTACKERS | DISTANCES | METHODS

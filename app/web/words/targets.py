@@ -89,7 +89,6 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "hidden": {"en": "hidden", "ja": "非公開"},
     "how_to_guess": {"en": "How to attack", "ja": "攻撃の手順"},
-    "line": {"en": "Row", "ja": "行"},
     "manifest": {"en": "Manifest (SHA-256)", "ja": "マニフェスト(SHA-256)"},
     "more_guesses": {"en": "{count} older ones:", "ja": "ほかに {count} 件:"},
     "no_guess_left": {
@@ -165,17 +164,4 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "It has been withdrawn: guesses on it do not count, and none are taken.",
         "ja": "この対象は取り下げられました。推測は評価されず、受付も停止しています。",
     },
-    "wrong_control_character": {"en": "The file contains a NUL byte.", "ja": "NUL 文字が含まれています。"},
-    "wrong_encoding": {"en": "The file is not UTF-8 text.", "ja": "UTF-8 のテキストではありません。"},
-    "wrong_guess_header": {
-        "en": "The first line must be original_row.",
-        "ja": "1 行目を original_row としてください。",
-    },
-    "wrong_missing_file": {"en": "Choose a file.", "ja": "ファイルを選択してください。"},
-    "wrong_not_a_row_number": {"en": "This is no row number.", "ja": "行番号ではありません。"},
-    "wrong_out_of_range": {
-        "en": "The original has no row of this number.",
-        "ja": "元データにない行番号です。",
-    },
-    "wrong_wrong_length": {"en": "The number of lines is wrong.", "ja": "行数が合っていません。"},
 }

@@ -136,5 +136,4 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The anonymization phase has no date yet. Read the rules and get the data meanwhile.",
         "ja": "匿名化フェーズの日程はまだ決まっていません。それまでにルールを読み、データを入手してください。",
     },
-    "upload_row": {"en": "row", "ja": "行"},
 }

@@ -97,6 +97,18 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "A measure that weighs in U is divided by its scale (its value on data that keep nothing but the columns' marginals), cut at 1, and weighted.",
         "ja": "重みのある指標は、基準値(列ごとの分布だけを残したデータでの値)で割って 1 で打ち切り、重み付けして U に加えます。",
     },
+    "note_assignment_late": {
+        "en": "With {rows} rows (more than {limit}), only near candidates are compared: {late} rows whose nearest {nearest} were taken got what was left, {without} of them no answer.",
+        "ja": "元データが {rows} 行（{limit} 行超）のため近い候補だけを比べました。最も近い {nearest} 行がすべて使われていた {late} 行は残りから対応させました（うち {without} 行は無回答）。",
+    },
+    "note_assignment_exact": {
+        "en": "With {rows} rows (more than {limit}), only near candidates are compared; the total distance is still the least possible.",
+        "ja": "元データが {rows} 行（{limit} 行超）のため近い候補だけを比べましたが、距離の合計は最小です。",
+    },
+    "note_assignment": {
+        "en": "The assignment was found by the nearest candidates alone.",
+        "ja": "近い候補だけを使って対応を求めました。",
+    },
     "quota_left": {"en": "Quota left after it", "ja": "受付後の残り枠"},
     "rate": {"en": "Rate", "ja": "再識別率"},
     "receipt": {"en": "Receipt", "ja": "受領証"},
@@ -106,25 +118,67 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "コンテストの規則により却下されました。順位は付きませんが、すべての指標は以下のとおりです。",
     },
     "rows": {"en": "Rows", "ja": "行数"},
-    "said_deleted_rows": {"en": "Individuals are missing.", "ja": "削除された個人がいます。"},
-    "said_excessive_anonymization": {"en": "Excessive anonymization.", "ja": "過剰匿名化です。"},
+    "said_deleted_rows": {
+        "en": "Individuals are missing where none may.",
+        "ja": "削除できない個人が削除されています。",
+    },
+    "said_deleted_rows_distance": {
+        "en": "No individual may be deleted, because the distance ({distance}) has no upper end.",
+        "ja": "距離（{distance}）に上限がないため、個人を削除することはできません。",
+    },
+    "said_excessive_anonymization": {
+        "en": "The release is too far from the original.",
+        "ja": "元データから離れすぎています。",
+    },
+    "said_file_missing_file": {
+        "en": "{file} is still missing; until then nobody sees the data.",
+        "ja": "{file} がまだ登録されていません。登録されるまで元データは公開されません。",
+    },
+    "said_file_missing": {
+        "en": "A file of the original data is still missing; until then nobody sees the data.",
+        "ja": "元データのファイルがそろっていません。そろうまで公開されません。",
+    },
+    "said_excessive_anonymization_near": {
+        "en": "Individuals that lie within {limit} of somebody else’s original ({distance}): {found}; there may be none.",
+        "ja": "他人の元データから {limit} 以内にある個人が {found} 人います（{distance}）。1 人もいてはなりません。",
+    },
+    "said_excessive_anonymization_far": {
+        "en": "The {which} distance of individuals to their own originals ({distance}) is {found}; at most {limit} is allowed.",
+        "ja": "本人の元データからの距離（{distance}）の{which}が {found} で、上限の {limit} を超えています。",
+    },
     "said_read_as_cp932": {
         "en": "The file is not UTF-8; it was read as Shift_JIS (CP932).",
-        "ja": "UTF-8 ではないため、Shift_JIS(CP932)として読み込みました。",
+        "ja": "ファイルは UTF-8 ではないため、Shift_JIS（CP932）として読み込みました。",
+    },
+    "said_read_as_cp932_file": {
+        "en": "{file}.csv is not UTF-8; it was read as Shift_JIS (CP932).",
+        "ja": "{file}.csv は UTF-8 ではないため、Shift_JIS（CP932）として読み込みました。",
     },
     "said_respelled": {
-        "en": "Some numbers are spelled differently from the original’s; these cells count as changed.",
-        "ja": "元と表記の異なる数値があります(1 と 1.0 など)。これらのセルは変更とみなされます。",
+        "en": "Some numbers are spelled differently from the original’s (such as 1.0 for 1); these cells count as changed.",
+        "ja": "元データと表記の異なる数値があります（1 と 1.0 など）。これらのセルは変更とみなされます。",
+    },
+    "said_respelled_column": {
+        "en": "{column}: some numbers are spelled differently from the original’s (such as 1.0 for 1); these cells count as changed.",
+        "ja": "{column} 列に元データと表記の異なる数値があります（1 と 1.0 など）。これらのセルは変更とみなされます。",
     },
     "said_rows_in_original_order": {
         "en": "Most rows stand in the order of the original: guessing “row j is row j” finds them.",
-        "ja": "多くの行が元の順序のままです。「j 行目は j 行目」という推測で見つかります。",
+        "ja": "多くの行が元データの順序のままです。「j 行目は j 行目」という推測で見つかります。",
     },
     "said_sent_before": {
-        "en": "Your team has sent this very table before.",
-        "ja": "同じ表がすでにあなたのチームから提出されています。",
+        "en": "Your team has sent this very release before.",
+        "ja": "同じ匿名化データを、あなたのチームはすでに提出しています。",
     },
-    "said_too_few_rows": {"en": "Too few rows are left.", "ja": "残された行が少なすぎます。"},
+    "said_sent_before_times": {
+        "en": "Your team has sent this very release {times} times before.",
+        "ja": "同じ匿名化データを、あなたのチームはすでに {times} 回提出しています。",
+    },
+    "said_too_few_rows": {"en": "Too few individuals are left.", "ja": "残された個人が少なすぎます。"},
+    "said_too_few_rows_rows": {
+        "en": "{found} individuals are left; at least {needed} must be.",
+        "ja": "残された個人は {found} 人です（{needed} 人以上を残す必要があります）。",
+    },
     "scale": {"en": "Scale", "ja": "基準値"},
     "scorer": {"en": "Scored by version", "ja": "採点プログラムの版"},
     "sha256_of": {"en": "SHA-256 of {file}", "ja": "{file} の SHA-256"},
