@@ -3,10 +3,12 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
+from app.scoring.competition import Columns
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.check import individual_distances
 from app.scoring.methods import METHODS
@@ -163,3 +165,18 @@ def test_the_suggested_threshold_lets_honest_methods_pass_and_no_cheating() -> N
     assert sum(mean <= threshold for mean in means.values()) >= 6
     for name in ("cheating_permutation", "shift", "random_permutation"):
         assert individual_distances(released(name), GOWER).mean > 2 * threshold
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_whole_numbers_and_another_index_change_no_release(name: str) -> None:
+    roles = Columns(("sex", "town"), ("pay", "rent"))
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], 30), "town": rng.choice(["a", "b", "c"], 30)})
+    table[list(roles.sensitive)] = rng.integers(0, 9, (30, 2))
+    whole = table.set_axis(range(70, 100))
+    expected, source = METHODS[name].apply(
+        table.astype({"pay": float, "rent": float}), roles, rng=np.random.default_rng(6)
+    )
+    found, from_rows = METHODS[name].apply(whole, roles, rng=np.random.default_rng(6))
+    assert from_rows.tolist() == source.tolist()
+    assert found.to_numpy().tolist() == expected.to_numpy().tolist()

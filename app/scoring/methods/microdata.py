@@ -5,6 +5,7 @@ the original's order, row j coming from row ``source[j]``, counted from 0. The t
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -128,11 +129,13 @@ def _values(table: pd.DataFrame, name: str) -> FloatArray:
     return table[name].to_numpy(dtype=np.float64, copy=True)
 
 
-def _replaced(table: pd.DataFrame, columns: Mapping[str, object]) -> pd.DataFrame:
-    """A copy with some columns replaced, in the table's own order and types."""
+def _replaced(table: pd.DataFrame, columns: Mapping[str, np.ndarray[Any, Any]]) -> pd.DataFrame:
+    """A copy with some columns replaced, in the table's own order and index; texts keep their type."""
     changed = table.copy()
     for name, cells in columns.items():
-        changed[name] = pd.Series(cells, dtype=table[name].dtype)
+        # Noise on whole numbers, or their mean, is no whole number.
+        kind = table[name].dtype if cells.dtype == object else cells.dtype
+        changed[name] = pd.Series(cells, index=table.index, dtype=kind)
     return changed
 
 
