@@ -22,8 +22,11 @@ SESSION = "browser"
 
 
 @router.get("/sign-in")
-def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/") -> HTMLResponse:
-    return page(request, principal, "sign_in.html", to=own_path(to), new_here=sign_up_path(to))
+def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/", unsent: str = "") -> HTMLResponse:
+    """``unsent``: a form was lost, as the session had ended."""
+    return page(
+        request, principal, "sign_in.html", to=own_path(to), new_here=sign_up_path(to), unsent=bool(unsent)
+    )
 
 
 @router.post("/sign-in")

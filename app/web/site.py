@@ -3,7 +3,7 @@
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -121,9 +121,12 @@ def unreadable(problem: RequestValidationError) -> DomainError:
 
 def to_sign_in(request: Request) -> RedirectResponse:
     """To the sign-in, and from there back to the page that was asked for."""
+    if request.method != "GET":
+        # The form is lost with the session: back to the page that it stood on.
+        asked = {"to": urlsplit(request.headers.get("referer", "")).path or "/", "unsent": "1"}
+        return RedirectResponse(f"/sign-in?{urlencode(asked)}", status_code=303)
     query = f"?{request.url.query}" if request.url.query else ""
-    back = request.url.path + query if request.method == "GET" else "/"
-    return RedirectResponse(f"/sign-in?{urlencode({'to': back})}", status_code=303)
+    return RedirectResponse(f"/sign-in?{urlencode({'to': request.url.path + query})}", status_code=303)
 
 
 def refusal(request: Request, problem: DomainError) -> HTMLResponse:

@@ -244,4 +244,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "スクリプトやコマンドラインは、パスワードの代わりにトークンを使います。",
     },
     "you_join_as": {"en": "You join as", "ja": "参加者:"},
+    "unsent": {
+        "en": "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again.",
+        "ja": "セッションの有効期限が切れていたため、何も送信されていません。サインインし、もう一度送信してください(ファイルは選び直しが必要です)。",
+    },
 }
