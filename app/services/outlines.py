@@ -15,13 +15,17 @@ from app.services.accounts import Principal
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """One submission; ``overall``: None where it has no verdict. ``final``: marked by the team."""
+    """One submission; ``overall``: None where it has no verdict. ``final``: marked by the team.
+
+    ``barred``: disqualified by itself.
+    """
 
     id: UUID
     received_at: datetime
     state: State
     overall: float | None
     final: bool
+    barred: bool
 
     @property
     def unfinished(self) -> bool:
@@ -40,12 +44,19 @@ def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[O
     team = teams.require_team(session, row.id, principal)
     overall = Evaluation.verdict["overall"].as_float()
     query = (
-        select(Submission.id, Submission.received_at, Evaluation.state, overall, Submission.final)
+        select(
+            Submission.id,
+            Submission.received_at,
+            Evaluation.state,
+            overall,
+            Submission.final,
+            Submission.disqualified_at.is_not(None),
+        )
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .where(Submission.team_id == team.id)
         .order_by(Submission.received_at, Submission.id)
     )
     return [
-        Outline(identifier, received_at, State(state), found, final)
-        for identifier, received_at, state, found, final in session.execute(query)
+        Outline(identifier, received_at, State(state), found, final, barred)
+        for identifier, received_at, state, found, final, barred in session.execute(query)
     ]

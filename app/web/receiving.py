@@ -26,7 +26,7 @@ class Part:
     """One file of a release: its columns, first rows, and how many rows it may have.
 
     ``required``: with fewer rows the rules of the contest reject it. ``individuals``: its rows are those that
-    the secret counts.
+    the secret counts. ``roles``: of its columns, where the track gives them any.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Part:
     most: int
     required: int
     individuals: bool
+    roles: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
         """What the check in the browser holds a file against."""
@@ -57,10 +58,19 @@ def parts_of(row: CompetitionRow, competition: Competition, data: Path) -> tuple
     for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
         sample = samples.of_file(data, row.original[original])
         if place == 0:
-            made.append(Part(name, sample, 1, row.original_rows, required, individuals=True))
+            roles = roles_of(competition, sample)
+            made.append(Part(name, sample, 1, row.original_rows, required, individuals=True, roles=roles))
         else:
-            made.append(Part(name, sample, 0, MAX_ROWS, 0, individuals=False))
+            made.append(Part(name, sample, 0, MAX_ROWS, 0, individuals=False, roles=()))
     return tuple(made)
+
+
+def roles_of(competition: Competition, sample: Sample) -> tuple[str, ...]:
+    columns = competition.columns
+    if columns is None:
+        return ()
+    quasi = set(columns.quasi_identifiers)
+    return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
 
 
 def fields_of(competition: Competition) -> tuple[str, ...]:
@@ -79,5 +89,5 @@ def checks_of(parts: Sequence[Part], row: CompetitionRow, competition: Competiti
 
 def check_words(t: Mapping[str, str]) -> dict[str, str]:
     """What the script says, in the page's language, by name."""
-    names = [name for name in uploading.WORDS if name.startswith(("check_", "send", "sending"))]
+    names = [name for name in uploading.WORDS if name.startswith(("check_", "send"))]
     return {name: t[name] for name in names}

@@ -1,14 +1,16 @@
 """The home of a team: what it may send, what it has sent, and what will stand for it."""
 
+import hashlib
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Form, Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -32,12 +34,15 @@ from app.http.problems import status_of
 from app.http.taking_in import taken_in, with_parts
 from app.services import competitions, finals, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
+from app.services.outlines import Outline
+from app.services.quota import Cap
 from app.services.uploads import Entrance
 from app.transaction import transaction
 from app.web import words
-from app.web.frame import frame_of
-from app.web.receiving import SECRET_SAMPLES, check_words, checks_of, fields_of, parts_of
-from app.web.rows import lines_of, rows_as_seen
+from app.web.frame import Frame, frame_of
+from app.web.mistakes import Found, mistakes_of
+from app.web.receiving import SECRET, SECRET_SAMPLES, Part, check_words, checks_of, fields_of, parts_of
+from app.web.rows import lines_of, rows_as_seen, taking
 from app.web.site import PageRoute, page, said_of, see, waiting
 from app.web.submission_pictures import course_of
 
@@ -59,7 +64,7 @@ class Refused:
     problem: DomainError
     comment: str = ""
     key: str | None = None
-    uploading: bool = False
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def malformed(self) -> tuple[Problem, ...]:
@@ -98,9 +103,11 @@ def own_page(
         frame = frame_of(session, principal, slug)
         own, older = listed(session, principal, slug, cursor)
         outline = outlines.of_own_team(session, principal, slug)
+        caps = quota.report(session, principal, slug).caps
         content = {
             "fields": fields_of(frame.competition),
-            "caps": quota.report(session, principal, slug).caps,
+            "caps": caps,
+            "tag": tag_of(frame, outline, caps),
             "lines": lines_of(session, own),
             "rows": rows_as_seen(frame, outline),
         }
@@ -112,6 +119,7 @@ def own_page(
         status=status_of(refused.problem) if refused else 200,
         frame=frame,
         parts=parts,
+        mistakes=mistakes_in(refused, parts, frame.row.original_rows or 0),
         checks=checks_of(parts, frame.row, frame.competition),
         check_words=check_words(t),
         secret_samples=SECRET_SAMPLES,
@@ -125,6 +133,30 @@ def own_page(
         **content,
     )
     return waiting(refused.problem, answer) if refused else answer
+
+
+def mistakes_in(refused: Refused | None, parts: Sequence[Part], originals: int) -> dict[str, list[Found]]:
+    """What is recognized in files that were refused."""
+    if refused is None or not refused.malformed:
+        return {}
+    headers = {part.name: part.sample.header for part in parts}
+    return mistakes_of(refused.files, headers, secret=SECRET, originals=originals)
+
+
+def tag_of(frame: Frame, outline: Sequence[Outline], caps: Sequence[Cap]) -> str:
+    """What changes exactly when the list, the quota or what may be sent does."""
+    state = (taking(frame), frame.competition.phases, outline, caps)
+    return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+
+
+@router.get("/competitions/{slug}/submissions/state")
+def state(slug: str, principal: SignedIn) -> PlainTextResponse:
+    """The tag by which a page that stands open knows that it is out of date."""
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        outline = outlines.of_own_team(session, principal, slug)
+        caps = quota.report(session, principal, slug).caps
+    return PlainTextResponse(tag_of(frame, outline, caps))
 
 
 def listed(
@@ -144,14 +176,15 @@ async def submit(
 ) -> Response:
     """To the receipt of a release; or the form again, with what is wrong beside the file it is wrong in."""
     comment = ""
+    files: Mapping[str, bytes] = {}
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
         sent = await form_of(request, principal, at)
-        comment = sent.texts.get("comment", "")
+        comment, files = sent.texts.get("comment", ""), sent.files
         require_files(at, sent)
         identifier = await run_in_threadpool(kept, principal, at, sent, settings)
     except REFUSALS as problem:
-        refused = Refused(problem, comment, key, uploading=True)
+        refused = Refused(problem, comment, key, files)
         return await run_in_threadpool(own_page, request, principal, slug, settings, refused=refused)
     return see(f"/submissions/{identifier}", done="received")
 

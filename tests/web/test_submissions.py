@@ -1,6 +1,7 @@
 """The home of a team as a browser without scripts meets it: the form, its refusals, finals, quotas."""
 
 import re
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,7 +16,7 @@ from app.web import words
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
 from tests.arena import Arena, competition_file, noisy_release
 from tests.contest import competition_row
-from tests.web.reader import page, send, words_of
+from tests.web.reader import SAME_ORIGIN, page, send, words_of
 
 PATH = "/competitions/small/submissions"
 
@@ -36,8 +37,8 @@ def sent(arena: Arena, action: str = PATH, **more: Any) -> Response:
 def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) -> None:
     shown = page(arena, PATH, team="red").text
     for column in arena.table.columns:
-        assert f'<th scope="col">{column}</th>' in shown
-    assert "1 to 40 rows" in shown
+        assert f'<th scope="row">{column}</th>' in shown
+    assert "20 to 40 rows" in shown  # fewer than half would be rejected
     answer = sent(arena, action_of(shown))
     assert answer.status_code == 303
     receipt = page(arena, answer.headers["location"], team="red").text
@@ -76,6 +77,69 @@ def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
         assert {"en": f"Row {row}", "ja": f"{row} 行目"}[language] in box
     assert 'value="kept &lt;b&gt;"' in answer.text
     assert counted(Submission) == 0
+
+
+MISTAKES = {
+    "row labels": ("anonymized", b",sex,age,income,rent\n0,f,20,1,1\n", "check_index"),
+    "a spreadsheet": ("anonymized", b"PK\x03\x04\x14\x00", "check_excel"),
+    "exchanged": ("anonymized", GOOD_SECRET, "check_swapped"),
+    "the other way round": ("secret", GOOD_TABLE, "check_swapped"),
+    "from zero": ("secret", b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)), "check_zero"),
+    "a spreadsheet of lines": ("secret", b"\xd0\xcf\x11\xe0\xa1\xb1", "check_excel"),
+}
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("case", MISTAKES.values(), ids=MISTAKES)
+def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
+    file, content, mistake = case
+    files = files_of() | {file: ("x.csv", content)}
+    # A table is read before its secret, so a wrong one hides the other.
+    answer = send(arena, PATH, files=files, team="red", language=language)
+    (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
+    assert words.WORDS[mistake][language] in unescape(box)
+
+
+def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:
+    table = b"sex,years,rent,<b>\nf,20,1,x\n"
+    shown = unescape(sent(arena, table=table).text)
+    assert words.WORDS["check_missing"]["en"].format(names="age, income") in shown
+    assert words.WORDS["check_extra"]["en"].format(names="years, <b>") in shown
+
+
+def test_a_form_that_came_after_the_session_is_said_to_be_lost(arena: Arena) -> None:
+    headers = SAME_ORIGIN | {"Referer": f"http://testserver{PATH}?cursor=x"}
+    answer = arena.client.post(PATH, files=files_of(), headers=headers, follow_redirects=False)
+    assert answer.status_code == 303
+    shown = page(arena, answer.headers["location"]).text
+    assert words.WORDS["unsent"]["en"] in shown
+    assert f'name="to" value="{PATH}"' in shown
+    assert words.WORDS["unsent"]["en"] not in page(arena, "/sign-in").text
+
+
+def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -> None:
+    def tag() -> str:
+        found: str = page(arena, PATH + "/state", team="red").text
+        assert f'data-tag="{found}"' in page(arena, PATH, team="red").text
+        return found
+
+    seen = [tag()]
+    assert tag() == seen[0]
+    identifier = arena.submit("red").json()["id"]
+    seen.append(tag())
+    score_everything()
+    seen.append(tag())
+    send(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red")
+    seen.append(tag())
+    sent(arena, table=b"malformed")  # an attempt
+    seen.append(tag())
+    judge(arena, f"/submissions/{identifier}/disqualify")
+    seen.append(tag())
+    arena.submit("blue")
+    assert tag() == seen[-1]  # what others send is theirs
+    arena.post("/competitions/small/phases/anonymization/pause")
+    seen.append(tag())
+    assert len(set(seen)) == len(seen)
 
 
 def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:

@@ -4,6 +4,9 @@
 const SLICE = 1 << 20;
 const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d];
 const LONGEST_HEADER = 1 << 16;
+const INDEX = ["", "index", "Unnamed: 0"]; // what the column of a data frame's row labels is called
+const DIRECTIONS = ["original_row", "anonymized_row"];
+const NAMED = 8;
 
 /** Counts the rows and their cells while a file passes by; quoted cells may hold commas and line ends. */
 export class Rows {
@@ -74,8 +77,21 @@ async function passBy(file, look) {
   }
 }
 
-export async function checkTable(file, expected, most) {
+/** Whether a spreadsheet was chosen in the place of a CSV file, by how such files begin. */
+async function kind(file) {
+  const [first, second, third, fourth] = new Uint8Array(await file.slice(0, 4).arrayBuffer());
+  const zip = first === 0x50 && second === 0x4b && third === 3 && fourth === 4;
+  const old = first === 0xd0 && second === 0xcf && third === 0x11 && fourth === 0xe0;
+  return zip || old ? [["bad", "check_excel", {}]] : [];
+}
+
+async function opening(file, most) {
   const found = sizes(file, most);
+  return found.length ? found : kind(file);
+}
+
+export async function checkTable(file, expected, most) {
+  const found = await opening(file, most);
   if (found.length) return { found };
   const rows = new Rows();
   const text = new TextDecoder("utf-8", { fatal: true });
@@ -108,12 +124,33 @@ function headerFindings(head, expected, utf8) {
   const line = decoded(head.subarray(0, end), utf8 ? "utf-8" : "shift_jis");
   if (line === null) return [];
   const cells = cellsOf(line);
-  if (cells.length !== expected.length) {
-    return [["bad", "check_columns", { found: cells.length, expected: expected.length }]];
+  if (cells.length === 1 && DIRECTIONS.includes(cells[0])) return [["bad", "check_swapped", {}]];
+  const wrong = cells.flatMap((cell, place) => (cell === expected[place] ? [] : [place]));
+  if (!wrong.length && cells.length === expected.length) return [];
+  if (INDEX.includes(cells[0]) && cells.length === expected.length + 1 && expected.every((name, place) => name === cells[place + 1])) {
+    return [["bad", "check_index", {}]];
   }
-  const wrong = cells.findIndex((cell, place) => cell !== expected[place]);
-  if (wrong < 0) return [];
-  return [["bad", "check_name", { row: wrong + 1, found: cells[wrong].slice(0, 80), expected: expected[wrong] }]];
+  return columnFindings(cells, expected, wrong);
+}
+
+function columnFindings(cells, expected, wrong) {
+  const missing = expected.filter((name) => !cells.includes(name));
+  const extra = cells.filter((name) => !expected.includes(name));
+  const found = [];
+  if (cells.length !== expected.length) {
+    found.push(["bad", "check_columns", { found: cells.length, expected: expected.length }]);
+  } else if (wrong.length === 1 || !(missing.length + extra.length)) {
+    const [at] = wrong;
+    return [["bad", "check_name", { row: at + 1, found: cells[at].slice(0, 80), expected: expected[at] }]];
+  }
+  if (missing.length) found.push(["bad", "check_missing", { names: namesOf(missing) }]);
+  if (extra.length) found.push(["bad", "check_extra", { names: namesOf(extra) }]);
+  return found;
+}
+
+function namesOf(names) {
+  const shown = names.slice(0, NAMED).map((name) => name.slice(0, 40)).join(", ");
+  return names.length > NAMED ? `${shown}, … (+${names.length - NAMED})` : shown;
 }
 
 function rowFindings(rows, expected) {
@@ -128,22 +165,52 @@ function rowFindings(rows, expected) {
 }
 
 /** The secret against the rows of the table it belongs to (null: not known yet). */
-export async function checkSecret(file, originals, anonymized, most) {
-  const found = sizes(file, most);
+export async function checkSecret(file, { originals, anonymized, most, tables }) {
+  const found = await opening(file, most);
   if (found.length) return { found };
   const text = decoded(await file.arrayBuffer(), "utf-8");
   if (text === null) return { found: [["bad", "check_utf8", {}]] };
-  const [header, ...lines] = text.replace(/[\r\n]+$/, "").split(/\r\n|\n|\r/);
-  const direction = header.trim().replace(/^"+|"+$/g, "");
-  if (direction !== "original_row" && direction !== "anonymized_row") {
-    return { found: [["bad", "check_secret_header", {}]] };
+  const { header, direction, lines } = linesOf(text);
+  if (!DIRECTIONS.includes(direction)) {
+    const swapped = tables.some((columns) => columns.join() === cellsOf(header).join());
+    return { found: [["bad", swapped ? "check_swapped" : "check_secret_header", {}]] };
   }
   const forward = direction === "original_row";
   const length = forward ? anonymized : originals;
   if (length !== null && lines.length !== length) {
     return { found: [["bad", "check_length", { found: lines.length, expected: length }]] };
   }
-  return { found: numberFindings(lines, forward, originals, anonymized), rows: lines.length, columns: 1 };
+  return { found: numberFindings(lines, forward, originals, anonymized), rows: lines.length };
+}
+
+function linesOf(text) {
+  const [header, ...lines] = text.replace(/[\r\n]+$/, "").split(/\r\n|\n|\r/);
+  return { header, direction: header.trim().replace(/^"+|"+$/g, ""), lines };
+}
+
+const trimmed = (line) => line.replace(/^[ \t]+|[ \t]+$/g, "");
+
+/** A guess: a line for each row of the target, 0 where it is left open, and a row as often as one likes. */
+export async function checkGuess(file, { rows, originals, most }) {
+  const found = await opening(file, most);
+  if (found.length) return { found };
+  const text = decoded(await file.arrayBuffer(), "utf-8");
+  if (text === null) return { found: [["bad", "check_utf8", {}]] };
+  const { direction, lines } = linesOf(text);
+  if (direction !== "original_row") return { found: [["bad", "check_guess_header", {}]] };
+  if (lines.length !== rows) return { found: [["bad", "check_length", { found: lines.length, expected: rows }]] };
+  const numbers = lines.map(trimmed).map((line) => (/^[0-9]{1,9}$/.test(line) ? Number(line) : NaN));
+  const wrong = numbers.findIndex(Number.isNaN);
+  if (wrong >= 0) return { found: [["bad", "check_number", { row: wrong + 1 }]] };
+  const beyond = numbers.findIndex((number) => number > originals);
+  if (beyond >= 0) return { found: [["bad", "check_range", { row: beyond + 1, found: 0, expected: originals }]] };
+  return { found: [], rows, answered: numbers.filter(Boolean).length };
+}
+
+/** Whether rows are counted from 0: there is a row 0, and none that would be one too many. */
+function fromZero(lines, highest) {
+  const numbers = lines.map((line) => Number(trimmed(line)));
+  return numbers.includes(0) && numbers.every((number) => number < highest);
 }
 
 function numberFindings(lines, forward, originals, anonymized) {
@@ -152,11 +219,12 @@ function numberFindings(lines, forward, originals, anonymized) {
   const seen = new Uint8Array(highest + 1);
   let kept = 0;
   for (const [place, line] of lines.entries()) {
-    const written = line.replace(/^[ \t]+|[ \t]+$/g, "");
+    const written = trimmed(line);
     const row = place + 1;
     if (!/^[0-9]{1,9}$/.test(written)) return [["bad", "check_number", { row }]];
     const value = Number(written);
     if (value < lowest || value > highest) {
+      if (value === 0 && fromZero(lines, highest)) return [["bad", "check_zero", {}]];
       return [["bad", "check_range", { row, found: lowest, expected: highest }]];
     }
     if (value !== 0 && seen[value]) return [["bad", "check_duplicate", { row, found: value }]];
@@ -164,6 +232,7 @@ function numberFindings(lines, forward, originals, anonymized) {
     if (value !== 0) kept += 1;
   }
   if (!forward && anonymized !== null && kept !== anonymized) {
+    if (kept === anonymized - 1 && fromZero(lines, anonymized)) return [["bad", "check_zero", {}]];
     return [["bad", "check_kept", { found: kept, expected: anonymized }]];
   }
   return [];

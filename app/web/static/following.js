@@ -1,4 +1,5 @@
 // Lines that change while a submission is scored: an event from the server, or else the clock, brings the newer one.
+import { refresh as refreshTogether } from "./fresh.js";
 
 const STREAMS = 3; // a browser keeps six connections to a server over HTTP/1.1, and the page needs some itself
 const POLL_MS = 5000;
@@ -27,12 +28,7 @@ async function ended(id) {
   streams.get(id)?.close();
   streams.delete(id);
   if (document.getElementById(id)?.dataset.then === "reload") { window.location.reload(); return; }
-  await refresh(id);
-  for (const part of ["caps", "finals"]) {
-    if (document.getElementById(part)) {
-      window.htmx.ajax("GET", window.location.href, { target: `#${part}`, select: `#${part}`, swap: "outerMorph" });
-    }
-  }
+  await refreshTogether();
   follow();
 }
 

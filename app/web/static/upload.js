@@ -1,64 +1,37 @@
 // The upload form: files are checked when they are chosen, sent with progress, answered without leaving the page.
 import { checkSecret, checkTable } from "./check.js";
+import { digestOf, droppable, mark, named, phrase, show } from "./files.js";
+import { refresh } from "./fresh.js";
 
 const form = document.getElementById("upload");
 const checks = JSON.parse(form.dataset.checks);
 const words = JSON.parse(form.dataset.words);
-const number = new Intl.NumberFormat(document.documentElement.lang);
 const said = form.querySelector(".said");
 const send = form.querySelector("button:not([type])");
 const stop = form.querySelector("[data-stop]");
+const twice = form.querySelector(".twice");
 const sending = form.querySelector(".sending");
 const bar = sending.querySelector("progress");
 const inputs = [...form.querySelectorAll('input[type="file"]')];
 const counted = Object.keys(checks.parts).find((name) => checks.parts[name].individuals);
+const tables = Object.values(checks.parts).map((part) => part.header);
 const rows = {};
 const turns = {};
 
-function phrase(word, values) {
-  return words[word].replace(/\{(\w+)\}/g, (_, name) => {
-    const value = values[name];
-    return typeof value === "number" ? number.format(value) : String(value);
-  });
-}
-
-function show(name, { found, rows: count, columns }) {
-  const bad = found.some(([severity]) => severity === "bad");
-  const box = document.getElementById(`${name}-problems`);
-  box.replaceChildren();
-  if (found.length) {
-    const list = document.createElement("ul");
-    list.className = "error";
-    for (const [severity, word, values] of found) {
-      const item = document.createElement("li");
-      if (severity === "warning") item.className = "warning";
-      item.textContent = phrase(word, values);
-      list.append(item);
-    }
-    box.append(list);
-  }
-  const input = document.getElementById(name);
-  input.closest(".file").classList.toggle("wrong", bad);
-  if (bad) input.setAttribute("aria-invalid", "true");
-  else input.removeAttribute("aria-invalid");
-  const good = !bad && count !== undefined;
-  document.getElementById(`${name}-checked`).textContent = good ? `✓ ${phrase("check_good", { rows: count, columns })}` : "";
-  return !bad;
-}
-
 /** Whether the file may be sent as far as can be known; a newer choice overtakes an older check. */
 async function checked(name) {
-  const file = document.getElementById(name).files[0];
+  const input = document.getElementById(name);
+  const file = input.files[0];
   const turn = (turns[name] ?? 0) + 1;
   turns[name] = turn;
-  if (!file) return false;
+  if (!file) { show(input, words, { found: [] }); return false; }
   document.getElementById(`${name}-checked`).textContent = words.check_reading;
-  const result = name === "secret"
-    ? await checkSecret(file, checks.originals, rows[counted] ?? null, checks.bytes)
-    : await checkTable(file, checks.parts[name], checks.bytes);
+  const secret = name === "secret";
+  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, most: checks.bytes, tables };
+  const result = secret ? await checkSecret(file, known) : await checkTable(file, checks.parts[name], checks.bytes);
   if (turns[name] !== turn) return false;
-  if (name !== "secret") rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
-  return show(name, result);
+  if (!secret) rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
+  return show(input, words, result, secret ? "check_good_lines" : "check_good");
 }
 
 async function allChecked() {
@@ -68,39 +41,54 @@ async function allChecked() {
 }
 
 for (const input of inputs) {
-  input.addEventListener("change", async () => {
+  droppable(input, async () => {
     said.textContent = "";
+    twice.hidden = true;
     await checked(input.name);
     if (input.name === counted && document.getElementById("secret").files.length) await checked("secret");
   });
-  const box = input.closest(".file");
-  box.addEventListener("dragover", (event) => { event.preventDefault(); box.classList.add("over"); });
-  box.addEventListener("dragleave", () => box.classList.remove("over"));
-  box.addEventListener("drop", (event) => {
-    event.preventDefault();
-    box.classList.remove("over");
-    if (!event.dataTransfer.files.length) return;
-    input.files = event.dataTransfer.files;
-    input.dispatchEvent(new Event("change"));
+}
+
+/** The line of the list whose files were the very same. */
+async function sentBefore() {
+  const names = Object.keys(checks.parts);
+  const digests = await Promise.all(names.map((name) => digestOf(document.getElementById(name).files[0])));
+  return [...document.querySelectorAll(".entry[data-sent]")].find((entry) => {
+    const sent = JSON.parse(entry.dataset.sent);
+    return names.every((name, place) => digests[place] !== null && sent[name] === digests[place]);
   });
+}
+
+function askAgain(entry) {
+  const time = entry.querySelector("time").textContent;
+  twice.querySelector("p").textContent = phrase(words.send_twice, { when: time });
+  twice.hidden = false;
+  twice.querySelector("button").focus();
 }
 
 let request = null;
 let busy = false;
 
-form.addEventListener("submit", async (event) => {
-  event.preventDefault();
+form.addEventListener("submit", (event) => { event.preventDefault(); begin(false); });
+twice.querySelector("button").addEventListener("click", () => begin(true));
+
+async function begin(anyway) {
   if (busy) return;
   busy = true;
   send.disabled = true;
   document.getElementById("refused").replaceChildren();
   document.getElementById("taken").replaceChildren();
-  if (await allChecked()) post();
-  else {
+  twice.hidden = true;
+  if (!await allChecked()) {
     free(words.send_fix);
     form.querySelector('[aria-invalid="true"]')?.focus();
+    return;
   }
-});
+  const before = anyway ? undefined : await sentBefore();
+  if (!before) { post(); return; }
+  free();
+  askAgain(before);
+}
 
 stop.addEventListener("click", () => request?.abort());
 
@@ -138,7 +126,10 @@ function progressed(event) {
 function answered() {
   const page = request.response;
   const path = new URL(request.responseURL).pathname;
-  if (path.startsWith("/sign-in")) { window.location.assign(`/sign-in?to=${encodeURIComponent(window.location.pathname)}`); return; }
+  if (path.startsWith("/sign-in")) { // the session has ended meanwhile
+    window.location.assign(`/sign-in?unsent=1&to=${encodeURIComponent(window.location.pathname)}`);
+    return;
+  }
   const receipt = page?.getElementById("receipt");
   if (request.status === 200 && receipt) { taken(receipt, path); return; }
   free();
@@ -149,12 +140,12 @@ function answered() {
     const box = page.getElementById(`${name}-problems`);
     if (box?.childElementCount) {
       replace(`${name}-problems`, box);
-      document.getElementById(name).closest(".file").classList.add("wrong");
+      mark(document.getElementById(name), "wrong");
       document.getElementById(`${name}-checked`).textContent = "";
     }
   }
   if (page.getElementById("upload")) form.action = page.getElementById("upload").action;
-  refresh("caps");
+  refresh();
   document.getElementById("refused").scrollIntoView({ block: "nearest" });
 }
 
@@ -176,14 +167,15 @@ function taken(receipt, path) {
   box.firstElementChild.append(onward());
   for (const input of inputs) {
     input.value = "";
+    named(input);
+    mark(input, "");
     document.getElementById(`${input.name}-checked`).textContent = "";
     document.getElementById(`${input.name}-problems`).replaceChildren();
   }
   form.elements.namedItem("comment").value = "";
   form.action = form.action.replace(/key=[^&]*/, `key=${freshKey()}`);
   box.focus();
-  refresh("caps");
-  refresh("own");
+  refresh();
 }
 
 /** On a small screen the list, where the scoring is followed, lies far below the receipt. */
@@ -198,8 +190,4 @@ function onward() {
 /** The next upload is another one: what was taken in under the old key stays what it is. */
 function freshKey() {
   return [...crypto.getRandomValues(new Uint8Array(18))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-function refresh(id) {
-  window.htmx?.ajax("GET", window.location.pathname, { target: `#${id}`, select: `#${id}`, swap: "outerMorph" });
 }

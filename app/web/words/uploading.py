@@ -22,7 +22,27 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "{found} rows; fewer than {expected} will be rejected",
         "ja": "{found} 行です({expected} 行未満は却下されます)",
     },
-    "check_good": {"en": "{rows} rows, {columns} columns", "ja": "{rows} 行、{columns} 列"},
+    "check_excel": {
+        "en": "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
+        "ja": "Excel 形式のファイルです。「CSV UTF-8」形式で保存し直し、そのファイルを選んでください",
+    },
+    "check_extra": {"en": "not among the columns: {names}", "ja": "余分な列:{names}"},
+    "check_good": {
+        "en": "{rows} {rows:row|rows}, {columns} {columns:column|columns}",
+        "ja": "{rows} 行、{columns} 列",
+    },
+    "check_good_lines": {
+        "en": "{rows} {rows:line|lines} below the header",
+        "ja": "ヘッダーの下に {rows} 行",
+    },
+    "check_guess_header": {
+        "en": "the first line must be original_row",
+        "ja": "1 行目は original_row としてください",
+    },
+    "check_index": {
+        "en": "the first column holds row labels: write the file with index=False (pandas: to_csv(…, index=False))",
+        "ja": "先頭に行ラベルの列があります。index=False を付けて書き出してください(pandas: to_csv(…, index=False))",
+    },
     "check_kept": {
         "en": "keeps {found} rows, but the anonymized table has {expected}",
         "ja": "残した行は {found} 行ですが、匿名化表は {expected} 行です",
@@ -35,6 +55,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "{found} lines below the header; {expected} are needed",
         "ja": "ヘッダーの下は {found} 行です({expected} 行が必要です)",
     },
+    "check_missing": {"en": "columns that are missing: {names}", "ja": "足りない列:{names}"},
     "check_name": {
         "en": "column {row} is “{found}”; it must be “{expected}”",
         "ja": "{row} 列目は「{found}」です(「{expected}」としてください)",
@@ -58,7 +79,17 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "the first line must be original_row or anonymized_row",
         "ja": "1 行目は original_row または anonymized_row としてください",
     },
+    "check_swapped": {
+        "en": "this looks like the other file of the release: were the two exchanged?",
+        "ja": "もう一方のファイルのようです。ファイルを取り違えていませんか",
+    },
+    "check_zero": {
+        "en": "rows seem to be counted from 0; they count from 1, so add 1 to each number",
+        "ja": "行番号が 0 から始まっているようです。1 から数えるため、各番号に 1 を足してください",
+    },
     "check_utf8": {"en": "the file is not UTF-8 text", "ja": "UTF-8 のテキストではありません"},
+    "column_example": {"en": "First values", "ja": "先頭の値"},
+    "column_name": {"en": "Column", "ja": "列"},
     "columns_expected": {"en": "Columns, and the first rows of the original", "ja": "列と元データの先頭"},
     "columns_expected_secret": {"en": "What it looks like", "ja": "書き方の例"},
     "comment_hint": {
@@ -66,6 +97,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "チーム内のメモです(使った手法など)。",
     },
     "file_anonymized": {"en": "Anonymized table", "ja": "匿名化表"},
+    "file_choose": {"en": "Choose a file or drop it here", "ja": "ファイルを選択、またはここにドロップ"},
     "file_customers": {"en": "Anonymized customers (M′)", "ja": "匿名化した顧客表(M′)"},
     "file_secret": {"en": "Secret", "ja": "秘密ファイル"},
     "file_transactions": {"en": "Anonymized transactions (T′)", "ja": "匿名化した履歴表(T′)"},
@@ -95,6 +127,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The connection broke. Send again: nothing is taken in twice.",
         "ja": "接続が切れました。もう一度送信してください(二重に受け付けられることはありません)。",
     },
+    "send_anyway": {"en": "Send again anyway", "ja": "それでも送信する"},
     "send_checking": {"en": "Sent; the server is reading it…", "ja": "送信完了。サーバーで確認しています…"},
     "send_fix": {
         "en": "Correct the marked files first.",
@@ -106,6 +139,10 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "send_stop": {"en": "Stop sending", "ja": "送信を中止"},
     "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
+    "send_twice": {
+        "en": "Your team sent this very table before ({when}). It would be scored the same and use up an attempt.",
+        "ja": "同じ表を {when} に提出済みです。採点結果は変わらず、送信回数が 1 回減ります。",
+    },
     "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
     "upload": {"en": "Send a release", "ja": "匿名化データの提出"},
     "upload_disqualified": {

@@ -8,6 +8,7 @@ from tests.arena import noisy_release, numbers
 TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /competitions/{slug}/submissions": (303, 200, 200, 403, 403, 403),
+    "GET /competitions/{slug}/submissions/state": (303, 200, 200, 403, 403, 403),
     "POST /competitions/{slug}/submissions": (303, 303, 303, 403, 403, 403),
     "GET /submissions/{submission_id}": (303, 404, 200, 200, 404, 200),
     "GET /submissions/{submission_id}/row": (303, 404, 200, 403, 404, 403),

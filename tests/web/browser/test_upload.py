@@ -45,4 +45,61 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     score_everything()
     expect(row).to_contain_text("Accepted")
     expect(page.locator("[data-live]")).to_have_count(0)
+    expect(page.locator("#caps .number").first).to_contain_text("1 / ")
+    expect(page.locator("#course-over-time svg").first).to_be_visible()
+
+    page.set_input_files("#anonymized", csv(GOOD_TABLE))
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.locator(".twice")).to_contain_text("Your team sent this very table before")
+    assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
+    page.get_by_role("button", name=words.WORDS["send_anyway"]["en"]).click()
+    expect(page.locator(".entry")).to_have_count(2)
+    page.context.close()
+
+
+MISTAKES = {
+    "anonymized": {
+        b",sex,age,income,rent\n0,f,20,1,1\n": "check_index",
+        b"PK\x03\x04\x14\x00": "check_excel",
+        GOOD_SECRET: "check_swapped",
+    },
+    "secret": {
+        GOOD_TABLE: "check_swapped",
+        b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)): "check_zero",
+    },
+}
+
+
+def test_common_mistakes_are_told_before_anything_is_sent(browser: Browser, site: str, arena: Arena) -> None:
+    page = opened(browser, site, arena)
+    for name, cases in MISTAKES.items():
+        for content, word in cases.items():
+            page.set_input_files(f"#{name}", csv(content))
+            expect(page.locator(f"#{name}-problems")).to_have_text(words.WORDS[word]["en"])
+    page.set_input_files("#anonymized", csv(b"sex,years,rent,town\nf,20,1,2\n"))
+    expect(page.locator("#anonymized-problems")).to_contain_text("columns that are missing: age, income")
+    expect(page.locator("#anonymized-problems")).to_contain_text("not among the columns: years, town")
+    few = b"\n".join(GOOD_TABLE.split(b"\n")[:11]) + b"\n"
+    page.set_input_files("#anonymized", csv(few))
+    expect(page.locator("#anonymized-problems")).to_contain_text("10 rows; fewer than 20 will be rejected")
+    expect(page.locator("#anonymized-checked")).to_have_text("10 rows, 4 columns")
+    page.context.close()
+
+
+def test_what_a_teammate_sends_appears_by_itself(browser: Browser, site: str, arena: Arena) -> None:
+    page = opened(browser, site, arena)
+    expect(page.locator(".entry")).to_have_count(0)
+    arena.submit("red")
+    expect(page.locator(".entry")).to_have_count(1, timeout=20_000)
+    expect(page.locator("#caps .number").first).to_contain_text("1 / ")
+    page.context.close()
+
+
+def test_the_columns_of_a_table_stay_in_their_box(browser: Browser, site: str, arena: Arena) -> None:
+    page = opened(browser, site, arena)
+    page.set_viewport_size({"width": 390, "height": 800})
+    for summary in page.locator("#upload summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.context.close()

@@ -1,0 +1,79 @@
+"""Mistakes that many make once, found in the files as they came: what to do is said beside what is wrong.
+
+The check in the browser (``static/check.js``) says the same before anything is sent.
+"""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Found = tuple[str, dict[str, Any]]
+"""A word, and what is written into it."""
+
+ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How the files of spreadsheets begin, of today's and of those before."""
+DIRECTIONS = ("original_row", "anonymized_row")
+INDEX = ("", "index", "Unnamed: 0")
+"""What the column of a data frame's row labels is called."""
+HEAD = 64 * 1024
+NAMED = 8
+"""How many columns are named."""
+
+
+def mistakes_of(
+    files: Mapping[str, bytes], headers: Mapping[str, Sequence[str]], *, secret: str, originals: int
+) -> dict[str, list[Found]]:
+    """What is recognized in each file; ``headers``: of each public file, as they must be."""
+    tables = {name: of_table(files[name], header) for name, header in headers.items() if name in files}
+    known = [tuple(header) for header in headers.values()]
+    others = {secret: of_secret(files[secret], known, originals)} if secret in files else {}
+    return {name: found for name, found in (tables | others).items() if found}
+
+
+def of_table(content: bytes, expected: Sequence[str]) -> list[Found]:
+    if content.startswith(ARCHIVES):
+        return [("check_excel", {})]
+    header = header_in(content)
+    if len(header) == 1 and header[0] in DIRECTIONS:
+        return [("check_swapped", {})]
+    if header[1:] == list(expected) and header[0] in INDEX:
+        return [("check_index", {})]
+    missing = [name for name in expected if name not in header]
+    extra = [name for name in header if name not in expected]
+    found = [("check_missing", {"names": names_of(missing)})] if missing else []
+    return found + ([("check_extra", {"names": names_of(extra)})] if extra else [])
+
+
+def of_secret(content: bytes, tables: Sequence[tuple[str, ...]], originals: int) -> list[Found]:
+    if content.startswith(ARCHIVES):
+        return [("check_excel", {})]
+    header = header_in(content)
+    if tuple(header) in tables:
+        return [("check_swapped", {})]
+    return [("check_zero", {})] if header == ["original_row"] and from_zero(content, originals) else []
+
+
+def from_zero(content: bytes, originals: int) -> bool:
+    """Whether rows are counted from 0: there is a row 0, and none that would be one too many."""
+    numbers = [int(each) for each in re.findall(rb"(?m)^[ \t]*([0-9]{1,9})[ \t]*\r?$", content)]
+    return 0 in numbers and max(numbers) < originals
+
+
+def header_in(content: bytes) -> list[str]:
+    """The cells of the first line, as far as it can be read."""
+    head = content[:HEAD]
+    try:
+        text = head.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = head.decode("cp932", errors="replace")
+    try:
+        return next(csv.reader([re.split(r"[\r\n]", text, maxsplit=1)[0]]), [""])
+    except csv.Error:
+        return [""]
+
+
+def names_of(names: Sequence[str]) -> str:
+    """The first of them; a file of strangers may have thousands."""
+    shown = ", ".join(name[:40] for name in names[:NAMED])
+    return f"{shown}, … (+{len(names) - NAMED})" if len(names) > NAMED else shown
