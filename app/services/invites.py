@@ -3,13 +3,14 @@
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
-from sqlalchemy import Select, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, exists, func, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Invite, Team
-from app.errors import WrongCredential
+from app.db.models import AuditEntry, Competition, Invite, Team
+from app.errors import Conflict, NotFound, WrongCredential
 from app.services import accounts, audit, competitions, teams
 from app.services.accounts import Principal
 
@@ -24,12 +25,67 @@ class Invitation:
     team: Team | None
 
 
-def for_teams(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
-    """A code with which ``uses`` teams are founded; by an organizer."""
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An invite with which teams may still be founded; ``by``: who made it, where that was noted."""
+
+    invite: Invite
+    by: str | None
+
+
+def for_teams(
+    session: Session, principal: Principal, slug: str, *, uses: int = 1, invite_id: UUID | None = None
+) -> str:
+    """A code with which ``uses`` teams are founded; by an organizer.
+
+    ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
+    """
     competition = competitions.find(session, slug)
     competitions.require_organizer(session, competition.id, principal)
-    audit.record(session, principal, "invite.create", competition_id=competition.id, after={"teams": uses})
-    return create(session, competition.id, uses=uses)
+    invite_id = invite_id or uuid4()
+    code = create(session, competition.id, uses=uses, invite_id=invite_id)
+    audit.record(
+        session,
+        principal,
+        "invite.create",
+        competition_id=competition.id,
+        subject=str(invite_id),
+        after={"teams": uses},
+    )
+    return code
+
+
+def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Open]:
+    """The invites with which teams may still be founded, newest first; for the organizers."""
+    competition = competitions.for_revision(session, principal, slug)
+    found = session.scalars(
+        select(Invite).where(*founding(competition.id)).order_by(Invite.created_at.desc(), Invite.id)
+    ).all()
+    noted = select(AuditEntry.subject, AuditEntry.actor).where(
+        AuditEntry.competition_id == competition.id,
+        AuditEntry.action == "invite.create",
+        AuditEntry.subject.in_([str(one.id) for one in found]),
+    )
+    makers: dict[str, str] = dict(iter(session.execute(noted)))
+    return [Open(one, makers.get(str(one.id))) for one in found]
+
+
+def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:
+    """No more teams are founded with this invite; by an organizer."""
+    competition = competitions.for_revision(session, principal, slug)
+    mine = select(Invite).where(Invite.id == invite_id, *founding(competition.id))
+    found = session.scalar(mine.with_for_update())
+    if found is None:
+        raise NotFound("the competition has no such open invite", code="no_such_invite")
+    left, found.uses_left = found.uses_left, 0
+    audit.record(
+        session,
+        principal,
+        "invite.withdraw",
+        competition_id=competition.id,
+        subject=str(found.id),
+        before={"teams": left},
+    )
 
 
 def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
@@ -40,29 +96,43 @@ def for_members(session: Session, principal: Principal, slug: str, *, uses: int 
     return create(session, competition.id, team_id=team.id, uses=uses)
 
 
-def create(session: Session, competition_id: UUID, *, team_id: UUID | None = None, uses: int) -> str:
+def create(
+    session: Session,
+    competition_id: UUID,
+    *,
+    team_id: UUID | None = None,
+    uses: int,
+    invite_id: UUID | None = None,
+) -> str:
     """A new code in clear: it is shown once, only its digest is kept."""
     code = secrets.token_urlsafe(12)
-    session.add(
-        Invite(
-            competition_id=competition_id,
-            team_id=team_id,
-            digest=accounts.digest(code),
-            uses_left=uses,
-            expires_at=func.clock_timestamp() + LIFE,
-        )
+    made = insert(Invite).values(
+        id=invite_id or uuid4(),
+        competition_id=competition_id,
+        team_id=team_id,
+        digest=accounts.digest(code),
+        uses_left=uses,
+        expires_at=func.clock_timestamp() + LIFE,
     )
+    added = session.scalar(made.on_conflict_do_nothing(index_elements=[Invite.id]).returning(Invite.id))
+    if added is None:
+        raise Conflict("this invite has been made already", code="invite_made")
     return code
 
 
-def teams_invited(session: Session, competition_id: UUID) -> bool:
-    """Whether there is a team, or a code with which one may still be founded."""
-    open_code = exists().where(
+def founding(competition_id: UUID) -> tuple[ColumnElement[bool], ...]:
+    """Invites of a competition with which a team may still be founded."""
+    return (
         Invite.competition_id == competition_id,
         Invite.team_id.is_(None),
         Invite.uses_left > 0,
         Invite.expires_at > func.clock_timestamp(),
     )
+
+
+def teams_invited(session: Session, competition_id: UUID) -> bool:
+    """Whether there is a team, or a code with which one may still be founded."""
+    open_code = exists().where(*founding(competition_id))
     founded = exists().where(Team.competition_id == competition_id, Team.baseline.is_(False))
     return bool(session.scalar(select(open_code | founded)))
 

@@ -193,6 +193,26 @@ def test_an_invite_is_shown_once_and_founds_as_many_teams_as_it_says(arena: Aren
         assert (refused.status_code, said("problem_invalid_uses") in refused.text) == (422, True)
 
 
+def test_open_invites_are_listed_and_withdrawn_and_a_form_sent_twice_makes_one(arena: Arena) -> None:
+    (key,) = re.findall(r'name="key" value="([0-9a-f-]+)"', read(arena, "/teams"))
+    made = send(arena, f"{DESK}/teams/invites", {"uses": "3", "key": key}, organizer=True)
+    (code,) = re.findall(r"/sign-up\?invite=([\w-]+)<", made.text)
+    again = send(arena, f"{DESK}/teams/invites", {"uses": "3", "key": key}, organizer=True)
+    assert (again.status_code, code in again.text) == (409, False)
+    assert said("problem_invite_made") in unescape(again.text)
+    shown = read(arena, "/teams")
+    assert shown.count(said("run_invite_left", n=3)) == 1
+    assert re.search(r"\(organizer \d+\) · " + said("run_invite_until"), shown)
+    assert key[:8] in read(arena, "/audit")
+    path = f"{DESK}/teams/invites/{key}/withdraw"
+    assert send(arena, path, organizer=True).headers["location"].endswith("?done=invite_withdrawn")
+    assert said("run_open_invites") not in read(arena, "/teams")
+    body = {"invite": code, "team": "late", "name": "late comer", "password": PASSWORD}
+    assert arena.client.post(f"{API}/signup", json=body).json()["code"] == "invalid_invite"
+    assert send(arena, path, organizer=True).status_code == 404
+    assert page(arena, f"{DESK}/teams/invites", organizer=True).status_code == 303
+
+
 def test_a_password_link_is_shown_once_and_works(arena: Arena) -> None:
     arena.team("red")
     shown = read(arena, f"/teams/{team_id('red')}")

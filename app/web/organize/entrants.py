@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Annotated, Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
@@ -30,19 +30,42 @@ def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     return shown(request, principal, slug)
 
 
+@router.get("/invites")
+def back_to_the_list(slug: str) -> Response:
+    """The address of the answer to the form, opened anew: the link is shown once."""
+    return see(f"/competitions/{slug}/organize/teams")
+
+
 @router.post("/invites")
-def invite(request: Request, slug: str, principal: SignedIn, uses: Text = "1") -> Response:
-    """The link is shown in this answer and nowhere else."""
+def invite(request: Request, slug: str, principal: SignedIn, uses: Text = "1", key: Text = "") -> Response:
+    """The link is shown in this answer and nowhere else; the same form sent again makes no other one."""
     try:
         number = whole(uses, code="invalid_uses")
         if not 1 <= number <= MOST_TEAMS:
             raise InvalidInput(f"from 1 to {MOST_TEAMS} teams", code="invalid_uses")
         with transaction() as session:
-            code = invites.for_teams(session, principal, slug, uses=number)
+            code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))
     except DomainError as problem:
         return shown(request, principal, slug, problem=problem, typed={"uses": uses})
     link = f"{origin(request)}/sign-up?invite={code}"
     return shown(request, principal, slug, invite={"link": link, "code": code, "uses": number})
+
+
+def identifier(key: str) -> UUID | None:
+    try:
+        return UUID(key)
+    except ValueError:
+        return None
+
+
+@router.post("/invites/{invite_id}/withdraw")
+def withdraw_invite(request: Request, slug: str, invite_id: UUID, principal: SignedIn) -> Response:
+    try:
+        with transaction() as session:
+            invites.withdraw(session, principal, slug, invite_id)
+    except DomainError as problem:
+        return shown(request, principal, slug, problem=problem)
+    return see(f"/competitions/{slug}/organize/teams", done="invite_withdrawn")
 
 
 @router.post("/organizers")
@@ -189,6 +212,7 @@ def shown(
         frame = organizers_frame(session, principal, slug)
         found = teams.entrants(session, principal, slug)
         people = organizers.listed(session, principal, slug)
+        open_invites = invites.open_for_teams(session, principal, slug)
     return page(
         request,
         principal,
@@ -198,6 +222,8 @@ def shown(
         organizers=people,
         typed=typed or {},
         invite=invite,
+        invites=open_invites,
+        key=uuid4(),
         most=MOST_TEAMS,
         **trouble(request, problem),
     )

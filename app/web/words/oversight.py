@@ -10,6 +10,10 @@ WORDS: dict[str, dict[str, str]] = {
     "act_competition_revise": {"en": "Competition file changed", "ja": "設定ファイルを変更"},
     "act_finals_freeze": {"en": "Finals frozen", "ja": "最終提出を確定"},
     "act_invite_create": {"en": "Invite made", "ja": "招待リンクを作成"},
+    "act_invite_withdraw": {
+        "en": "Invite withdrawn",
+        "ja": "招待を取り下げ",
+    },
     "act_organizer_add": {"en": "Organizer added", "ja": "主催者を追加"},
     "act_organizer_remove": {"en": "Organizer removed", "ja": "主催者を削除"},
     "act_original_drop": {"en": "Original data dropped", "ja": "元データを破棄"},
@@ -44,6 +48,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "終了時刻を変更しました。チームに知らせてください。",
     },
     "done_granted": {"en": "The quota is granted.", "ja": "上限を追加しました。"},
+    "done_invite_withdrawn": {
+        "en": "The invite is withdrawn.",
+        "ja": "招待を取り下げました。",
+    },
     "done_organizer_added": {"en": "The organizer has been added.", "ja": "主催者を追加しました。"},
     "done_organizer_removed": {"en": "The organizer has been removed.", "ja": "主催者を削除しました。"},
     "done_paused": {
@@ -115,12 +123,20 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "An invite is for 1 to 1,000 teams.",
         "ja": "招待できるのは 1〜1,000 チームです。",
     },
+    "problem_invite_made": {
+        "en": "This form has made an invite already: it is in the list of open invites. Its link cannot be shown again.",
+        "ja": "このフォームの招待は作成済みです(「有効な招待」の一覧にあります)。リンクは再表示できません。",
+    },
     "problem_last_organizer": {"en": "The last organizer stays.", "ja": "最後の主催者は削除できません。"},
     "problem_no_such_act": {
         "en": "A phase is extended, paused or resumed.",
         "ja": "フェーズに対してできるのは、延長・一時停止・再開だけです。",
     },
     "problem_no_such_baseline": {"en": "There is no such baseline.", "ja": "その参考行はありません。"},
+    "problem_no_such_invite": {
+        "en": "There is no such open invite: it may be used up or withdrawn already.",
+        "ja": "その招待はありません。すでに使い切られたか、取り下げられています。",
+    },
     "problem_no_such_organizer": {
         "en": "This competition has no such organizer.",
         "ja": "その主催者はいません。",

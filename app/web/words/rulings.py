@@ -101,12 +101,32 @@ WORDS: dict[str, dict[str, str]] = {
     "run_granted": {"en": "Granted so far", "ja": "これまでの追加"},
     "run_identifier": {"en": "Identifier", "ja": "ID"},
     "run_in_comment": {"en": "Text in the comment", "ja": "コメント内の文字列"},
+    "run_invite_left": {
+        "en": "for {n} more teams",
+        "ja": "残り {n} チーム",
+    },
     "run_invite_made": {"en": "Invite for new teams: {n}", "ja": "招待リンク({n} チーム分)"},
+    "run_invite_made_at": {
+        "en": "made",
+        "ja": "作成:",
+    },
     "run_invite_note": {
         "en": "With an invite somebody founds a team; more members join by the team’s own invites.",
         "ja": "招待リンクでチームを新規登録できます。メンバーの追加はチーム自身の招待で行います。",
     },
     "run_invite_teams": {"en": "Invite teams", "ja": "チームの招待"},
+    "run_invite_until": {
+        "en": "until",
+        "ja": "期限:",
+    },
+    "run_invite_withdraw": {
+        "en": "Withdraw the invite",
+        "ja": "招待を取り下げる",
+    },
+    "run_invite_withdraw_note": {
+        "en": "Nobody founds a team with it any more. Teams that were founded with it stay.",
+        "ja": "この招待ではチームを登録できなくなります。登録済みのチームはそのまま残ります。",
+    },
     "run_limit": {"en": "Limit", "ja": "上限"},
     "run_link_made": {"en": "Link for a new password: {name}", "ja": "パスワード設定リンク:{name}"},
     "run_link_until": {"en": "It works once, until", "ja": "1 回のみ有効です。期限:"},
@@ -133,6 +153,14 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "参考行の提出です。チームはなく、攻撃対象にもなりません。削除は次のページで行えます:",
     },
     "run_older": {"en": "Older", "ja": "さらに前"},
+    "run_open_invites": {
+        "en": "Open invites",
+        "ja": "有効な招待",
+    },
+    "run_open_invites_note": {
+        "en": "A link cannot be shown again. If it is lost, withdraw the invite and make another.",
+        "ja": "リンクは再表示できません。紛失した場合は招待を取り下げて、作り直してください。",
+    },
     "run_organizers": {"en": "Organizers", "ja": "主催者"},
     "run_out": {"en": "disqualified", "ja": "失格"},
     "run_overall": {"en": "Overall", "ja": "総合"},

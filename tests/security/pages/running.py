@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID, uuid4
 
 from sqlalchemy import select
 
 from app.db.models import Competition
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.services import accounts, rehearsals
+from app.services import accounts, invites, rehearsals
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, noisy_release, numbers
 
@@ -36,7 +37,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {DESK}/rescores/{{rescore_id}}/apply": (303, 403, 403, 409, 403, 409),
     f"POST {DESK}/rescores/{{rescore_id}}/cancel": ONCE,
     f"GET {DESK}/teams": SEEN,
+    f"GET {DESK}/teams/invites": (303,) * 6,
     f"POST {DESK}/teams/invites": SEEN,
+    f"POST {DESK}/teams/invites/{{invite_id}}/withdraw": DONE,
     f"POST {DESK}/teams/organizers": DONE,
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": DONE,
     f"GET {DESK}/teams/{{team_id}}": SEEN,
@@ -74,6 +77,14 @@ def an_organizers_name(_: Any = None) -> str:
 def an_organizer(stage: Any) -> dict[str, str]:
     path = f"/competitions/{stage.arena.slug}/organizers"
     return {"user_id": stage.arena.post(path, json={"name": an_organizers_name()}).json()["user_id"]}
+
+
+def an_invite(stage: Any) -> dict[str, UUID]:
+    made = uuid4()
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == stage.arena.slug)).one()
+        invites.create(session, row.id, uses=1, invite_id=made)
+    return {"invite_id": made}
 
 
 def a_member(stage: Any) -> dict[str, str]:
@@ -115,6 +126,7 @@ PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/phases/{{name}}/{{act}}": lambda _: {"act": "extend"},
     f"GET {DESK}/submissions/{{submission_id}}/{{act}}": lambda _: {"act": "disqualify"},
     f"GET {DESK}/teams/{{team_id}}/{{act}}": lambda _: {"act": "disqualify"},
+    f"POST {DESK}/teams/invites/{{invite_id}}/withdraw": an_invite,
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": an_organizer,
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": a_member,
     f"POST {DESK}/baselines/{{team_id}}/remove": a_baseline,
