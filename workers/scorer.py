@@ -17,10 +17,11 @@ from typing import Any, BinaryIO
 from app import storage
 from app.errors import NotFound, Unavailable
 from app.scoring import kernels
+from app.scoring.competition import Competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
-from app.scoring.excessive.advisor import Advice
 from app.scoring.excessive.question import Question
 from app.scoring.excessive.question import answer as answer_question
+from app.scoring.fingerprint import fingerprint
 from app.scoring.permutation import source_from_secret
 from app.scoring.tracks import TRACKS
 from workers.prepared import prepared_original
@@ -56,7 +57,7 @@ def answer(request: dict[str, Any], answers: BinaryIO) -> None:
     try:
         work = advise if "question" in request else score
         found = work(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
-        say({"verdict": found.to_json(), "scorer": SCORER})
+        say({"verdict": found, "scorer": SCORER})
     except (NotFound, Unavailable):
         say({"failed": "storage"})
     except MemoryError:
@@ -67,7 +68,7 @@ def answer(request: dict[str, Any], answers: BinaryIO) -> None:
         say({"failed": "crash"})
 
 
-def score(request: dict[str, Any], progress: Progress) -> Verdict:
+def score(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     data = Path(request["data"])
     digests = tuple(sorted(request["original"].items()))
     competition, tables, prepared = prepared_original(data, digests, request["competition_file"])
@@ -79,13 +80,26 @@ def score(request: dict[str, Any], progress: Progress) -> Verdict:
         originals=track.individuals(tables),
         anonymized=track.individuals(release),
     )
-    return evaluate(competition, prepared, release, source, progress=progress)
+    verdict = evaluate(competition, prepared, release, source, progress=progress)
+    return verdict.to_json() | {"resembles": resembled(competition, prepared, verdict)}
 
 
-def advise(request: dict[str, Any], progress: Progress) -> Advice:
+def resembled(competition: Competition, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
+    """The sample methods that the release resembles; the evidence, which is long, for the closest only."""
+    alike = [each.to_json() for each in fingerprint(competition, prepared, verdict)]
+    return alike[:1] + [without_evidence(each) for each in alike[1:]]
+
+
+def without_evidence(alike: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in alike.items() if name != "evidence"}
+
+
+def advise(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     competition, _, prepared = prepared_original(Path(request["data"]), digests, request["competition_file"])
-    return answer_question(Question(**request["question"]), competition, prepared, progress=progress)
+    return answer_question(
+        Question(**request["question"]), competition, prepared, progress=progress
+    ).to_json()
 
 
 if __name__ == "__main__":

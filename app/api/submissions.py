@@ -105,7 +105,8 @@ class SubmissionOut(Receipt):
     failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
     scorer: str | None
     result: Annotated[
-        dict[str, Any] | None, Field(description="as `anoncup score --json` prints it, with every measure")
+        dict[str, Any] | None,
+        Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
     ]
 
 

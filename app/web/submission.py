@@ -15,6 +15,7 @@ from app.services.boards import anonymization
 from app.services.boards.anonymization import Board
 from app.transaction import transaction
 from app.web import words
+from app.web.costs import costs_of
 from app.web.frame import Frame, frame_of
 from app.web.rows import lines_of, rows_as_seen
 from app.web.site import PageRoute, page
@@ -61,6 +62,7 @@ def result_of(
         "measures": measures,
         "strips": strips_of(measures, t),
         "attackers": attackers,
+        "costs": costs_of(measures, attackers, result),
         "rates": attackers_of(attackers, t),
         "limit": limit,
         "distances": distances_of(result, limit, t),

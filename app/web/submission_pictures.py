@@ -69,6 +69,7 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
         # The threshold of Approach I is on the distance to others, which is not what is drawn.
         threshold=excessive["threshold"] if limit.which else None,
         mean=excessive["mean"],
+        each=limit.which == "largest",
         identifier="distances",
     )
 

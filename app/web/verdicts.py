@@ -30,7 +30,7 @@ class MeasureLine:
 
 @dataclass(frozen=True, slots=True)
 class AttackerLine:
-    """``counts``: towards E; ``decides``: it is the one that E is."""
+    """``counts``: towards E; ``decides``: its rate is E, perhaps not it alone."""
 
     name: str
     entry: Json
@@ -92,15 +92,13 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
 
 def attacker_lines(competition: Competition, verdict: Json) -> list[AttackerLine]:
     found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
-    deciding = max(
-        (name for name, _ in found if does_count(competition, name)),
-        key=lambda name: verdict["attackers"][name]["rate"],
-        default=None,
-    )
-    return [
-        AttackerLine(name, entry, counts=does_count(competition, name), decides=name == deciding)
-        for name, entry in found
-    ]
+    largest = max((entry["rate"] for name, entry in found if does_count(competition, name)), default=None)
+    return [attacker_line(competition, name, entry, largest) for name, entry in found]
+
+
+def attacker_line(competition: Competition, name: str, entry: Json, largest: float | None) -> AttackerLine:
+    counts = does_count(competition, name)
+    return AttackerLine(name, entry, counts=counts, decides=counts and entry["rate"] == largest)
 
 
 def does_count(competition: Competition, name: str) -> bool:

@@ -244,6 +244,9 @@ def test_what_lies_beyond_the_threshold_is_hatched_and_counted() -> None:
     assert value_at(figure, float(cut[1:].split()[0])) == pytest.approx(0.25, abs=1e-3)
     assert figure.description.endswith("Mean: 0.12; threshold: 0.25; beyond the threshold: 1.")
     assert [entry.text for entry in figure.legend] == [words.beyond]
+    averaged = histogram([5, 3, 2, 1], words, least=0, largest=0.4, threshold=0.25, mean=0.12, each=False)
+    assert "hatched" not in averaged.svg  # the mean alone is held against it
+    assert averaged.legend == ()
     within = histogram([5, 3], words, least=0, largest=0.2, threshold=0.3)
     assert "hatched" not in within.svg
     assert within.legend == ()

@@ -1,6 +1,7 @@
 """The page of one submission: what each number means and adds, how near the limit, who may see it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -9,6 +10,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services.competitions import published_file
 from app.web import words
+from app.web.costs import costs_of
 from app.web.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -33,11 +35,52 @@ def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
 
 def test_the_attacker_that_decides_has_the_rate_that_is_the_risk(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
-    (deciding,) = (
-        line for line in attacker_lines(parse_competition(competition_file()), result) if line.decides
-    )
-    assert deciding.counts
-    assert deciding.entry["rate"] == result["security"]
+    lines = attacker_lines(parse_competition(competition_file()), result)
+    deciding = [line for line in lines if line.decides]
+    assert deciding
+    assert all(line.counts and line.entry["rate"] == result["security"] for line in deciding)
+
+
+def attackers(**rates: float) -> dict[str, dict[str, float]]:
+    return {name: {"rate": rate} for name, rate in rates.items()}
+
+
+def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
+    rules = parse_competition(competition_file())
+    found = attacker_lines(rules, {"attackers": attackers(euc1=0.5, euc2=0.5, id_sa=0.2)})
+    assert {line.name for line in found if line.decides} == {"euc1", "euc2"}
+
+
+def test_what_costs_most_is_named_with_all_who_tie() -> None:
+    rules = parse_competition(competition_file())
+    verdict = {
+        "attackers": attackers(euc1=1.0, euc2=1.0, id_sa=0.2),
+        "measures": {"mean_mae": {"value": 1.0}, "information_loss": {"value": 0.5}},
+        "security": 1.0,
+        "utility": 0.3,
+    }
+    rules = replace(rules, scales={"mean_mae": 10.0, "information_loss": 1.0})
+    measures = measure_lines(rules, verdict, None)
+    costs = costs_of(measures, attacker_lines(rules, verdict), verdict)
+    assert (costs.more, costs.everybody) == ("risk", True)
+    assert {line.name for line in costs.attackers} == {"euc1", "euc2"}
+    assert costs.measure is not None
+    assert costs.measure.name == "information_loss"
+    untouched = costs_of([], [], {"security": 0.0, "utility": 0.0})
+    assert (untouched.more, untouched.attackers, untouched.measure) == ("nothing", (), None)
+
+
+def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena) -> None:
+    identifier = scored(arena)
+    alike = arena.submission(identifier, "red")["result"]["resembles"]
+    assert alike[0]["evidence"]
+    assert all("evidence" not in each for each in alike[1:])
+    for shown in (
+        page(arena, f"/submissions/{identifier}", team="red"),
+        page(arena, f"/submissions/{identifier}", organizer=True),
+    ):
+        assert words.WORDS["fingerprint_note"]["en"] in shown.text
+        assert " + ".join(alike[0]["methods"]) in shown.text
 
 
 @pytest.mark.parametrize(

@@ -47,19 +47,24 @@ def histogram(
     largest: float,
     threshold: float | None = None,
     mean: float | None = None,
+    each: bool = True,
     identifier: str = "histogram",
 ) -> Figure:
-    """Counts in equal bins from ``least`` to ``largest``; what lies above the threshold is hatched."""
+    """Counts in equal bins from ``least`` to ``largest``.
+
+    ``each``: every one is held against the threshold, so what lies above it is hatched; else the mean is.
+    """
     bins = bins_of(counts, least, largest)
     limit, middle = finite(threshold), finite(mean)
+    beyond = limit if each else None
     return Figure(
         identifier,
         words.title,
         description(bins, limit, middle, words),
-        drawn(bins, limit, middle, words, identifier),
+        drawn(bins, limit, middle, words, identifier, beyond=beyond),
         head=(words.low, words.high, words.y),
         rows=tuple((one.low, one.high, one.count) for one in bins),
-        legend=legend(bins, limit, words, identifier),
+        legend=legend(bins, beyond, words, identifier),
     )
 
 
@@ -92,7 +97,13 @@ def legend(
 
 
 def drawn(
-    bins: Sequence[Bin], threshold: float | None, mean: float | None, words: HistogramWords, identifier: str
+    bins: Sequence[Bin],
+    threshold: float | None,
+    mean: float | None,
+    words: HistogramWords,
+    identifier: str,
+    *,
+    beyond: float | None,
 ) -> Markup:
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
     x = level_axis(ends)
@@ -105,7 +116,7 @@ def drawn(
         HEIGHT,
         beyond_pattern(identifier),
         grid(room, x_title=words.x, y_title=words.y, over=2.2 * LINE + 0.8 * LETTER),
-        bars(bins, room, words.point, beyond=threshold, hatch=identifier),
+        bars(bins, room, words.point, beyond=beyond, hatch=identifier),
         *rules(room, threshold, mean, words),
         live=True,
     )

@@ -13,9 +13,34 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "contribution": {"en": "Adds to U", "ja": "U への寄与"},
     "correct": {"en": "Found", "ja": "的中"},
+    "cost_attackers": {
+        "en": "Risk: {rate} of the individuals are found again by {names}.",
+        "ja": "リスク:{names}が個人の {rate} を再識別しました。",
+    },
+    "cost_both": {
+        "en": "Risk and utility loss cost you the same.",
+        "ja": "リスクと有用性損失は同じ大きさです。",
+    },
+    "cost_everybody": {
+        "en": "Risk: everybody is found again by {names}.",
+        "ja": "リスク:{names}が全員を再識別しました。",
+    },
+    "cost_measure": {
+        "en": "Of the utility loss {utility}, most comes from “{name}”: {adds}.",
+        "ja": "有用性損失 {utility} のうち最も大きいのは「{name}」の {adds} です。",
+    },
+    "cost_nothing": {
+        "en": "Nobody is found again and nothing is lost.",
+        "ja": "再識別された人はなく、有用性の損失もありません。",
+    },
+    "cost_risk": {"en": "Risk costs you most.", "ja": "最も影響が大きいのはリスクです。"},
+    "cost_utility": {
+        "en": "Lost utility costs you most.",
+        "ja": "最も影響が大きいのは有用性の損失です。",
+    },
     "counts": {"en": "Counts", "ja": "集計対象"},
     "counts_no": {"en": "only reported", "ja": "参考値"},
-    "counts_this": {"en": "this is E", "ja": "これが E"},
+    "counts_this": {"en": "this rate is E", "ja": "この値が E"},
     "counts_yes": {"en": "yes", "ja": "対象"},
     "direction": {"en": "Better", "ja": "方向"},
     "distances_beyond": {"en": "Beyond the threshold", "ja": "しきい値を超える個人"},
@@ -52,8 +77,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "削除された個人の距離は 1 とみなします。",
     },
     "excessive_far": {
-        "en": "The {which} distance is {value}: {share} % of what is allowed, so there is room.",
-        "ja": "{which}距離は {value}(上限の {share}%)で、余裕があります。",
+        "en": "The {which} distance is {value}: {share} % of what is allowed.",
+        "ja": "{which}距離は {value}(上限の {share}%)です。",
     },
     "excessive_near": {
         "en": "The {which} distance is {value}: {share} % of what is allowed. Little more change would be rejected.",
@@ -92,6 +117,8 @@ WORDS: dict[str, dict[str, str]] = {
     "intervals_title": {"en": "What each attacker finds", "ja": "攻撃者ごとの再識別率"},
     "largest": {"en": "Largest", "ja": "最大"},
     "mean": {"en": "Mean", "ja": "平均"},
+    "list_and_more": {"en": " and {count} more", "ja": " ほか {count} 手法"},
+    "list_comma": {"en": ", ", "ja": "、"},
     "measure": {"en": "Measure", "ja": "指標"},
     "measures_note": {
         "en": "A measure that weighs in U is divided by its scale (its value on data that keep nothing but the columns' marginals), cut at 1, and weighted.",
