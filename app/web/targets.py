@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,14 +12,16 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Guess, State, Target
-from app.errors import DomainError, InvalidUpload, NotFound
+from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
 from app.scoring.tracks import TRACKS
 from app.services import guesses, quota, targets
 from app.services.accounts import Principal
 from app.services.targets import Shown
 from app.transaction import transaction
+from app.web import words
 from app.web.frame import Frame, frame_of
+from app.web.receiving import check_words
 from app.web.site import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)
@@ -110,11 +112,33 @@ def target_page(
     """One target; ``problem``: why a guess on it was refused."""
     with transaction() as session:
         content = target_content(session, principal, target_id)
+    content["check_words"] = check_words(words.in_language(words.language_of(request)))
     if problem is None:
         return page(request, principal, "target.html", **content)
     if isinstance(problem, InvalidUpload):
-        content |= {"problems": problem.problems, "total": problem.total}
+        content |= {"problems": grouped(problem.problems), "total": problem.total}
     return again(request, principal, "target.html", problem, **content)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Problems of one kind in rows that follow each other, up to ``last``; of the whole file, one without rows."""
+
+    first: Problem
+    last: int | None
+    count: int = 1
+
+
+def grouped(problems: Sequence[Problem]) -> list[Alike]:
+    """Each run of rows with the same problem as one."""
+    found: list[Alike] = []
+    for one in problems:
+        before = found[-1] if found else None
+        if before and before.first.code == one.code and before.last is not None and one.row == before.last + 1:
+            found[-1] = replace(before, last=one.row, count=before.count + 1)
+        else:
+            found.append(Alike(one, one.row))
+    return found
 
 
 def target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
@@ -133,6 +157,11 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "originals": frame.row.original_rows or 0,
         "salt": salt_of(session, frame.row, target),
         "open": may_guess(frame, shown),
+        "checks": {
+            "rows": target.rows,
+            "originals": frame.row.original_rows or 0,
+            "most": frame.competition.limits.file_mb * 2**20,
+        },
         "guide": guide(frame),
     }
 

@@ -88,6 +88,22 @@ def test_a_guess_from_the_page_is_judged_and_told_at_once_where_that_is_the_rule
     assert left[1] == "2"
 
 
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_what_became_of_the_last_guess_is_said_on_top(client: TestClient, language: str) -> None:
+    contest, submission, target = attacked(client)
+    guess(contest, target, contest.right_on(submission, 7))
+
+    def last() -> str:
+        shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+        (found,) = re.findall(r'<p id="last-guess".*?</p>', shown, re.DOTALL)
+        return str(found)
+
+    assert said("last_guess_waits", language) in last()
+    judge_everything()
+    told = said("last_guess_told", language).format(right=7, rows=ROWS, rate="0.1750")
+    assert told in unescape(last())
+
+
 @pytest.mark.parametrize("feedback", ["hidden", "daily"])
 def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feedback: str) -> None:
     contest, submission, target = attacked(client, feedback=feedback)
@@ -132,7 +148,8 @@ def test_a_malformed_guess_is_explained_and_costs_no_guess(
 def test_the_rows_that_are_wrong_are_named(client: TestClient) -> None:
     contest, _, target = attacked(client)
     shown = text_of(guess(contest, target, b"original_row\n" + b"1\n" * 4 + b"99\n" * (ROWS - 4)))
-    assert f"Row 5: A row number lies between 0 and {ROWS}." in shown
+    assert f"Rows 5–24: A row number lies between 0 and {ROWS}." in shown
+    assert shown.count("A row number lies between") == 1
     assert "The first 20 of 36:" in shown
 
 

@@ -31,6 +31,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "{rows} {rows:row|rows}, {columns} {columns:column|columns}",
         "ja": "{rows} 行、{columns} 列",
     },
+    "check_good_guess": {
+        "en": "{rows} {rows:row|rows}, {answered} of them answered",
+        "ja": "{rows} 行、うち回答 {answered} 行",
+    },
     "check_good_lines": {
         "en": "{rows} {rows:line|lines} below the header",
         "ja": "ヘッダーの下に {rows} 行",

@@ -1,0 +1,28 @@
+// A guess is checked when its file is chosen: a malformed one would cost an attempt.
+import { checkGuess } from "./check.js";
+import { droppable, show } from "./files.js";
+
+const form = document.getElementById("guessing");
+const input = document.getElementById("guess");
+const words = JSON.parse(form.dataset.words);
+const said = form.querySelector(".said");
+let turn = 0;
+
+async function checked() {
+  turn += 1;
+  const mine = turn;
+  const [file] = input.files;
+  said.textContent = "";
+  if (!file) { show(input, words, { found: [] }); return false; }
+  document.getElementById("guess-checked").textContent = words.check_reading;
+  const result = await checkGuess(file, JSON.parse(form.dataset.checks));
+  return mine === turn && show(input, words, result, "check_good_guess");
+}
+
+droppable(input, checked);
+
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (await checked()) form.submit();
+  else said.textContent = words.send_fix;
+});
