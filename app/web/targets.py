@@ -122,7 +122,7 @@ def target_page(
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Problems of one kind in rows that follow each other, up to ``last``; of the whole file, one without rows."""
+    """Problems of one kind in rows that follow each other; ``last``: the row of the last one."""
 
     first: Problem
     last: int | None
@@ -134,7 +134,12 @@ def grouped(problems: Sequence[Problem]) -> list[Alike]:
     found: list[Alike] = []
     for one in problems:
         before = found[-1] if found else None
-        if before and before.first.code == one.code and before.last is not None and one.row == before.last + 1:
+        if (
+            before
+            and before.first.code == one.code
+            and before.last is not None
+            and one.row == before.last + 1
+        ):
             found[-1] = replace(before, last=one.row, count=before.count + 1)
         else:
             found.append(Alike(one, one.row))
