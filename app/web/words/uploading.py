@@ -144,8 +144,8 @@ WORDS: dict[str, dict[str, str]] = {
     "send_stop": {"en": "Stop sending", "ja": "送信を中止"},
     "send_stopped": {"en": "Sending was stopped.", "ja": "送信を中止しました。"},
     "send_twice": {
-        "en": "Your team sent this very table before ({when}). It would be scored the same and use up an attempt.",
-        "ja": "同じ表を {when} に提出済みです。採点結果は変わらず、送信回数が 1 回減ります。",
+        "en": "Your team sent this very table before ({when}). With the same secret it is scored the same, and it uses up an attempt.",
+        "ja": "同じ表を {when} に提出済みです。秘密ファイルも同じなら採点結果は変わらず、送信回数を 1 回使います。",
     },
     "sending": {"en": "Sending {sent} of {all} MB", "ja": "送信中 {sent} / {all} MB"},
     "upload": {"en": "Send a release", "ja": "匿名化データの提出"},

@@ -14,16 +14,16 @@ WORDS: dict[str, dict[str, str]] = {
     "contribution": {"en": "Adds to U", "ja": "U への寄与"},
     "correct": {"en": "Found", "ja": "的中"},
     "cost_attackers": {
-        "en": "Risk: {rate} of the individuals are found again by {names}.",
-        "ja": "リスク:{names}が個人の {rate} を再識別しました。",
+        "en": "{rate} of the individuals are found again by {names}.",
+        "ja": "{names}が個人の {rate} を再識別しました。",
     },
     "cost_both": {
         "en": "Risk and utility loss cost you the same.",
         "ja": "リスクと有用性損失は同じ大きさです。",
     },
     "cost_everybody": {
-        "en": "Risk: everybody is found again by {names}.",
-        "ja": "リスク:{names}が全員を再識別しました。",
+        "en": "Everybody is found again by {names}.",
+        "ja": "{names}が全員を再識別しました。",
     },
     "cost_measure": {
         "en": "Of the utility loss {utility}, most comes from “{name}”: {adds}.",
