@@ -14,6 +14,7 @@ NO_PAGES = (
     "GET /readyz",
     "GET /metrics",
     "GET /static",
+    "GET /competitions/{slug}/submissions/state",  # the tag of that page
     "GET /submissions/{submission_id}/row",  # a part of the page of submissions
     "GET /competitions/{slug}/organize/competition.toml",  # a download
 )
