@@ -194,3 +194,37 @@ def test_with_submissions_a_new_threshold_becomes_a_set(arena: Arena) -> None:
     assert re.match(r"/competitions/small/organize/rescores\?done=", answer.headers["location"])
     assert rule() == before
     assert len(arena.get("/competitions/small/rescores").json()) == 1
+
+
+def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(arena: Arena) -> None:
+    path = made(arena)
+    found = report(path)
+    outside = words.WORDS["adv_outside"]["en"].split("(")[0]
+    for threshold, warned in ((found["threshold"], False), (found["high"] * 1.5, True)):
+        fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
+        assert send(arena, PATH, fields, organizer=True).status_code == 303
+        shown = page(arena, PATH, organizer=True).text
+        assert (outside in shown) is warned
+        assert (f'<a href="{path}">{words.WORDS["report"]["en"]}</a></p>' in shown) is warned
+
+
+def test_what_is_said_of_a_report_that_was_asked_for_goes_when_it_is_done(arena: Arena) -> None:
+    path = asked(arena)
+    said = words.WORDS["done_report_asked"]["en"]
+    assert said in page(arena, f"{path}?done=report_asked", organizer=True).text
+    advising.advise(path.rsplit("/", 1)[1])
+    shown = page(arena, f"{path}?done=report_asked", organizer=True).text
+    assert said not in shown
+    assert "a chance of 2<sup>−4</sup>" in shown
+    assert "2^" not in shown
+
+
+def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> None:
+    def ticked() -> list[str]:
+        return re.findall(r'name="groups" value="(\w+)" checked', page(arena, PATH, organizer=True).text)
+
+    assert ticked() == ["sex", "age"]
+    with transaction() as session:
+        row = competitions.find(session, "small")
+        row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
+    assert ticked() == ["age"]

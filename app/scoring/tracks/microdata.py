@@ -67,10 +67,13 @@ def largest_cell(original: PreparedOriginal) -> float:
 
 
 def group_columns(competition: Competition) -> tuple[Sequence[str], Sequence[str]]:
-    """All quasi-identifiers; and those of the cross-tables, which a cheat keeps for its utility's sake."""
+    """All quasi-identifiers; and those of the cross-tables that weigh, which a cheat keeps for its utility's
+    sake. Where no cross-table weighs, those of any that names its columns."""
     every = columns_of(competition).quasi_identifiers
-    crossed = competition.measures.get("cross_mean", MeasureSettings()).parameters.get("columns", every)
-    return every, cast(Sequence[str], crossed)
+    tables = [competition.measures.get(name, MeasureSettings()) for name in ("cross_mean", "cross_count")]
+    weighing = [one for one in tables if one.weight] or [one for one in tables if "columns" in one.parameters]
+    named = [cast(Sequence[str], one.parameters.get("columns", every)) for one in weighing] or [every]
+    return every, [column for column in every if any(column in columns for columns in named)]
 
 
 def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:

@@ -1,8 +1,10 @@
 """A report of the advisor in words and pictures."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from markupsafe import Markup
 
 from app.web.charts.bounds import Bound, BoundWords, bounds
 from app.web.charts.figure import Figure
@@ -25,10 +27,19 @@ class Advised:
             return "adv_remedy_repeated"
         return "adv_remedy_groups" if "groups have one individual" in said else "adv_remedy_few"
 
-    def chance(self, cheat: Mapping[str, Any]) -> str:
+    def chance(self, cheat: Mapping[str, Any]) -> Markup:
         """How likely more stay in place than the bound reckons with."""
         chance = cheat["log2_chance"]
-        return "0" if chance is None else f"2^{chance:.1f}"
+        return Markup("0") if chance is None else power_of_two(f"{chance:.1f}")
+
+    @property
+    def miss(self) -> Markup:
+        """How likely a cheat slips through."""
+        return power_of_two(f"-{self.report['bits']}")
+
+
+def power_of_two(exponent: str) -> Markup:
+    return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
 def advised(report: Mapping[str, Any], t: Mapping[str, str]) -> Advised:
@@ -40,6 +51,8 @@ def advised(report: Mapping[str, Any], t: Mapping[str, str]) -> Advised:
 
 
 def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Mapping[str, str]) -> Figure:
+    interval = (report["low"], report["high"]) if report["low"] < report["high"] else None
+    separates = interval is not None and report["threshold"] is not None
     words = PanelWords(
         title=t["adv_simulated"],
         x=t["adv_mean_distance"],
@@ -50,11 +63,10 @@ def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Mapping[str, 
         threshold=t["threshold"],
         interval=t["adv_allowed_interval"],
         none=t["adv_nothing_simulated"],
-        said=t["adv_simulated_said"],
+        said=t["adv_simulated_said" if separates else "adv_simulated_alone"],
         each=t["adv_simulated_each"],
         point=t["adv_simulated_point"],
     )
-    interval = (report["low"], report["high"]) if report["low"] < report["high"] else None
     return histograms(kinds, words, interval=interval, threshold=report["threshold"], identifier="simulated")
 
 
@@ -73,4 +85,5 @@ def bounds_of(report: Mapping[str, Any], t: Mapping[str, str]) -> Figure:
         point=t["adv_bounds_point"],
     )
     found = [Bound(**one) for one in report["bounds"]]
-    return bounds(found, words, fixed=report["fixed"], threshold=report["threshold"], identifier="bounds")
+    drawn = bounds(found, words, fixed=report["fixed"], threshold=report["threshold"], identifier="bounds")
+    return replace(drawn, rows=())  # the page itself lists them, and says which are exact

@@ -1,6 +1,7 @@
 """The step of the threshold: the rule, the advisor's reports, one of them with its pictures."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
 from uuid import UUID
@@ -72,7 +73,22 @@ def threshold_page(
         rules=RULES,
         reports=reports,
         working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
+        outside=contradicting(reports, desk),
     )
+
+
+def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdReport | None:
+    """The latest report on these data and this distance, if the threshold in use lies outside of what it
+    allows; of a rule that judges otherwise than reports do, they say nothing."""
+    rule, original = desk.frame.competition.excessive, desk.frame.row.original
+    if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
+        return None
+    for one in reports:
+        if one.report is not None and (one.original, one.report["distance"]) == (original, rule.distance):
+            stands = one.report["threshold"] is not None
+            fits = stands and one.report["low"] < rule.threshold < one.report["high"]
+            return None if fits else one
+    return None
 
 
 def rule_values(competition: Competition) -> dict[str, str]:

@@ -48,6 +48,10 @@ WORDS: dict[str, dict[str, str]] = {
     "adv_fixed_rule": {"en": "reckoned with:", "ja": "想定人数:"},
     "adv_from": {"en": "From", "ja": "以上"},
     "adv_groups": {"en": "What a cheat may keep", "ja": "不正が保つ列"},
+    "adv_groups_all": {
+        "en": "Your cross-tables use every column, so all are ticked. In that many columns hardly anybody agrees with somebody else: if no threshold is found, tick fewer.",
+        "ja": "クロス集計が全列を使う設定のため、すべて選択されています。列が多いと値の一致する人がほとんどいなくなるため、しきい値が見つからない場合は列を減らしてください。",
+    },
     "adv_groups_said": {
         "en": "Somebody who cheats exchanges only people who agree in these columns, so that the table stays useful. Choose those of your cross-tables.",
         "ja": "不正をする側は、表の有用性を保つため、これらの列が一致する人どうしだけを入れ替えると考えます。クロス集計に使う列を選んでください。",
@@ -61,11 +65,19 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "不正を防ぎつつ正当な匿名化の余地を残すしきい値はありません。",
     },
     "adv_nothing_simulated": {"en": "Nothing was simulated.", "ja": "シミュレーションは行われていません。"},
+    "adv_outside": {
+        "en": "The threshold in use ({threshold}) lies outside of what the latest report allows: above {low} and below {high}.",
+        "ja": "使用中のしきい値({threshold})が、最新のレポートの有効範囲({low} より大きく {high} 未満)から外れています。",
+    },
+    "adv_outside_none": {
+        "en": "The latest report finds no threshold that both stops cheats and leaves room for honest teams, and {threshold} is in use.",
+        "ja": "しきい値 {threshold} を使用中ですが、最新のレポートでは、不正を防ぎつつ正当な匿名化の余地を残すしきい値は見つかっていません。",
+    },
     "adv_permutations": {"en": "Permutations", "ja": "置換の数"},
     "adv_recommended": {"en": "Recommended threshold", "ja": "推奨しきい値"},
     "adv_recommended_said": {
-        "en": "Any threshold above {low} and below {high} stops every cheat in the table below, except with a chance of 2^-{bits}. {threshold} is the largest round number among them, and leaves honest teams the most room.",
-        "ja": "{low} より大きく {high} より小さいしきい値なら、下の表の不正をすべて防げます(見逃す確率は 2^-{bits} 未満)。{threshold} はその範囲で最大の切りのよい数で、正当な匿名化の余地が最も大きくなります。",
+        "en": "Any threshold above {low} and below {high} stops every cheat in the table below, except with a chance of {chance}. {threshold} is the largest round number among them, and leaves honest teams the most room.",
+        "ja": "{low} より大きく {high} より小さいしきい値なら、下の表の不正をすべて防げます(見逃す確率は {chance} 未満)。{threshold} はその範囲で最大の切りのよい数で、正当な匿名化の余地が最も大きくなります。",
     },
     "adv_remedy_few": {
         "en": "Individuals are too few or too alike: take more of them, another distance, or less confidence.",
@@ -80,6 +92,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "同じデータの人がいるため、距離では区別できません。別の距離や列を試すか、重複を取り除いてください。",
     },
     "adv_simulated": {"en": "What cheating costs", "ja": "不正による平均距離"},
+    "adv_simulated_alone": {
+        "en": "Mean distances of simulated cheats; no threshold separates them from honest work.",
+        "ja": "不正をシミュレーションした平均距離です。不正と正当な匿名化を分けるしきい値はありません。",
+    },
     "adv_simulated_each": {
         "en": "{name}: {count} permutations, from {least} to {largest}.",
         "ja": "{name}:{count} 通り、{least} から {largest}。",
