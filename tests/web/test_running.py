@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from zoneinfo import ZoneInfo
 
 import pytest
 from fastapi.testclient import TestClient
@@ -130,6 +131,16 @@ def test_a_confirmation_of_windows_that_have_moved_since_is_refused(contest: Con
     answer = send(contest.arena, DESK + "/phases/anonymization/extend", fields, organizer=True)
     assert (answer.status_code, competition_row().file) == (409, before)
     assert said("problem_changed_meanwhile") in unescape(answer.text)
+    typed = datetime.fromisoformat(fields["end"]).astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f'step="1" required value="{typed:%Y-%m-%dT%H:%M:%S}"' in answer.text
+
+
+def test_the_form_of_an_end_holds_its_seconds_and_leads_to_the_starts(contest: Contest) -> None:
+    first = parse_competition(competition_row().file).phases[0]
+    local = first.end.astimezone(ZoneInfo("Asia/Tokyo"))
+    shown = read(contest.arena, "/phases")
+    assert f'value="{local:%Y-%m-%dT%H:%M:%S}"' in shown
+    assert f'{said("run_starts_note")} <a href="{DESK}/basics">' in shown
 
 
 def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:

@@ -163,7 +163,7 @@ def shown(
         "organize/phases.html",
         frame=frame,
         found=found,
-        typed=typed or {},
+        typed=as_fields(typed or {}, frame.competition.timezone),
         local=partial(local, zone=frame.competition.timezone),
         turned={phases.ANONYMIZATION: frame.row.frozen_at, phases.REIDENTIFICATION: frame.row.closed_at},
         **trouble(request, problem),
@@ -172,4 +172,13 @@ def shown(
 
 def local(moment: datetime, *, zone: str) -> str:
     """A moment as a field for date and time takes it, on the competition's clock."""
-    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M")
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def as_fields(typed: dict[str, Any], zone: str) -> dict[str, Any]:
+    """What was typed; a time with an offset, as a confirmation sends it, on the competition's clock."""
+    try:
+        moment = datetime.fromisoformat(typed.get("end", ""))
+        return typed if moment.tzinfo is None else typed | {"end": local(moment, zone=zone)}
+    except (ValueError, OverflowError):
+        return typed

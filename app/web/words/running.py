@@ -194,8 +194,8 @@ WORDS: dict[str, dict[str, str]] = {
     "run_stands": {"en": "Where it stands", "ja": "現在の状況"},
     "run_start": {"en": "Start", "ja": "開始"},
     "run_starts_note": {
-        "en": "A phase’s start is changed in the competition file.",
-        "ja": "フェーズの開始時刻は設定ファイルで変更します。",
+        "en": "A phase’s start is changed in the set-up:",
+        "ja": "フェーズの開始時刻は設定画面で変更します:",
     },
     "run_state": {"en": "State", "ja": "状態"},
     "run_stop_clock": {"en": "The clock", "ja": "時計"},
