@@ -25,6 +25,7 @@ from app.scoring.toml_text import loaded, with_scales
 from app.scoring.tracks import TRACKS
 from app.services import audit
 from app.services.accounts import Principal
+from app.services.audit import Wanted
 
 
 @lru_cache(maxsize=1024)
@@ -210,12 +211,17 @@ def changed_parts(before: str, after: str) -> list[str]:
 
 
 def history(
-    session: Session, principal: Principal, slug: str, *, after: int | None, limit: int
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    after: int | None,
+    limit: int,
+    wanted: Wanted = audit.EVERYTHING,
 ) -> Sequence[AuditEntry]:
     """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
-    row = find(session, slug)
-    require_organizer(session, row.id, principal)
-    return audit.page(session, row.id, after=after, limit=limit)
+    row = for_revision(session, principal, slug)
+    return audit.page(session, row.id, after=after, limit=limit, wanted=wanted)
 
 
 def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:

@@ -7,7 +7,7 @@ from html import unescape
 import pytest
 from sqlalchemy import update
 
-from app.db.models import Evaluation
+from app.db.models import Evaluation, Team
 from app.services import health
 from app.services.leases import clock
 from app.transaction import transaction
@@ -77,6 +77,38 @@ def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPa
         query = following.group(1)
     assert rows == [2, 2, 1]  # created, uploaded, and three announcements
     assert page(arena, DESK + "/audit?cursor=nonsense", organizer=True).status_code == 422
+
+
+def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena) -> None:
+    red, blue = (arena.submit(team, seed=seed).json()["id"] for seed, team in enumerate(("red", "blue")))
+    for one in (red, blue):
+        path = f"{DESK}/submissions/{one}/disqualify"
+        assert send(arena, path, {"reason": "copied"}, organizer=True).status_code == 303
+    with transaction() as session:
+        teams = {team.name: team.id for team in session.query(Team)}
+    grant = {"cap": "valid_per_day", "amount": "2"}
+    send(arena, f"{DESK}/teams/{teams['red']}/grants", grant, organizer=True)
+    send(arena, f"{DESK}/announcements", {"en": "Hello"}, organizer=True)
+
+    def found(query: str, language: str = "ja") -> list[tuple[str, str]]:
+        shown = read(arena, "/audit" + query, language=language)
+        return re.findall(r'<th scope="row" class="entry">([^<]+)</th><td class="entry">(.*?)</td>', shown)
+
+    def kind(name: str, identifier: str) -> str:
+        return f"{said(f'subject_{name}', 'ja')} <code>{identifier[:8]}</code>"
+
+    out, granted = said("act_submission_disqualify", "ja"), said("act_quota_grant", "ja")
+    assert [act for act, _ in found("?action=submission.disqualify")] == [out, out]
+    of_red = [(act, re.sub("</?a[^>]*>", "", on)) for act, on in found(f"?team={teams['red']}")]
+    assert (granted, "red") in of_red
+    assert (out, kind("submission", red)) in of_red
+    assert (out, kind("submission", blue)) not in of_red
+    assert found("?person=clock") == []
+    assert said("run_no_such_acts") in read(arena, "/audit?person=clock")
+    assert len(found("?person=nobody&action=nothing&team=%00")) >= 5
+    shown = read(arena, "/audit", language="ja")
+    assert said("cap_valid_per_day", "ja") in shown.partition("</form>")[2]
+    assert said("subject_announcement", "ja") + " <code>" in shown
 
 
 def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:

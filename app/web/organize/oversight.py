@@ -1,6 +1,9 @@
 """What organizers look at to see that all is well, and what they take home: audit log, health, exports."""
 
 from datetime import UTC, datetime
+from functools import partial
+from urllib.parse import urlencode
+from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -8,8 +11,10 @@ from fastapi.responses import HTMLResponse
 from app import queue
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
-from app.services import competitions, health, load, outlook
+from app.services import audit, competitions, health, load, outlook, teams
+from app.services.audit import Wanted
 from app.transaction import transaction
+from app.web import words
 from app.web.organize.changes import acts
 from app.web.organize.frame import organizers_frame
 from app.web.site import PageRoute, page
@@ -17,27 +22,64 @@ from app.web.site import PageRoute, page
 router = APIRouter(route_class=PageRoute)
 
 PAGE = 50
+BY_CLOCK = "clock"
+"""What the filter of persons calls nobody."""
 
 
 @router.get("/competitions/{slug}/organize/audit")
-def audit_log(request: Request, slug: str, principal: SignedIn, cursor: str | None = None) -> HTMLResponse:
+def audit_log(
+    request: Request,
+    slug: str,
+    principal: SignedIn,
+    *,
+    person: str = "",
+    action: str = "",
+    team: str = "",
+    cursor: str | None = None,
+) -> HTMLResponse:
     place = place_of(cursor, number)
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
+        known = audit.noted(session, frame.row.id)
+        wanted = wanted_of(person, action if action in known.actions else "", team)
         after = place[0] if place else None
-        found = competitions.history(session, principal, slug, after=after, limit=PAGE + 1)
+        found = competitions.history(session, principal, slug, after=after, limit=PAGE + 1, wanted=wanted)
+        entrants = teams.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].number) if len(found) > PAGE else None
-    listed = acts(kept, path=frame.path, zone=frame.competition.timezone)
+    zone, t = frame.competition.timezone, words.in_language(words.language_of(request))
     return page(
         request,
         principal,
         "organize/audit.html",
         frame=frame,
-        acts=listed,
+        acts=acts(kept, t, path=frame.path, zone=zone),
+        known=known,
+        wanted=wanted,
+        entrants=entrants,
+        address=partial(address, wanted),
         following=following,
         cursor=cursor,
     )
+
+
+def wanted_of(person: str, action: str, team: str) -> Wanted:
+    """What was asked for; what cannot be a person or a team filters nothing."""
+    return Wanted(identified(person), person == BY_CLOCK, action, identified(team))
+
+
+def identified(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def address(wanted: Wanted, cursor: str) -> str:
+    """The rest of the address that asks for the page at ``cursor`` with the same filters."""
+    person = BY_CLOCK if wanted.by_clock else wanted.user_id
+    fields = {"person": person, "action": wanted.action, "team": wanted.team_id, "cursor": cursor}
+    return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
 @router.get("/competitions/{slug}/organize/health")
