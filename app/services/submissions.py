@@ -148,11 +148,12 @@ def of_competition(
     team_id: UUID | None = None,
     state: State | None = None,
     said: str = "",
+    baseline: bool | None = None,
     after: Place | None = None,
     limit: int | None = None,
 ) -> Sequence[Submission]:
-    """Every team's submissions, newest first, for the organizers; of one team, in one state, or with some
-    text in the comment, if asked."""
+    """Every team's submissions, newest first, for the organizers; of one team, in one state, with some text
+    in the comment, or of baselines or teams alone, if asked."""
     row = competitions.find(session, slug)
     competitions.require_organizer(session, row.id, principal)
     query = shown().where(Submission.competition_id == row.id)
@@ -162,6 +163,8 @@ def of_competition(
         query = query.where(Submission.evaluation.has(Evaluation.state == state))
     if said:
         query = query.where(Submission.comment.icontains(said, autoescape=True))
+    if baseline is not None:
+        query = query.where(Submission.team.has(Team.baseline.is_(baseline)))
     return newest_first(session, query, after, limit)
 
 

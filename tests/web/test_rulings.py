@@ -51,6 +51,8 @@ def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Ar
         ("?said=noise_", {blue}),
         ("?state=SCORED&said=nothing", set()),
         ("?team=nonsense&state=NONE&said=%00", {red, blue}),
+        ("?of=teams", {red, blue}),
+        ("?of=baselines", set()),
     ):
         shown = read(arena, "/submissions" + query)
         assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', shown)) == found, query
@@ -265,6 +267,11 @@ def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena)
     ):
         refused = send(arena, path, fields, organizer=True)
         assert (refused.status_code >= 400, said(key) in refused.text) == (True, True)
+    (one,) = re.findall(r'href="/submissions/([0-9a-f-]+)"', read(arena, "/submissions?of=baselines"))
+    assert said("run_none_found") in read(arena, "/submissions?of=teams")
+    shown = read(arena, f"/submissions/{one}")
+    assert (said("run_of_a_baseline") in shown, said("run_disqualify") in shown) == (True, False)
+    assert read(arena, f"/submissions/{one}/disqualify", status=404)
     (removal,) = re.findall(r'action="([^"]+/remove)"', read(arena, "/baselines"))
     assert send(arena, removal, organizer=True).status_code == 303
     assert arena.board()["rows"] == []
@@ -306,9 +313,36 @@ def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
     assert send(arena, f"{DESK}{made}/apply", organizer=True).status_code == 303
     assert arena.submission(red, "red")["status"] == "REJECTED"
     assert said("set_applied") in read(arena, "/rescores")
-    assert "SCORED" in read(arena, "/audit")  # what it changed, submission by submission
+    assert said("state_SCORED") in read(arena, "/audit")  # what it changed, submission by submission
     late = send(arena, f"{DESK}{made}/cancel", organizer=True)
     assert (late.status_code, said("problem_rescore_ended") in late.text) == (409, True)
+
+
+def test_an_applied_set_offers_to_tell_the_teams_what_changed(arena: Arena) -> None:
+    sent(arena, "red")
+    score_everything()
+    fields = {"by": "rules", "threshold": "0.31", "weight_mean_mae": "3"}
+    begun = send(arena, f"{DESK}/rescores", fields, organizer=True).headers["location"]
+    assert said("done_rescore_begun") in page(arena, begun, organizer=True).text
+    score_everything()
+    ready = unescape(page(arena, begun, organizer=True).text)
+    assert said("done_rescore_begun") not in ready
+    assert said("run_ranks_later") not in ready
+    path = begun.partition("?")[0]
+    assert f'<form method="post" action="{path}/apply">' in ready
+    send(arena, path + "/apply", organizer=True)
+    (draft,) = re.findall(
+        r'href="/competitions/small/organize(/announcements\?rescore=[^"]+)"', read(arena, path[len(DESK) :])
+    )
+    for language, lang in (("ja", "en"), ("en", "ja")):  # both are there, whoever asks
+        shown = read(arena, draft, language=language)
+        assert (
+            said("rescored_change", lang, name=said("run_threshold", lang), before="0.2", after="0.31")
+            in shown
+        )
+        name = said("measure_mean_mae", lang)
+        assert said("rescored_change", lang, name=name, before="1", after="3") in shown
+    assert said("rescored_rules") not in read(arena, "/announcements?rescore=nonsense")
 
 
 def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:

@@ -1,5 +1,6 @@
 """What the organizers tell everybody: said, listed, withdrawn."""
 
+from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -9,20 +10,54 @@ from starlette.responses import Response
 
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
-from app.services import announcements
+from app.services import announcements, competitions, rescores
 from app.services.accounts import Principal
 from app.transaction import transaction
+from app.web import words
 from app.web.organize.frame import organizers_frame, trouble
+from app.web.organize.rescores import differences
+from app.web.shown import shown as number
 from app.web.site import PageRoute, page, see
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
 
 Words = Annotated[str, Form()]
+IN_NUMBERS = ("measures", "excessive")
+"""Parts of the file whose changes are told with their values."""
 
 
 @router.get("")
-def said(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug)
+def said(request: Request, slug: str, principal: SignedIn, rescore: str = "") -> HTMLResponse:
+    """``rescore``: the applied set that the form begins to tell of."""
+    return shown(request, principal, slug, text=draft(principal, slug, rescore))
+
+
+def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
+    """What an applied set changed, in every language; nothing if there is no such set."""
+    with transaction() as session:
+        sets = [one.rescore for one in rescores.listed(session, principal, slug)]
+    found = next((one for one in sets if str(one.id) == rescore and one.replaced_file is not None), None)
+    if found is None or found.replaced_file is None:
+        return {}
+    return {
+        language: told(found.replaced_file, found.file, words.in_language(language))
+        for language in words.LANGUAGES
+    }
+
+
+def told(before: str, after: str, t: Mapping[str, str]) -> str:
+    """The weights and the threshold that differ, with their values, and the other parts by name."""
+    changes = differences(*(competitions.read_file(file) for file in (before, after)))
+    lines = [change_in_words(*change, t) for change in changes]
+    parts = set(competitions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
+    lines += [t["rescored_part"].format(name=t.get(f"file_part_{part}", part)) for part in sorted(parts)]
+    return "\n".join([t["rescored_rules"], *lines, t["rescored_look"]])
+
+
+def change_in_words(name: str, before: float | None, after: float | None, t: Mapping[str, str]) -> str:
+    title = t["run_threshold"] if name == "threshold" else t[f"measure_{name}"]
+    old, new = (t["rescored_none"] if value is None else number(value) for value in (before, after))
+    return t["rescored_change"].format(name=title, before=old, after=new)
 
 
 @router.post("")

@@ -1,6 +1,6 @@
 """All submissions of a competition, and what the organizers rule on one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
@@ -24,6 +24,8 @@ from app.web.site import PageRoute, page, see
 router = APIRouter(prefix="/competitions/{slug}/organize/submissions", route_class=PageRoute)
 
 PAGE = 50
+KINDS = {"teams": False, "baselines": True}
+"""Whose submissions are listed; else everybody's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,12 @@ class Asked:
     team: UUID | None
     state: State | None
     said: str
+    of: str = ""
 
     def address(self, cursor: str) -> str:
         """The rest of the address that asks for the page at ``cursor`` with the same filters."""
-        fields = {"team": self.team or "", "state": self.state or "", "said": self.said, "cursor": cursor}
+        fields = {"team": self.team or "", "state": self.state or "", "said": self.said}
+        fields |= {"of": self.of, "cursor": cursor}
         return "?" + urlencode({name: str(value) for name, value in fields.items() if value})
 
 
@@ -49,9 +53,10 @@ def listed(
     team: str = "",
     state: str = "",
     said: str = "",
+    of: str = "",
     cursor: str | None = None,
 ) -> HTMLResponse:
-    asked = read(team, state, said)
+    asked = replace(read(team, state, said), of=of if of in KINDS else "")
     after = place_of(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
@@ -62,6 +67,7 @@ def listed(
             team_id=asked.team,
             state=asked.state,
             said=asked.said,
+            baseline=KINDS.get(asked.of),
             after=after,
             limit=PAGE + 1,
         )
@@ -79,6 +85,7 @@ def listed(
         paged=cursor is not None,
         entrants=entrants,
         states=list(State),
+        kinds=tuple(KINDS),
     )
 
 

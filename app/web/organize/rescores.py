@@ -42,9 +42,9 @@ class TeamChange:
     overall_after: float | None
 
     @property
-    def rise(self) -> int:
-        """Places gained; 0 where either rank is missing."""
-        return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else 0
+    def rise(self) -> int | None:
+        """Places gained; None where either rank is missing."""
+        return (self.rank_before - self.rank_after) if self.rank_before and self.rank_after else None
 
 
 @router.get("")
@@ -156,12 +156,14 @@ def compared(
         frame = in_competition(session, principal, slug, rescore_id)
         found = rescores.preview(session, principal, rescore_id)
     new = competitions.read_file(found.rescore.file)
+    done = request.query_params.get("done", "")
     return page(
         request,
         principal,
         "organize/rescore.html",
         frame=frame,
         found=found,
+        done="" if done == "rescore_begun" and found.stage != "scoring" else done,
         rules=differences(frame.competition, new) if found.stage in ("scoring", "ready") else [],
         parts=competitions.changed_parts(frame.row.file, found.rescore.file),
         by_team=by_team(found),
@@ -216,13 +218,16 @@ def shown(
         frame = organizers_frame(session, principal, slug)
         sets = rescores.listed(session, principal, slug)
         waiting = len(rescores.scorable(session, frame.row.id))
+    open_set = next((each for each in sets if each.stage in ("scoring", "ready")), None)
+    done = request.query_params.get("done", "")
     return page(
         request,
         principal,
         "organize/rescores.html",
         frame=frame,
         sets=sets,
-        open_set=next((each for each in sets if each.stage in ("scoring", "ready")), None),
+        open_set=open_set,
+        done="" if done == "new_rules_scored" and not (open_set and open_set.stage == "scoring") else done,
         weights=weighed(frame.competition),
         fields=fields or {},
         waiting=waiting,

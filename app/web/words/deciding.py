@@ -2,6 +2,17 @@
 
 WORDS: dict[str, dict[str, str]] = {
     "problem_no_reason": {"en": "Give a reason.", "ja": "理由を入力してください。"},
+    "rescored_change": {"en": "- {name}: {before} → {after}", "ja": "・{name}:{before} → {after}"},
+    "rescored_look": {
+        "en": "Boards and ranks show the new results.",
+        "ja": "ボードと順位には新しい結果が表示されています。",
+    },
+    "rescored_none": {"en": "none", "ja": "なし"},
+    "rescored_part": {"en": "- {name}", "ja": "・{name}"},
+    "rescored_rules": {
+        "en": "The rules have changed, and all submissions have been scored again:",
+        "ja": "規則を変更し、すべての提出を再採点しました。",
+    },
     "ruling_board_anonymization": {"en": "Anonymization board:", "ja": "匿名化ボード:"},
     "ruling_board_reidentification": {"en": "Re-identification board:", "ja": "再識別ボード:"},
     "ruling_boards": {"en": "On the boards", "ja": "ボードへの影響"},

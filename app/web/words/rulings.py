@@ -176,6 +176,10 @@ WORDS: dict[str, dict[str, str]] = {
     "run_quota": {"en": "Quota", "ja": "提出数の上限"},
     "run_rank_now": {"en": "Rank now", "ja": "順位(現在)"},
     "run_rank_then": {"en": "Rank then", "ja": "順位(変更後)"},
+    "run_ranks_later": {
+        "en": "Ranks by the new rules come once everything is scored.",
+        "ja": "新しい順位は採点がすべて終わると表示されます。",
+    },
     "run_reason": {"en": "Reason", "ja": "理由"},
     "run_reason_hint": {
         "en": "For the audit log; only organizers read it.",
@@ -237,6 +241,7 @@ WORDS: dict[str, dict[str, str]] = {
     "run_since": {"en": "Since", "ja": "登録日時"},
     "run_submission": {"en": "Submission", "ja": "提出"},
     "run_submission_of": {"en": "Submission of {team}", "ja": "{team} の提出"},
+    "run_submitted_by": {"en": "Sent by", "ja": "提出元"},
     "run_team_is_out": {"en": "The whole team is disqualified.", "ja": "チーム全体が失格になっています。"},
     "run_team_page": {"en": "The team", "ja": "チーム"},
     "run_team_sent_nothing": {
@@ -245,9 +250,15 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_teams_change": {"en": "The teams, before and after", "ja": "チームごとの変化"},
     "run_teams_change_note": {
-        "en": "Overall: of the team’s best submission, by the built-in attackers. Ranks by the new rules come once everything is scored.",
-        "ja": "総合は、標準の攻撃者によるチームの最良の提出の値です。新しい順位は採点がすべて終わると表示されます。",
+        "en": "Overall: of the team’s best submission, by the built-in attackers.",
+        "ja": "総合は、標準の攻撃者によるチームの最良の提出の値です。",
     },
+    "run_tell_teams": {"en": "Tell the teams", "ja": "チームへの連絡"},
+    "run_tell_teams_note": {
+        "en": "Teams see new results on the boards, but nothing tells them why. A draft that says what changed is ready; you decide what of it you announce.",
+        "ja": "ボードには新しい結果が表示されますが、理由は示されません。変更内容を記した下書きを用意しています。掲載するかどうかは主催者が決めます。",
+    },
+    "run_tell_teams_yes": {"en": "Write an announcement", "ja": "お知らせを書く"},
     "run_threshold": {"en": "Threshold", "ja": "しきい値"},
     "run_threshold_hint": {
         "en": "Empty: excessive anonymization is not rejected.",
