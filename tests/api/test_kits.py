@@ -6,6 +6,8 @@ import shlex
 import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,11 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.config import Settings
+from app.scoring.competition import Phase
+from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.synthetic import household_table
+from app.services import kit_words
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
 from tests.arena import API, Arena, competition_file
@@ -79,6 +84,19 @@ def test_a_kit_of_microdata_holds_an_example_that_its_own_commands_accept(
     assert "    original_row\n" in readme
     assert ("# Small cup\n" in readme, "# 小さな杯\n" in readme) == (True, True)
     accepted(files, tmp_path)
+
+
+def test_the_kits_times_are_those_of_the_competitions_zone() -> None:
+    rules = replace(
+        parse_competition(competition_file()),
+        timezone="Asia/Tokyo",
+        phases=(
+            Phase("anonymization", datetime(2027, 1, 9, 15, tzinfo=UTC), datetime(2027, 1, 31, tzinfo=UTC)),
+        ),
+    )
+    readme = kit_words.readme(rules, {"anonymized": "a,b", "secret": "original_row"})
+    assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
+    assert "- 匿名化フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 
 
 def test_a_kit_of_transactions_holds_an_example_that_its_own_commands_accept(
