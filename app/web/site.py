@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from app.errors import DomainError, InvalidInput, NotFound, NotSignedIn, TooMany
+from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound, NotSignedIn, TooMany
 from app.http import problems
 from app.http.dependencies import signed_in_or_not
 from app.http.problems import status_of
@@ -185,12 +185,9 @@ def who(request: Request) -> Principal | None:
 
 
 def said_of(problem: DomainError, t: dict[str, str]) -> str:
-    """A domain error in the reader's language: with its values if it is of a known form, else by its code.
+    """A domain error in the reader's language.
 
-    ``problem_<code>`` says it to everybody, ``invalid_<code>`` to who sets a competition up.
+    ``problem_<code>`` says it to everybody, ``invalid_<code>`` what is wrong in a competition's file.
     """
-    return (
-        sentences.with_values("invalid", problem.code, problem.detail, t)
-        or t.get(f"problem_{problem.code}")
-        or sentences.said("invalid", problem.code, problem.detail, t)
-    )
+    everybody = None if isinstance(problem, InvalidCompetition) else t.get(f"problem_{problem.code}")
+    return everybody or sentences.said("invalid", problem.code, problem.detail, t)

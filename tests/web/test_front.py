@@ -32,15 +32,15 @@ def test_what_goes_on_stands_first_then_what_is_to_come_then_what_is_over(arena:
     another("soon", "Soon", opens=1, closes=4)
     another("ending", "Ending", opens=-3, closes=0.5)
     shown = page(arena, "/").text
-    assert headings(shown) == ["Going on", "Ending", "Small cup", "Coming", "Soon", "Later"]
+    assert headings(shown) == ["Open now", "Ending", "Small cup", "Coming up", "Soon", "Later"]
     assert "Anonymization starts" in shown  # what the one to come waits for
 
 
 def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
     another("ending", "Ending", opens=-3, closes=0.5)
     shown = page(arena, "/", team="red").text
-    assert headings(shown) == ["Your competitions", "Small cup", "Going on", "Ending"]
-    assert "your team: red" in shown
+    assert headings(shown) == ["Your competitions", "Small cup", "Open now", "Ending"]
+    assert "Your team: red" in shown
     assert WORDS["front_organizer"]["en"] not in shown
 
 

@@ -130,7 +130,7 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
     assert "40 individuals with 4 columns" in shown
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
     best = percent(rows[0]["security"])
-    assert f"{best} % of the individuals" in shown
+    assert f"{best}% of the individuals" in shown
     for row in rows:
         assert f"{row['utility']:.4f}" in shown
         assert f"{row['security']:.4f}" in shown
@@ -141,7 +141,7 @@ def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
     score_everything()
     shown = said(arena, language="ja")
     assert "40 人・4 列の個票データ" in shown
-    assert "首位はredで" in shown
+    assert "首位は「red」で" in shown
     assert "leads" not in shown
 
 
@@ -214,10 +214,10 @@ def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(clie
     contest.submit("blue")
     contest.attack()
     contest.guessed("blue", target, 30)
-    assert "Leading the attackers" not in said(contest.arena)
-    assert "Leading the attackers: blue, with 30 of 40" in said(contest.arena, organizer=True)
+    assert "On the re-identification board" not in said(contest.arena)
+    assert "On the re-identification board blue leads: 30 of 40" in said(contest.arena, organizer=True)
     contest.close()
-    assert "Leading the attackers: blue, with 30 of 40" in said(contest.arena)
+    assert "On the re-identification board blue leads: 30 of 40" in said(contest.arena)
 
 
 def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:

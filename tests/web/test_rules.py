@@ -116,7 +116,7 @@ def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client:
         "Weight in U: 4 (share 50 %)",
         f"Scale t: {shown(published.scales['cross_mean'])}",
         "columns A: age",
-        "target b: rent",
+        "mean of b: rent",
     ):
         assert said in entry
     assert "lower is better" in entry
@@ -160,8 +160,8 @@ def test_limits_are_the_competitions_own(client: TestClient) -> None:
         client, file=competition_file(more="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234")
     )
     found = text_of(arena)
-    assert "releases a day 7" in found
-    assert "guesses on a target 1,234" in found
+    assert "Valid submissions a day 7" in found
+    assert "Guesses on a target 1,234" in found
 
 
 def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) -> None:

@@ -128,7 +128,7 @@ def test_a_rejected_one_says_by_how_much(arena: Arena) -> None:
     score_everything()
     excessive = arena.submission(identifier, "red")["result"]["excessive"]
     shown = page(arena, f"/submissions/{identifier}", team="red").text
-    (share,) = re.findall(r"(\d+) % of what is allowed", shown)
+    (share,) = re.findall(r"(\d+)% of what is allowed", shown)
     assert int(share) == round(100 * excessive["mean"] / excessive["threshold"])
     assert words.WORDS["rejected_note"]["en"] in shown
 

@@ -1,7 +1,7 @@
 """What many pages say."""
 
 WORDS: dict[str, dict[str, str]] = {
-    "api_reference": {"en": "API reference", "ja": "API リファレンス(英語)"},
+    "api_reference": {"en": "API reference", "ja": "API リファレンス（英語）"},
     "attackers": {"en": "Attackers", "ja": "攻撃者"},
     "competition": {"en": "Competition", "ja": "コンテスト"},
     "competitions": {"en": "Competitions", "ja": "コンテスト一覧"},
@@ -15,14 +15,14 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "optional": {"en": "optional", "ja": "任意"},
     "password": {"en": "Password", "ja": "パスワード"},
-    "paused": {"en": "paused", "ja": "一時停止中"},
+    "paused": {"en": "Paused", "ja": "一時停止中"},
     "problem_method_not_allowed": {
         "en": "This address takes a form only. Go back to the page it is on.",
         "ja": "このアドレスはフォームの送信先です。元のページに戻ってください。",
     },
     "problem_too_large": {
         "en": "What was sent is larger than this service takes.",
-        "ja": "送信されたデータが上限を超えています。",
+        "ja": "送信されたデータの大きさが上限を超えています。",
     },
     "problem_too_many_tries": {
         "en": "Too many failed tries. Wait 15 minutes, then try again.",
@@ -33,9 +33,9 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "サービスの一部に接続できません。しばらくしてから、もう一度お試しください。",
     },
     "problem_wrong_password": {"en": "Name or password is wrong.", "ja": "名前またはパスワードが違います。"},
-    "refused": {"en": "Not here", "ja": "表示できません"},
+    "refused": {"en": "Not available", "ja": "表示できません"},
     "result": {"en": "Result", "ja": "結果"},
-    "sentence_unknown": {"en": "{sentence}.", "ja": "この操作は行えませんでした。"},
+    "sentence_unknown": {"en": "{sentence}.", "ja": "この操作は行えませんでした。内容を確認してください。"},
     "sign_in": {"en": "Sign in", "ja": "サインイン"},
     "sign_out": {"en": "Sign out", "ja": "サインアウト"},
     "site": {"en": "Site", "ja": "サイト"},
@@ -50,7 +50,7 @@ WORDS: dict[str, dict[str, str]] = {
     "tagline": {"en": "Anonymization and re-identification contests", "ja": "匿名化・再識別コンテスト"},
     "team": {"en": "Team", "ja": "チーム"},
     "time_left": {"en": "{} left", "ja": "あと {}"},
-    "time_is_up": {"en": "time is up", "ja": "時間になりました"},
+    "time_is_up": {"en": "Time is up", "ja": "時間になりました"},
     "turn_anonymization_end": {"en": "Anonymization ends", "ja": "匿名化フェーズ終了"},
     "turn_anonymization_start": {"en": "Anonymization starts", "ja": "匿名化フェーズ開始"},
     "turn_reidentification_end": {"en": "Re-identification ends", "ja": "再識別フェーズ終了"},

@@ -85,7 +85,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "bad_missing_row_rows": {
         "en": "The secret keeps {found} rows, but the release has {needed}.",
-        "ja": "残した行は {found} 行ですが、匿名化データは {needed} 行です。",
+        "ja": "秘密ファイルで残した行は {found} 行ですが、匿名化データは {needed} 行です。",
     },
     "bad_missing_value": {"en": "The cell is empty.", "ja": "値がありません。"},
     "bad_negative_price": {"en": "A price is 0 or more.", "ja": "単価は 0 以上にしてください。"},
@@ -117,7 +117,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "A row number lies between {lowest} and {highest}.",
         "ja": "行番号は {lowest}〜{highest} の範囲としてください。",
     },
-    "bad_ragged_row": {"en": "The row has too few or too many cells.", "ja": "列数が合わない行があります。"},
+    "bad_ragged_row": {"en": "The row has too few or too many cells.", "ja": "列数が合いません。"},
     "bad_ragged_row_cells": {
         "en": "The row has {found} cells; {needed} are needed.",
         "ja": "列数は {found} です（{needed} 列が必要です）。",

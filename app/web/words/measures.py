@@ -10,12 +10,12 @@ MEASURES: dict[str, dict[str, str]] = {
         "en": "How far the mean of a sensitive attribute has moved, averaged over the attributes.",
         "ja": "機微属性ごとに平均値がどれだけずれたかを、全属性で平均した値です。",
     },
-    "measure_cross_mean": {"en": "Gap of the cross-tabulated means", "ja": "クロス集計(平均)の誤差"},
+    "measure_cross_mean": {"en": "Gap of the cross-tabulated means", "ja": "クロス集計（平均）の誤差"},
     "measure_cross_mean_said": {
         "en": "How far a cell’s mean has moved in the cross-table over the quasi-identifiers, averaged over its cells.",
         "ja": "準識別子によるクロス集計表で、各セルの平均値がどれだけずれたかを、全セルで平均した値です。",
     },
-    "measure_cross_count": {"en": "Gap of the cross-tabulated counts", "ja": "クロス集計(度数)の誤差"},
+    "measure_cross_count": {"en": "Gap of the cross-tabulated counts", "ja": "クロス集計（度数）の誤差"},
     "measure_cross_count_said": {
         "en": "How far a cell’s count has moved in the cross-table over the quasi-identifiers, averaged over its cells.",
         "ja": "準識別子によるクロス集計表で、各セルの度数がどれだけずれたかを、全セルで平均した値です。",
@@ -23,7 +23,7 @@ MEASURES: dict[str, dict[str, str]] = {
     "measure_cor_mae": {"en": "Gap of the correlations", "ja": "相関係数の誤差"},
     "measure_cor_mae_said": {
         "en": "How far Pearson’s correlation of two sensitive attributes has moved, averaged over the pairs.",
-        "ja": "機微属性 2 つずつの相関係数(ピアソン)がどれだけずれたかを、全組で平均した値です。",
+        "ja": "機微属性 2 つずつの相関係数（ピアソン）がどれだけずれたかを、全組で平均した値です。",
     },
     "measure_information_loss": {"en": "Information loss", "ja": "情報損失"},
     "measure_information_loss_said": {
@@ -33,34 +33,34 @@ MEASURES: dict[str, dict[str, str]] = {
     "measure_row_difference": {"en": "Row difference", "ja": "行数の差"},
     "measure_row_difference_said": {
         "en": "By how many rows the release differs from the original; where purchases are released, by how many purchases.",
-        "ja": "公開データの行数が元データと何行違うかを数えます。購買データでは購買記録の件数の差です。",
+        "ja": "匿名化データの行数が元データと何行違うかを数えます。購買履歴データでは購買レコードの件数の差です。",
     },
-    "measure_k_min": {"en": "Smallest class (k)", "ja": "最小クラスの大きさ(k)"},
+    "measure_k_min": {"en": "Smallest class (k)", "ja": "最小クラスの大きさ（k）"},
     "measure_k_min_said": {
         "en": "The fewest individuals of the release that share all quasi-identifiers: the k of k-anonymity.",
-        "ja": "準識別子がすべて等しい個人の集まり(同値類)のうち、最も小さいものの人数です。k-匿名性の k にあたります。",
+        "ja": "準識別子がすべて等しい個人の集まり（同値類）のうち、最も小さいものの人数です。k-匿名性の k にあたります。",
     },
     "measure_k_mean": {"en": "Mean class", "ja": "クラスの平均の大きさ"},
     "measure_k_mean_said": {
         "en": "How many individuals of the release share all quasi-identifiers, on average over the classes.",
-        "ja": "準識別子がすべて等しい個人の集まり(同値類)の、平均の人数です。",
+        "ja": "準識別子がすべて等しい個人の集まり（同値類）の、平均の人数です。",
     },
     "measure_classes": {"en": "Classes", "ja": "クラス数"},
     "measure_classes_said": {
         "en": "How many different combinations of quasi-identifiers the release has.",
-        "ja": "公開データに現れる準識別子の組み合わせの種類数です。",
+        "ja": "匿名化データに現れる準識別子の組み合わせの種類数です。",
     },
     "measure_unique_share": {"en": "Unique rows", "ja": "一意な行の割合"},
     "measure_unique_share_said": {
         "en": "The share of rows whose quasi-identifiers no other row of the release has.",
         "ja": "準識別子の組み合わせがほかに存在しない行の割合です。",
     },
-    "measure_l_diversity": {"en": "Diversity (l)", "ja": "多様性(l)"},
+    "measure_l_diversity": {"en": "Diversity (l)", "ja": "多様性（l）"},
     "measure_l_diversity_said": {
         "en": "The fewest different values a sensitive attribute takes within a class.",
         "ja": "同値類の中で機微属性がとる値の種類数のうち、最も少ないものです。",
     },
-    "measure_t_closeness": {"en": "Closeness (t)", "ja": "近接性(t)"},
+    "measure_t_closeness": {"en": "Closeness (t)", "ja": "近接性（t）"},
     "measure_t_closeness_said": {
         "en": "How far a class’s distribution of a sensitive attribute is from the whole table’s, at worst.",
         "ja": "同値類の中での機微属性の分布が、表全体の分布から最大でどれだけ離れているかを表します。",
@@ -75,10 +75,10 @@ MEASURES: dict[str, dict[str, str]] = {
         "en": "How far customers’ total spend has moved in the cross-table of sex and country, averaged over its cells.",
         "ja": "性別と国によるクロス集計表で、顧客の購入総額がどれだけずれたかを、全セルで平均した値です。",
     },
-    "measure_rfm": {"en": "Gap of habits (RFM)", "ja": "購買行動の誤差(RFM)"},
+    "measure_rfm": {"en": "Gap of habits (RFM)", "ja": "購買行動の誤差（RFM）"},
     "measure_rfm_said": {
         "en": "How far the counts of customers have moved in the classes of recency, frequency and money.",
-        "ja": "最終購入日・購入回数・購入総額(RFM)で分けた各区分の人数がどれだけずれたかを、全区分で平均した値です。",
+        "ja": "最終購入日・購入回数・購入総額（RFM）で分けた各区分の人数がどれだけずれたかを、全区分で平均した値です。",
     },
     "measure_goods_cosine": {"en": "Goods bought together", "ja": "併売関係の誤差"},
     "measure_goods_cosine_said": {
@@ -88,7 +88,7 @@ MEASURES: dict[str, dict[str, str]] = {
     "measure_top_goods": {"en": "Best-sellers lost", "ja": "人気商品の入れ替わり"},
     "measure_top_goods_said": {
         "en": "The share of the 100 goods with the most buyers that are not among the release’s 100.",
-        "ja": "購入者数の上位 100 商品のうち、公開データの上位 100 から外れたものの割合です。",
+        "ja": "購入者数の上位 100 商品のうち、匿名化データの上位 100 から外れたものの割合です。",
     },
     "measure_basket_k_min": {"en": "Fewest equal baskets", "ja": "同じ購入品の最少人数"},
     "measure_basket_k_min_said": {
@@ -103,15 +103,15 @@ MEASURES: dict[str, dict[str, str]] = {
 }
 
 ATTACKERS: dict[str, dict[str, str]] = {
-    "attacker_id_rand": {"en": "Random match", "ja": "一致する行から無作為"},
+    "attacker_id_rand": {"en": "Random match", "ja": "一致する行から無作為に選択"},
     "attacker_id_rand_said": {
-        "en": "Draws lots among the original rows with the same quasi-identifiers; the rate is what it finds on average.",
-        "ja": "準識別子がすべて等しい元の行から無作為に 1 行を選びます。再識別率は正確な期待値です。",
+        "en": "Picks one of the original rows with the same quasi-identifiers at random; the rate is what it finds on average.",
+        "ja": "準識別子がすべて等しい元データの行から無作為に 1 行を選びます。再識別率は正確な期待値です。",
     },
     "attacker_id_sa": {"en": "Match, nearest in one attribute", "ja": "一致する行で 1 属性が最近傍"},
     "attacker_id_sa_said": {
         "en": "Among the original rows with the same quasi-identifiers takes the nearest in one sensitive attribute; without such rows, among all.",
-        "ja": "準識別子が等しい元の行の中で、1 つの機微属性の値が最も近い行を選びます。等しい行がなければ全行から選びます。",
+        "ja": "準識別子が等しい元データの行の中で、1 つの機微属性の値が最も近い行を選びます。等しい行がなければ全行から選びます。",
     },
     "attacker_sort": {"en": "Order of the sums", "ja": "合計値の順位"},
     "attacker_sort_said": {
@@ -126,17 +126,17 @@ ATTACKERS: dict[str, dict[str, str]] = {
     "attacker_sa_nearest": {"en": "Nearest in one attribute", "ja": "1 属性の最近傍"},
     "attacker_sa_nearest_said": {
         "en": "Takes the original row with the nearest value of one sensitive attribute.",
-        "ja": "1 つの機微属性の値が最も近い元の行を選びます。",
+        "ja": "1 つの機微属性の値が最も近い元データの行を選びます。",
     },
     "attacker_euc1": {"en": "Nearest match", "ja": "一致する行の最近傍"},
     "attacker_euc1_said": {
         "en": "Among the original rows with the same quasi-identifiers takes the nearest in Euclidean distance; without such rows it gives up.",
-        "ja": "準識別子が等しい元の行の中で、ユークリッド距離が最も近い行を選びます。等しい行がなければあきらめます。",
+        "ja": "準識別子が等しい元データの行の中で、ユークリッド距離が最も近い行を選びます。等しい行がなければ答えません。",
     },
     "attacker_euc2": {"en": "Nearest match, else nearest", "ja": "一致する行、なければ全行の最近傍"},
     "attacker_euc2_said": {
         "en": "Like the nearest match, but without rows of the same quasi-identifiers it takes the nearest of all.",
-        "ja": "準識別子が等しい元の行の中で最も近い行を選び、等しい行がなければ全行の中で最も近い行を選びます。",
+        "ja": "準識別子が等しい元データの行の中で最も近い行を選び、等しい行がなければ全行の中で最も近い行を選びます。",
     },
     "attacker_aya": {"en": "Nearest that is no twin", "ja": "同一の行を除く最近傍"},
     "attacker_aya_said": {
@@ -146,51 +146,51 @@ ATTACKERS: dict[str, dict[str, str]] = {
     "attacker_own_row": {"en": "Same position", "ja": "同じ行番号"},
     "attacker_own_row_said": {
         "en": "Says that individual j of the release is individual j of the original: right where nothing was shuffled.",
-        "ja": "公開データの j 番目は元データの j 番目であると答えます。並べ替えていない場合に的中します。",
+        "ja": "匿名化データの j 番目は元データの j 番目であると答えます。並べ替えていない場合に的中します。",
     },
     "attacker_gower": {"en": "Nearest by Gower’s distance", "ja": "Gower 距離の最近傍"},
     "attacker_gower_said": {
         "en": "Takes the original row nearest over all columns, each of which counts alike.",
-        "ja": "全列を同じ重みで比べる Gower 距離で、最も近い元の行を選びます。",
+        "ja": "全列を同じ重みで比べる Gower 距離で、最も近い元データの行を選びます。",
     },
-    "attacker_euc2_assignment": {"en": "Nearest match, one to one", "ja": "一致する行の最近傍(一対一)"},
+    "attacker_euc2_assignment": {"en": "Nearest match, one to one", "ja": "一致する行の最近傍（一対一）"},
     "attacker_euc2_assignment_said": {
         "en": "Like the nearest match, else nearest, but no original row is given away twice: the cheapest assignment of all rows at once.",
-        "ja": "一致する行、なければ全行から近い行を探しますが、同じ元の行を 2 度は使いません。全体の距離が最小になる一対一の対応を求めます。",
+        "ja": "一致する行、なければ全行から近い行を探しますが、元データの同じ行を 2 度は使いません。全体の距離が最小になる一対一の対応を求めます。",
     },
-    "attacker_gower_assignment": {"en": "Gower’s distance, one to one", "ja": "Gower 距離(一対一)"},
+    "attacker_gower_assignment": {"en": "Gower’s distance, one to one", "ja": "Gower 距離（一対一）"},
     "attacker_gower_assignment_said": {
         "en": "By Gower’s distance, but no original row is given away twice: the cheapest assignment of all rows at once.",
-        "ja": "Gower 距離で、同じ元の行を 2 度使わずに、全体の距離が最小になる一対一の対応を求めます。",
+        "ja": "Gower 距離で、元データの同じ行を 2 度使わずに、全体の距離が最小になる一対一の対応を求めます。",
     },
     "attacker_jaccard": {"en": "Most similar goods", "ja": "購入商品の類似"},
     "attacker_jaccard_said": {
         "en": "Takes the customer whose set of goods is the most similar (Jaccard).",
-        "ja": "購入した商品の集合が最も似ている(Jaccard 係数が最大の)顧客を選びます。",
+        "ja": "購入した商品の集合が最も似ている（Jaccard 係数が最大の）顧客を選びます。",
     },
     "attacker_jaccard_quantity": {"en": "Most similar quantities", "ja": "購入数量の類似"},
     "attacker_jaccard_quantity_said": {
         "en": "Takes the customer whose quantities of all goods are the most similar (Jaccard of multisets).",
-        "ja": "商品ごとの購入数量が最も似ている(多重集合の Jaccard 係数が最大の)顧客を選びます。",
+        "ja": "商品ごとの購入数量が最も似ている（多重集合の Jaccard 係数が最大の）顧客を選びます。",
     },
-    "attacker_tfidf": {"en": "Similar rare goods (tf-idf)", "ja": "珍しい商品の類似(TF-IDF)"},
+    "attacker_tfidf": {"en": "Similar rare goods (tf-idf)", "ja": "珍しい商品の類似（TF-IDF）"},
     "attacker_tfidf_said": {
         "en": "Takes the customer with the most similar goods where rare goods weigh more.",
         "ja": "購入者の少ない商品ほど重く数えて、購入商品が最も似ている顧客を選びます。",
     },
-    "attacker_random_in_cluster": {"en": "Random in the cluster", "ja": "クラスタから無作為"},
+    "attacker_random_in_cluster": {"en": "Random in the cluster", "ja": "クラスタから無作為に選択"},
     "attacker_random_in_cluster_said": {
-        "en": "Knows which customers were made alike and draws lots among them; as no attacker can know that, it never counts towards the risk.",
+        "en": "Knows which customers were made alike and picks one of them at random; as no attacker can know that, it never counts towards the risk.",
         "ja": "同じ購入品にそろえられた顧客の集まりを知っているものとして、その中から無作為に選びます。実際には知り得ないため、リスクには算入されません。",
     },
-    "attacker_master_match": {"en": "Same person in the master", "ja": "顧客属性の一致"},
+    "attacker_master_match": {"en": "Same sex, birthday and country", "ja": "顧客属性の一致"},
     "attacker_master_match_said": {
         "en": "Takes the customer with the same sex, birthday and country; of several the one with the most similar goods.",
         "ja": "性別・誕生日・国が等しい顧客を選びます。複数いれば、購入商品が最も似ている顧客を選びます。",
     },
     "attacker_receipt_match": {"en": "Same receipts", "ja": "レシート番号の一致"},
     "attacker_receipt_match_said": {
-        "en": "Every receipt number that the original has too votes for its customer.",
+        "en": "Every receipt number that the original also has votes for its customer.",
         "ja": "元データにも現れるレシート番号を手がかりに、最も多く一致する顧客を選びます。",
     },
     "attacker_sort_spend": {"en": "Order of the spends", "ja": "購入総額の順位"},
@@ -198,19 +198,19 @@ ATTACKERS: dict[str, dict[str, str]] = {
         "en": "Sorts the customers of both tables by total spend and matches equal ranks.",
         "ja": "両方の表の顧客を購入総額で並べ、順位が同じ顧客どうしを対応させます。",
     },
-    "attacker_record_keys": {"en": "Same purchases", "ja": "購買記録の一致"},
+    "attacker_record_keys": {"en": "Same purchases", "ja": "購買レコードの一致"},
     "attacker_record_keys_said": {
         "en": "Parts of a purchase, such as its date and quantity or its goods and price, vote for the customers that have them; rare ones weigh more.",
         "ja": "日付と数量、商品と単価などの組が一致する顧客に投票し、得票の最も多い顧客を選びます。該当者の少ない組ほど重く数えます。",
     },
-    "attacker_jaccard_assignment": {"en": "Similar goods, one to one", "ja": "購入商品の類似(一対一)"},
+    "attacker_jaccard_assignment": {"en": "Similar goods, one to one", "ja": "購入商品の類似（一対一）"},
     "attacker_jaccard_assignment_said": {
         "en": "By similar sets of goods, but no customer is given away twice: the best assignment of all at once.",
         "ja": "購入商品の類似で、同じ顧客を 2 度使わずに、全体として最も似る一対一の対応を求めます。",
     },
     "attacker_jaccard_quantity_assignment": {
         "en": "Similar quantities, one to one",
-        "ja": "購入数量の類似(一対一)",
+        "ja": "購入数量の類似（一対一）",
     },
     "attacker_jaccard_quantity_assignment_said": {
         "en": "By similar quantities, but no customer is given away twice: the best assignment of all at once.",
@@ -222,7 +222,7 @@ DISTANCES: dict[str, dict[str, str]] = {
     "distance_gower": {"en": "Gower’s distance", "ja": "Gower 距離"},
     "distance_gower_said": {
         "en": "The mean over all columns: 1 for another quasi-identifier q, for a sensitive value l the difference as a share of the column’s range ρ, 1 at most.",
-        "ja": "全列の平均です。準識別子 q は異なれば 1、機微属性 l は値の差を列の値域 ρ で割った割合(最大 1)とします。",
+        "ja": "全列の平均です。準識別子 q は異なれば 1、機微属性 l は値の差を列の値域 ρ で割った割合（最大 1）とします。",
     },
     "distance_euclidean": {"en": "Euclidean distance", "ja": "ユークリッド距離"},
     "distance_euclidean_said": {

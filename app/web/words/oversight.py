@@ -3,8 +3,8 @@
 WORDS: dict[str, dict[str, str]] = {
     "act_announcement_post": {"en": "Announced", "ja": "お知らせを掲載"},
     "act_announcement_withdraw": {"en": "Announcement withdrawn", "ja": "お知らせを取り下げ"},
-    "act_baseline_add": {"en": "Baseline added", "ja": "参考行を追加"},
-    "act_baseline_remove": {"en": "Baseline removed", "ja": "参考行を削除"},
+    "act_baseline_add": {"en": "Baseline added", "ja": "ベースラインを追加"},
+    "act_baseline_remove": {"en": "Baseline removed", "ja": "ベースラインを削除"},
     "act_competition_close": {"en": "Contest closed", "ja": "コンテスト終了"},
     "act_competition_create": {"en": "Competition created", "ja": "コンテストを作成"},
     "act_competition_revise": {"en": "Competition file changed", "ja": "設定ファイルを変更"},
@@ -21,11 +21,11 @@ WORDS: dict[str, dict[str, str]] = {
     "act_phase_extend": {"en": "End of a phase moved", "ja": "フェーズの終了を変更"},
     "act_phase_pause": {"en": "Phase paused", "ja": "フェーズを一時停止"},
     "act_phase_resume": {"en": "Phase resumed", "ja": "フェーズを再開"},
-    "act_quota_grant": {"en": "Quota granted", "ja": "上限を追加"},
+    "act_quota_grant": {"en": "Quota granted", "ja": "提出枠を追加"},
     "act_rescore_apply": {"en": "Re-score set applied", "ja": "再採点を適用"},
     "act_rescore_begin": {"en": "Re-score set begun", "ja": "再採点を開始"},
     "act_rescore_cancel": {"en": "Re-score set cancelled", "ja": "再採点を取り消し"},
-    "act_secrets_reveal": {"en": "Secrets revealed", "ja": "正解を公開"},
+    "act_secrets_reveal": {"en": "Secrets revealed", "ja": "秘密ファイルを公開"},
     "act_submission_disqualify": {"en": "Submission disqualified", "ja": "提出を失格に"},
     "act_submission_reinstate": {"en": "Submission reinstated", "ja": "提出の失格を取り消し"},
     "act_submission_rescore": {"en": "Submission scored again", "ja": "提出を再度採点"},
@@ -38,16 +38,16 @@ WORDS: dict[str, dict[str, str]] = {
     "act_user_password_link": {"en": "Password link made", "ja": "パスワード設定リンクを発行"},
     "done_announced": {"en": "Announced.", "ja": "お知らせを掲載しました。"},
     "done_baseline_added": {
-        "en": "The baseline is on its way to the board: it is being scored.",
-        "ja": "参考行を追加しました。採点が終わるとボードに表示されます。",
+        "en": "The baseline is added: it is on the board once it is scored.",
+        "ja": "ベースラインを追加しました。採点が終わるとボードに表示されます。",
     },
-    "done_baseline_removed": {"en": "The baseline has left the board.", "ja": "参考行を削除しました。"},
+    "done_baseline_removed": {"en": "The baseline has left the board.", "ja": "ベースラインを削除しました。"},
     "done_disqualified": {"en": "The submission is disqualified.", "ja": "提出を失格にしました。"},
     "done_extended": {
         "en": "The end has been moved. Tell the teams.",
         "ja": "終了時刻を変更しました。チームに知らせてください。",
     },
-    "done_granted": {"en": "The quota is granted.", "ja": "上限を追加しました。"},
+    "done_granted": {"en": "The quota is granted.", "ja": "提出枠を追加しました。"},
     "done_invite_withdrawn": {
         "en": "The invite is withdrawn.",
         "ja": "招待を取り下げました。",
@@ -60,7 +60,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "done_queued_again": {"en": "The submission is queued again.", "ja": "提出を採点待ちに戻しました。"},
     "done_reinstated": {"en": "The submission is reinstated.", "ja": "提出の失格を取り消しました。"},
-    "done_rescore_applied": {"en": "The new rules are in force.", "ja": "新しい規則を適用しました。"},
+    "done_rescore_applied": {"en": "The new rules are in force.", "ja": "新しいルールを適用しました。"},
     "done_rescore_begun": {
         "en": "The set is being scored; nothing changes for the teams yet.",
         "ja": "再採点を始めました。チームへの影響はまだありません。",
@@ -95,7 +95,7 @@ WORDS: dict[str, dict[str, str]] = {
     "noted_ja": {"en": "Japanese", "ja": "日本語"},
     "noted_original": {"en": "original data", "ja": "元データ"},
     "noted_reason": {"en": "reason", "ja": "理由"},
-    "noted_secrets": {"en": "secrets", "ja": "正解"},
+    "noted_secrets": {"en": "secrets", "ja": "秘密ファイル"},
     "noted_sha256": {"en": "fingerprint of the file", "ja": "ファイルの識別子"},
     "noted_start": {"en": "start", "ja": "開始"},
     "noted_targets": {"en": "targets", "ja": "攻撃対象"},
@@ -114,8 +114,8 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "problem_end_too_far": {"en": "The new end is too far away.", "ja": "新しい終了時刻が遠すぎます。"},
     "problem_fixed": {
-        "en": "Slug, track, columns and data are fixed: a set changes the rules only.",
-        "ja": "slug・トラック・列・データは固定です。再採点で変更できるのは規則だけです。",
+        "en": "Address, track, columns and data are fixed: a set changes the rules only.",
+        "ja": "アドレス・トラック・列・元データは変更できません。再採点で変更できるのはルールだけです。",
     },
     "problem_in_a_team": {
         "en": "A member of a team does not organize its competition.",
@@ -136,14 +136,14 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "problem_invite_made": {
         "en": "This form has made an invite already: it is in the list of open invites. Its link cannot be shown again.",
-        "ja": "このフォームの招待は作成済みです(「有効な招待」の一覧にあります)。リンクは再表示できません。",
+        "ja": "このフォームの招待は作成済みです（「有効な招待」の一覧にあります）。リンクは再表示できません。",
     },
     "problem_last_organizer": {"en": "The last organizer stays.", "ja": "最後の主催者は削除できません。"},
     "problem_no_such_act": {
-        "en": "A phase is extended, paused or resumed.",
+        "en": "A phase can only be extended, paused or resumed.",
         "ja": "フェーズに対してできるのは、延長・一時停止・再開だけです。",
     },
-    "problem_no_such_baseline": {"en": "There is no such baseline.", "ja": "その参考行はありません。"},
+    "problem_no_such_baseline": {"en": "There is no such baseline.", "ja": "そのベースラインはありません。"},
     "problem_no_such_invite": {
         "en": "There is no such open invite: it may be used up or withdrawn already.",
         "ja": "その招待はありません。すでに使い切られたか、取り下げられています。",
@@ -189,13 +189,13 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "problem_rescore_failed": {
         "en": "Some submissions could not be scored by the new rules: cancel the set.",
-        "ja": "新しい規則で採点できなかった提出があります。再採点を取り消してください。",
+        "ja": "新しいルールで採点できなかった提出があります。再採点を取り消してください。",
     },
     "problem_rescore_open": {
         "en": "There is an open re-score set: apply or cancel it first.",
         "ja": "進行中の再採点があります。先に適用するか取り消してください。",
     },
-    "problem_rescore_scoring": {"en": "The set is still being scored.", "ja": "再採点はまだ採点中です。"},
+    "problem_rescore_scoring": {"en": "The set is still being scored.", "ja": "再採点は採点中です。"},
     "problem_team_name_taken": {
         "en": "This name is taken in this competition.",
         "ja": "この名前はすでに使われています。",
@@ -206,7 +206,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "problem_wrong_value": {"en": "A number from 0 up is needed.", "ja": "0 以上の数値を入力してください。"},
     "run_act": {"en": "What", "ja": "操作"},
-    "run_ago": {"en": "{by} ago", "ja": "{by}前"},
+    "run_ago": {"en": "{by} ago", "ja": "{by} 前"},
     "run_all_well": {
         "en": "All is well: work gets done, and the regular tasks run.",
         "ja": "正常です。採点も定期処理も動いています。",
@@ -214,7 +214,7 @@ WORDS: dict[str, dict[str, str]] = {
     "run_announce": {"en": "Announce something", "ja": "お知らせの掲載"},
     "run_announce_note": {
         "en": "Everybody reads it on the competition’s page. Plain text; line breaks are kept. One language is enough.",
-        "ja": "コンテストのページで誰でも読めます。書式なしのテキストで、改行は保たれます。片方の言語だけでもかまいません。",
+        "ja": "コンテストのページに表示され、誰でも読めます。書式なしのテキストで、改行は保たれます。片方の言語だけでもかまいません。",
     },
     "run_announce_yes": {"en": "Announce", "ja": "掲載する"},
     "run_announced": {"en": "Announced so far", "ja": "掲載中のお知らせ"},
@@ -236,11 +236,11 @@ WORDS: dict[str, dict[str, str]] = {
     "run_download": {"en": "Download", "ja": "ダウンロード"},
     "run_export_all": {
         "en": "All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log.",
-        "ja": "秘密を除くすべて:規則、提出データ、推測、採点結果、ボード、操作履歴",
+        "ja": "秘密ファイルを除くすべて：ルール、匿名化データ、推測、採点結果、ボード、操作履歴",
     },
     "run_export_anonymization": {
         "en": "The anonymization board as you see it.",
-        "ja": "匿名化ボード(主催者の表示内容)",
+        "ja": "匿名化ボード（主催者に表示される内容）",
     },
     "run_export_file": {
         "en": "The rules as everybody reads them and every worker scores by.",
@@ -248,12 +248,12 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_export_kit": {
         "en": "What teams start from: rules, original data, an example with its secret, the commands.",
-        "ja": "参加キット:規則、元データ、例と秘密ファイル、コマンドの説明",
+        "ja": "参加キット：ルール、元データ、提出例とその秘密ファイル、コマンドの説明",
     },
-    "run_export_matrix": {"en": "Attackers by targets.", "ja": "攻撃者と攻撃対象の対応表"},
+    "run_export_matrix": {"en": "The attack matrix.", "ja": "攻撃マトリクス"},
     "run_export_reidentification": {
         "en": "The re-identification board as you see it.",
-        "ja": "再識別ボード(主催者の表示内容)",
+        "ja": "再識別ボード（主催者に表示される内容）",
     },
     "run_exports_note": {
         "en": "Files are made when you ask for them, as of that moment.",
@@ -271,16 +271,16 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The kit comes with the original data.",
         "ja": "参加キットは元データの登録後に作られます。",
     },
-    "run_more_changes": {"en": "{n} more", "ja": "他 {n} 件"},
-    "run_never": {"en": "never", "ja": "まだ実行されていません"},
+    "run_more_changes": {"en": "{n} more", "ja": "ほか {n} 件"},
+    "run_never": {"en": "Never", "ja": "まだ実行されていません"},
     "run_no_acts": {"en": "Nothing has been done yet.", "ja": "まだ操作はありません。"},
     "run_no_broker": {
         "en": "The queue cannot be reached. Nothing is lost: work begins when it is back.",
-        "ja": "キューに接続できません。失われるものはなく、復帰すると処理が始まります。",
+        "ja": "キューに接続できません。失われる処理はなく、復帰すると処理が始まります。",
     },
     "run_no_secrets": {
-        "en": "No export holds a secret, a password or a token.",
-        "ja": "書き出しには、秘密ファイル・パスワード・トークンは含まれません。",
+        "en": "No export holds a team’s secret, a password or a token.",
+        "ja": "チームの秘密ファイル、パスワード、トークンは、どの書き出しにも含まれません。",
     },
     "run_no_such_acts": {"en": "Nothing matches.", "ja": "該当する操作はありません。"},
     "run_none_announced": {"en": "Nothing has been announced yet.", "ja": "お知らせはまだありません。"},

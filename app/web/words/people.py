@@ -16,8 +16,8 @@ WORDS: dict[str, dict[str, str]] = {
     "copy_it": {"en": "Copy", "ja": "コピー"},
     "days": {"en": "days", "ja": "日間"},
     "done_joined": {
-        "en": "You are in. Read the rules and fetch the data; your releases are sent from this page.",
-        "ja": "参加登録が完了しました。ルールを確認し、データを取得してください。匿名化データはこのページから提出します。",
+        "en": "You are in. Read the rules and download the data; your releases are sent from this page.",
+        "ja": "参加登録が完了しました。ルールを確認し、元データを入手してください。匿名化データはこのページから提出します。",
     },
     "done_member_removed": {
         "en": "The member is out of the team, and the team’s invites have ended.",
@@ -32,7 +32,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "新しいパスワードを設定しました。そのパスワードでサインインしてください。",
     },
     "done_team_left": {"en": "You have left the team.", "ja": "チームから脱退しました。"},
-    "done_token_revoked": {"en": "It has ended.", "ja": "無効にしました。"},
+    "done_token_revoked": {"en": "The token has ended.", "ja": "トークンを無効にしました。"},
     "end_session": {"en": "Sign out there", "ja": "サインアウトさせる"},
     "ends_at": {"en": "Ends", "ja": "有効期限"},
     "forgot_password": {"en": "Password forgotten?", "ja": "パスワードを忘れた場合"},
@@ -40,9 +40,9 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Ask an organizer of your competition for a link that sets a new one. It works once, for 48 hours.",
         "ja": "コンテストの主催者に、再設定用のリンクの発行を依頼してください。リンクは 48 時間以内に 1 回だけ使えます。",
     },
-    "found_team": {"en": "Found the team", "ja": "チームを作成する"},
+    "found_team": {"en": "Create the team", "ja": "チームを作成する"},
     "go_on": {"en": "Continue", "ja": "次へ"},
-    "have_account": {"en": "You have an account already?", "ja": "すでにアカウントをお持ちの場合は"},
+    "have_account": {"en": "Do you have an account already?", "ja": "すでにアカウントをお持ちの場合は"},
     "i_organize": {"en": "You organize", "ja": "主催しているコンテスト"},
     "invite_code": {"en": "Invite code", "ja": "招待コード"},
     "invite_colleague": {"en": "Invite a colleague", "ja": "メンバーを招待"},
@@ -51,7 +51,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "リンクを開いた人はチームに参加し、すべての結果を閲覧して、チームとして操作できるようになります。招待する相手以外には渡さないでください。",
     },
     "invite_life": {
-        "en": "Good for {uses} × joining, for {days} days.",
+        "en": "Good for {uses} people, for {days} days.",
         "ja": "{uses} 人まで、{days} 日間有効です。",
     },
     "invite_made": {"en": "Your invite", "ja": "招待リンク"},
@@ -60,10 +60,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "参加には招待が必要です。新しいチームのコードは主催者から、既存チームのコードはそのメンバーから受け取り、ここに入力してください。",
     },
     "invite_uses": {"en": "How many people", "ja": "招待する人数"},
-    "invited_into_team": {"en": "You are invited into the team", "ja": "次のチームに招待されています:"},
+    "invited_into_team": {"en": "You are invited into the team", "ja": "次のチームに招待されています："},
     "invited_to_found": {
         "en": "You are invited to take part with a new team:",
-        "ja": "新しいチームでの参加に招待されています:",
+        "ja": "新しいチームでの参加に招待されています：",
     },
     "join": {"en": "Join a competition", "ja": "コンテストに参加"},
     "join_problem_in_a_team": {
@@ -71,7 +71,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "このコンテストではすでにチームに参加しています。",
     },
     "join_problem_organizes_it": {
-        "en": "Who organizes a competition is in no team of it.",
+        "en": "An organizer of a competition is in none of its teams.",
         "ja": "主催者は自分のコンテストのチームに参加できません。",
     },
     "join_problem_team_name_taken": {
@@ -85,7 +85,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "You will not see its submissions and results any more. Only a new invite brings you back.",
         "ja": "このチームの提出や結果は閲覧できなくなります。戻るには新しい招待が必要です。",
     },
-    "leave_question": {"en": "Leave “{team}”?", "ja": "「{team}」から脱退しますか?"},
+    "leave_question": {"en": "Leave “{team}”?", "ja": "「{team}」から脱退しますか？"},
     "made_at": {"en": "Made", "ja": "作成"},
     "make_invite": {"en": "Make a link", "ja": "リンクを作成"},
     "make_token": {"en": "Make the token", "ja": "トークンを作成"},
@@ -99,20 +99,20 @@ WORDS: dict[str, dict[str, str]] = {
     "new_password": {"en": "New password", "ja": "新しいパスワード"},
     "new_team_name": {"en": "Name of your team", "ja": "チーム名"},
     "new_team_note": {
-        "en": "It stands on the boards. 1 to 100 characters of any script.",
-        "ja": "ボードに表示されます。1〜100 文字(日本語可)。",
+        "en": "It is shown on the boards. 1 to 100 characters of any script.",
+        "ja": "ボードに表示されます。1〜100 文字（日本語可）。",
     },
     "new_token": {"en": "Make a new token", "ja": "新しいトークンを作成"},
     "no_teams": {
-        "en": "You take part in no competition yet. An invite code brings you into one.",
+        "en": "You take part in no competition yet. You can join one with an invite code.",
         "ja": "まだどのコンテストにも参加していません。招待コードを入力すると参加できます。",
     },
     "no_tokens": {
         "en": "You have no token. The command line makes one when you sign in with it; make one here for scripts.",
         "ja": "トークンはまだありません。コマンドラインではサインイン時に自動で作成されます。スクリプト用にはここで作成してください。",
     },
-    "old_password": {"en": "Present password", "ja": "現在のパスワード"},
-    "old_password_wrong": {"en": "The present password is wrong.", "ja": "現在のパスワードが違います。"},
+    "old_password": {"en": "Current password", "ja": "現在のパスワード"},
+    "old_password_wrong": {"en": "The current password is wrong.", "ja": "現在のパスワードが違います。"},
     "own_name": {"en": "Your name", "ja": "あなたの名前"},
     "own_name_note": {
         "en": "You sign in with it; your team and the organizers see it.",
@@ -123,7 +123,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Open the link that you were given, or paste its code. It works once; an organizer makes a new one.",
         "ja": "受け取ったリンクを開くか、コードを入力してください。1 回だけ使えます。使えない場合は主催者に再発行を依頼してください。",
     },
-    "password_note": {"en": "8 to 256 characters.", "ja": "8〜256 文字。"},
+    "password_note": {"en": "8 to 256 characters.", "ja": "8〜256 文字です。"},
     "problem_another_team": {
         "en": "This invite leads into another team.",
         "ja": "この招待は別のチームのものです。",
@@ -183,7 +183,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "remove_question": {
         "en": "Remove {person} from “{team}”?",
-        "ja": "{person} さんを「{team}」から外しますか?",
+        "ja": "{person} さんを「{team}」から外しますか？",
     },
     "revoke": {"en": "Revoke", "ja": "無効にする"},
     "scope_note_organize": {
@@ -200,7 +200,7 @@ WORDS: dict[str, dict[str, str]] = {
     "scope_submit": {"en": "submit", "ja": "提出"},
     "sessions": {"en": "Browsers", "ja": "ブラウザーのセッション"},
     "sessions_note": {
-        "en": "Where you are signed in. You do not know one of them? Sign out there and change your password.",
+        "en": "Where you are signed in. If you do not know one of them, sign out there and change your password.",
         "ja": "サインイン中のブラウザーです。心当たりのないものはサインアウトさせ、パスワードを変更してください。",
     },
     "set_password": {"en": "Set the password", "ja": "パスワードを設定"},
@@ -225,17 +225,17 @@ WORDS: dict[str, dict[str, str]] = {
     "signed_in_at": {"en": "Signed in", "ja": "サインイン日時"},
     "team_disqualified": {
         "en": "Your team has been disqualified. Ask the organizers.",
-        "ja": "あなたのチームは失格になりました。詳しくは主催者にお問い合わせください。",
+        "ja": "あなたのチームは失格となっています。主催者にお問い合わせください。",
     },
-    "this_browser": {"en": "this browser", "ja": "このブラウザー"},
-    "this_one": {"en": "this one", "ja": "使用中"},
+    "this_browser": {"en": "This browser", "ja": "このブラウザー"},
+    "this_one": {"en": "This one", "ja": "使用中"},
     "to_do": {"en": "Action", "ja": "操作"},
     "token_life": {"en": "Ends after", "ja": "有効期間"},
     "token_made": {"en": "Your new token", "ja": "新しいトークン"},
     "token_name": {"en": "Name of the token", "ja": "トークン名"},
     "token_name_note": {
-        "en": "What you will know it by, such as “laptop”.",
-        "ja": "用途がわかる名前(例: 研究室 PC)。",
+        "en": "A name that you will know it by, such as “laptop”.",
+        "ja": "用途がわかる名前にしてください（例：研究室 PC）。",
     },
     "token_scopes": {"en": "Rights", "ja": "権限"},
     "tokens": {"en": "API tokens", "ja": "API トークン"},
@@ -243,9 +243,9 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "A script or the command line shows a token instead of your password.",
         "ja": "スクリプトやコマンドラインは、パスワードの代わりにトークンを使います。",
     },
-    "you_join_as": {"en": "You join as", "ja": "参加者:"},
+    "you_join_as": {"en": "You join as", "ja": "参加者："},
     "unsent": {
         "en": "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again.",
-        "ja": "セッションの有効期限が切れていたため、何も送信されていません。サインインし、もう一度送信してください(ファイルは選び直しが必要です)。",
+        "ja": "セッションの有効期限が切れていたため、何も送信されていません。サインインし、もう一度送信してください（ファイルは選び直しが必要です）。",
     },
 }

@@ -3,7 +3,7 @@
 WORDS: dict[str, dict[str, str]] = {
     "problem_board_not_open": {
         "en": "This board is not open to you yet.",
-        "ja": "この順位表はまだ公開されていません。",
+        "ja": "このボードはまだ公開されていません。",
     },
     "problem_comment": {
         "en": "A comment is text of at most 1,000 characters.",
@@ -30,8 +30,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "このフォームはすでに別のファイルで送信されています。ファイルを選び直して送信してください。",
     },
     "problem_malformed_upload": {
-        "en": "The files cannot be taken in. Nothing was submitted; the attempt is counted.",
-        "ja": "ファイルを受け付けられませんでした。提出にはなっていませんが、試行回数には数えられます。",
+        "en": "The files cannot be taken in. Nothing was submitted; the attempt counts.",
+        "ja": "ファイルを受け付けられませんでした。提出にはなりませんが、送信回数には数えられます。",
     },
     "problem_no_original": {
         "en": "The competition has no original data yet.",
@@ -43,11 +43,11 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "problem_not_valid": {
         "en": "A submission that was rejected, cancelled or not scored cannot be a final.",
-        "ja": "却下・取消・システムエラーとなった提出は最終提出にできません。",
+        "ja": "却下・取消・システムエラーとなった提出は最終提出に選べません。",
     },
     "problem_quota_used_up": {
-        "en": "Your team has no attempt left at the moment. See below when there is room again.",
-        "ja": "現在、残りの提出枠がありません。いつ再開できるかは下の表示をご覧ください。",
+        "en": "Your team has used up its quota for now. See below when it resets.",
+        "ja": "提出枠の上限に達しています。いつ戻るかは下の表示をご覧ください。",
     },
     "problem_rescore_applied": {
         "en": "This set has been applied already.",
@@ -62,15 +62,15 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "この再採点は採点が終わっています。適用するか取り消してください。",
     },
     "problem_sealing_unavailable": {
-        "en": "The service cannot seal secrets right now. Try again later; this attempt was not counted.",
-        "ja": "現在、秘密ファイルを封印できません。時間をおいてお試しください(この試行は数えられていません)。",
+        "en": "The service cannot seal secrets right now. Try again later; this attempt does not count.",
+        "ja": "現在、秘密ファイルを封印できません。時間をおいてもう一度お試しください（送信回数には数えられません）。",
     },
     "problem_storage_unavailable": {
-        "en": "The file could not be stored. Try again; this attempt was not counted.",
-        "ja": "ファイルを保存できませんでした。もう一度お試しください(この試行は数えられていません)。",
+        "en": "The file could not be stored. Try again; this attempt does not count.",
+        "ja": "ファイルを保存できませんでした。もう一度お試しください（送信回数には数えられません）。",
     },
     "problem_too_many_finals": {
         "en": "All finals are chosen already. Unmark one first.",
-        "ja": "最終提出はすでに上限まで選ばれています。先に一つ外してください。",
+        "ja": "最終提出はすでに上限まで選ばれています。先に 1 つ外してください。",
     },
 }

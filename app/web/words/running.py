@@ -10,7 +10,7 @@ WORDS: dict[str, dict[str, str]] = {
     "duty_do_paused": {"en": "See the phases", "ja": "フェーズを見る"},
     "duty_do_rescore_ready": {"en": "Compare", "ja": "比較する"},
     "duty_do_rescore_scoring": {"en": "See how far it is", "ja": "進み具合を見る"},
-    "duty_do_settling": {"en": "See the queue", "ja": "待ち行列を見る"},
+    "duty_do_settling": {"en": "See the queue", "ja": "稼働状況を見る"},
     "duty_do_stalled": {"en": "See the health", "ja": "稼働状況を見る"},
     "duty_do_unswept": {"en": "See the health", "ja": "稼働状況を見る"},
     "duty_errors": {
@@ -19,7 +19,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "duty_idle_teams": {
         "en": "The phase ends within a day, and teams without an accepted or waiting submission are left: {n}.",
-        "ja": "フェーズ終了まで 1 日を切りましたが、受理済み・採点待ちの提出がないチームが {n} チームあります。",
+        "ja": "フェーズ終了まで 1 日を切りましたが、受理された提出も採点待ちの提出もないチームが {n} チームあります。",
     },
     "duty_no_original": {
         "en": "The original data are missing: nobody can submit.",
@@ -52,7 +52,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "duty_stalled": {
         "en": "Work waits ({n}) and none of it runs: no worker seems to be there.",
-        "ja": "採点待ちが {n} 件ありますが、実行中のものがありません。ワーカーが動いていない可能性があります。",
+        "ja": "採点待ちが {n} 件ありますが、1 件も実行されていません。ワーカーが動いていない可能性があります。",
     },
     "duty_unswept": {
         "en": "The regular tasks do not run: phases do not turn and lost work is not found again.",
@@ -60,7 +60,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "nav_announcements": {"en": "Announcements", "ja": "お知らせ"},
     "nav_audit": {"en": "Audit log", "ja": "操作履歴"},
-    "nav_baselines": {"en": "Baselines", "ja": "参考行"},
+    "nav_baselines": {"en": "Baselines", "ja": "ベースライン"},
     "nav_dashboard": {"en": "Dashboard", "ja": "ダッシュボード"},
     "nav_data": {"en": "Data", "ja": "元データ"},
     "nav_exports": {"en": "Exports", "ja": "書き出し"},
@@ -83,21 +83,21 @@ WORDS: dict[str, dict[str, str]] = {
     "run_confirm_pause": {"en": "Pause the phase", "ja": "一時停止する"},
     "run_confirm_resume": {"en": "Resume the phase", "ja": "再開する"},
     "run_disqualified": {"en": "Disqualified", "ja": "失格"},
-    "run_done": {"en": "done", "ja": "完了"},
-    "run_earlier": {"en": "earlier by {by}", "ja": "{by} 早まる"},
+    "run_done": {"en": "Done", "ja": "完了"},
+    "run_earlier": {"en": "Earlier by {by}", "ja": "{by} 早まる"},
     "run_end": {"en": "End", "ja": "終了"},
-    "run_end_moves": {"en": "The end moves", "ja": "終了の変化"},
+    "run_end_moves": {"en": "The end moves", "ja": "終了時刻の変化"},
     "run_follow": {"en": "Later phases move by as much", "ja": "後続のフェーズも同じだけ動かす"},
     "run_guesses": {"en": "Guesses", "ja": "推測"},
     "run_idle": {"en": "Without a valid submission", "ja": "有効な提出なし"},
     "run_in_queue": {"en": "Waiting", "ja": "待機中"},
     "run_last_acts": {"en": "Last acts", "ja": "最近の操作"},
-    "run_later": {"en": "later by {by}", "ja": "{by} 遅くなる"},
+    "run_later": {"en": "Later by {by}", "ja": "{by} 遅くなる"},
     "run_move_end": {"en": "Move the end", "ja": "終了時刻の変更"},
     "run_new_end": {"en": "New end", "ja": "新しい終了時刻"},
     "run_new_end_hint": {
         "en": "On the competition’s clock ({zone}). Later or earlier, but ahead of now.",
-        "ja": "コンテストの時刻({zone})で入力してください。延長も短縮もできますが、過去の時刻は指定できません。",
+        "ja": "コンテストの時刻（{zone}）で入力してください。延長も短縮もできますが、過去の時刻は指定できません。",
     },
     "run_no_phases": {
         "en": "The competition file names no phases.",
@@ -120,7 +120,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_notice_freeze": {
         "en": "The board still freezes at the time set for it, which does not move:",
-        "ja": "ボードの凍結時刻は変わりません:",
+        "ja": "ボードの凍結時刻は変わりません：",
     },
     "run_notice_longer": {
         "en": "Teams ({n}) have that much longer to send.",
@@ -136,7 +136,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_notice_quota": {
         "en": "Quotas do not change: daily ones start anew at midnight as before, totals are not raised.",
-        "ja": "提出数の上限は変わりません。1 日の上限は従来どおり午前 0 時に戻り、合計の上限は増えません。",
+        "ja": "提出枠は変わりません。1 日の上限は従来どおり午前 0 時に戻り、合計の上限は増えません。",
     },
     "run_notice_quota_paused": {
         "en": "Daily quotas go by the calendar, paused or not; what was used stays used.",
@@ -144,11 +144,11 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_notice_refused": {
         "en": "Uploads are refused from this moment on, with the reason; one on its way may still be refused.",
-        "ja": "この時点から提出は理由を示して拒否されます。送信途中のものも拒否されることがあります。",
+        "ja": "この時点から提出・送信は受け付けられず、その理由が表示されます。送信途中のものも受け付けられないことがあります。",
     },
     "run_notice_reveal_later": {
         "en": "Closing, scores and secrets come after the new end.",
-        "ja": "終了処理と、スコア・秘密の公開は、新しい終了時刻の後になります。",
+        "ja": "終了処理と、得点・秘密ファイルの公開は、新しい終了時刻の後になります。",
     },
     "run_notice_scoring": {
         "en": "What was accepted is scored as ever.",
@@ -156,12 +156,12 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_notice_shorter": {
         "en": "Teams ({n}) have less time than they were told. Who planned on the old end will miss it.",
-        "ja": "全 {n} チームの残り時間が、告知済みのものより短くなります。元の締切で予定していたチームは間に合わなくなります。",
+        "ja": "全 {n} チームの残り時間が、告知済みのものより短くなります。元の締切に合わせて準備していたチームは間に合わなくなります。",
     },
-    "run_notice_taken": {"en": "Uploads are taken in again at once.", "ja": "すぐに提出の受付が再開します。"},
+    "run_notice_taken": {"en": "Uploads are taken in again at once.", "ja": "すぐに受付が再開します。"},
     "run_notice_tell": {
         "en": "Nobody is told by the service. Tell the teams:",
-        "ja": "チームへの通知は自動では行われません。お知らせで伝えてください:",
+        "ja": "チームへの通知は自動では行われません。お知らせで伝えてください：",
     },
     "run_notice_turn_later": {
         "en": "Finals are frozen and targets published after the new end.",
@@ -169,16 +169,16 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_now": {"en": "Now", "ja": "現在"},
     "run_oldest": {"en": "Longest wait", "ja": "最長の待ち時間"},
-    "run_open": {"en": "open", "ja": "受付中"},
+    "run_open": {"en": "Open", "ja": "受付中"},
     "run_pause_look": {"en": "Pause…", "ja": "一時停止…"},
     "run_pause_note": {
         "en": "A pause stops the competition’s clock: nothing is taken in until you resume it, and all deadlines move by its length.",
         "ja": "一時停止するとコンテストの時計が止まります。再開するまで提出を受け付けず、締切はすべてその分だけ延びます。",
     },
-    "run_paused_since": {"en": "Paused since", "ja": "一時停止の開始:"},
+    "run_paused_since": {"en": "Paused since", "ja": "一時停止の開始："},
     "run_phase": {"en": "Phase", "ja": "フェーズ"},
     "run_phases_note": {
-        "en": "Nothing changes here before you have seen what it does.",
+        "en": "Nothing changes before you have seen what it does.",
         "ja": "変更の前に、必ず影響を確認できます。",
     },
     "run_preview": {"en": "See what it would do", "ja": "影響を確認する"},
@@ -206,31 +206,28 @@ WORDS: dict[str, dict[str, str]] = {
     "run_todo": {"en": "To do", "ja": "対応が必要なこと"},
     "run_turn_close": {
         "en": "The contest closes; every score becomes visible.",
-        "ja": "コンテストが終了し、すべてのスコアが公開されます。",
+        "ja": "コンテストが終了し、すべての得点が公開されます。",
     },
     "run_turn_freeze": {
         "en": "Finals are frozen: up to {n} of each team.",
-        "ja": "最終提出が確定します(1 チーム最大 {n} 件)。",
+        "ja": "最終提出が確定します（1 チーム最大 {n} 件）。",
     },
     "run_turn_judge": {
-        "en": "Guesses that came in time are judged.",
+        "en": "Guesses that came in time are scored.",
         "ja": "期限までに届いた推測を採点します。",
     },
-    "run_turn_publish": {
-        "en": "The targets are written and published.",
-        "ja": "攻撃対象を作成し、公開します。",
-    },
+    "run_turn_publish": {"en": "The targets are made and published.", "ja": "攻撃対象を作成し、公開します。"},
     "run_turn_reveal": {
         "en": "The secrets of the targets are revealed.",
-        "ja": "攻撃対象の正解を公開します。",
+        "ja": "攻撃対象の秘密ファイルを公開します。",
     },
     "run_turn_settle": {"en": "What came in time is scored.", "ja": "期限までに届いた提出を採点します。"},
-    "run_turned": {"en": "ended", "ja": "終了済み"},
+    "run_turned": {"en": "Ended", "ja": "終了済み"},
     "run_turned_note": {
         "en": "What was frozen stays frozen: this phase cannot be changed any more.",
         "ja": "確定した内容は変わりません。このフェーズはもう変更できません。",
     },
-    "run_unmoved": {"en": "unchanged", "ja": "変更なし"},
+    "run_unmoved": {"en": "Unchanged", "ja": "変更なし"},
     "run_windows": {"en": "The phases before and after", "ja": "変更前後の期間"},
-    "run_zone": {"en": "Times are those of {zone}.", "ja": "時刻は {zone} です。"},
+    "run_zone": {"en": "Times are those of {zone}.", "ja": "時刻は {zone} のものです。"},
 }

@@ -1,0 +1,121 @@
+"""One name for one thing, and one way of writing: what holds for all words of the pages and of the kit."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from app.services import kit_words
+from app.web import words
+
+FORBIDDEN = {
+    "ja": {
+        "公開データ": "匿名化データ",
+        "匿名化表": "匿名化データ",
+        "匿名加工": "匿名化",
+        "公開部分": "匿名化データ",
+        "対応表": "秘密ファイル",
+        "暗号化": "封印",
+        "試行回数": "送信回数",
+        "アップロード数": "送信回数",
+        "基準値": "尺度",
+        "集計対象": "算入",
+        "標的": "攻撃対象",
+        "対象データ": "攻撃対象",
+        "攻撃プログラム": "組み込みの攻撃者",
+        "攻撃手法": "攻撃者",
+        "標準の攻撃者": "組み込みの攻撃者",
+        "組み込み攻撃者": "組み込みの攻撃者",
+        "参考行": "ベースライン",
+        "スコア": "得点",
+        "順位表": "ボード",
+        "対戦表": "攻撃マトリクス",
+        "規則": "ルール",
+        "裁定": "失格の扱い",
+        "順列": "置換",
+        "見出し": "ヘッダー行",
+        "購買記録": "購買レコード",
+        "マイクロデータ": "個票データ",
+        "くじ引き": "無作為",
+        "方式 I": "（距離のルールを文で）",
+        "確実さ": "見逃しにくさ",
+        "リジェクト": "却下",
+        "形式エラー": "受付不可",
+        "オラクル": "手がかり",
+        "slug": "アドレス",
+        "スラッグ": "アドレス",
+    },
+    "en": {
+        "anonymized table": "release",
+        "anonymized row": "row of the release",
+        "draws lots": "picks at random",
+        "board of the attackers": "re-identification board",
+        "going on": "open now",
+        "entries": "submissions",
+        "records": "individuals, or purchases",
+        "slug": "address",
+        "oracle": "clue",
+        "judged": "scored",
+        "approach i": "(the rule in a sentence)",
+        "hand in": "send",
+        "hands in": "sends",
+    },
+}
+"""What is not said, and what is said instead."""
+
+DEFINED = {"files_secret"}
+"""Where the other name of a thing is told once."""
+
+JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
+WORDY = r"\{(?:which|by|what)\}"
+"""Values that are Japanese words themselves."""
+SPACELESS = re.compile(rf"{JAPANESE}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE}")
+ASCII_MARKS = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
+SENTENCES = ("bad_", "done_", "invalid_", "problem_", "wrong_", "said_", "check_")
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_thing_has_one_name(language: str) -> None:
+    found = {
+        (key, bad, wanted)
+        for key, texts in words.WORDS.items()
+        for bad, wanted in FORBIDDEN[language].items()
+        if key not in DEFINED and re.search(pattern_of(bad), texts[language].casefold())
+    }
+    assert found == set()
+
+
+def pattern_of(bad: str) -> str:
+    """Latin words as wholes, Japanese ones anywhere."""
+    return rf"\b{re.escape(bad)}\b" if bad.isascii() else re.escape(bad.casefold())
+
+
+def test_the_kit_uses_the_same_names() -> None:
+    text = kit_words.JAPANESE + "".join(japanese for _, japanese in kit_words.PHASES.values())
+    told_once = re.sub(r"\{\w+\}", "", text).replace("秘密ファイル（対応表）", "")
+    assert {bad for bad in FORBIDDEN["ja"] if re.search(pattern_of(bad), told_once)} == set()
+
+
+def test_japanese_is_written_in_one_way() -> None:
+    texts = {key: re.sub(WORDY, "", texts["ja"]) for key, texts in words.WORDS.items()}
+    assert {key: text for key, text in texts.items() if SPACELESS.search(text)} == {}
+    marked = {key: text for key, text in texts.items() if re.search(JAPANESE, text)}
+    assert {key: text for key, text in marked.items() if ASCII_MARKS.search(text)} == {}
+
+
+def test_a_refusal_is_a_sentence_in_both_languages() -> None:
+    for key, texts in words.WORDS.items():
+        if key.startswith(SENTENCES) and not key.startswith("check_good"):
+            assert texts["en"][0].isupper() or texts["en"].startswith("{"), key
+            assert texts["en"].rstrip(")")[-1] in ".…?", key
+            assert texts["ja"][-1] in "。…", key
+
+
+def test_a_percentage_is_written_without_a_space() -> None:
+    assert [key for key, texts in words.WORDS.items() if any(" %" in text for text in texts.values())] == []
+
+
+def test_the_glossary_has_every_name_that_is_wanted() -> None:
+    glossary = (Path(__file__).parents[2] / "docs" / "words.md").read_text()
+    wanted = {name for name in FORBIDDEN["ja"].values() if "（" not in name}
+    assert {name for name in wanted if name not in glossary} == set()
