@@ -64,7 +64,7 @@ WORDS: dict[str, dict[str, str]] = {
     "adv_nothing_simulated": {"en": "Nothing was simulated.", "ja": "シミュレーションは行われていません。"},
     "adv_outside": {
         "en": "The threshold in use ({threshold}) lies outside of what the latest report allows: above {low} and below {high}.",
-        "ja": "使用中のしきい値({threshold})が、最新のレポートの有効範囲({low} より大きく {high} 未満)から外れています。",
+        "ja": "使用中のしきい値（{threshold}）が、最新のレポートの有効範囲（{low} より大きく {high} 未満）から外れています。",
     },
     "adv_outside_none": {
         "en": "The latest report finds no threshold that both stops cheats and leaves room for honest teams, and {threshold} is in use.",
@@ -74,7 +74,7 @@ WORDS: dict[str, dict[str, str]] = {
     "adv_recommended": {"en": "Recommended threshold", "ja": "推奨しきい値"},
     "adv_recommended_said": {
         "en": "Any threshold above {low} and below {high} stops every cheat in the table below, except with a chance of {chance}. {threshold} is the largest round number among them, and leaves honest teams the most room.",
-        "ja": "{low} より大きく {high} より小さいしきい値なら、下の表の不正をすべて防げます(見逃す確率は {chance} 未満)。{threshold} はその範囲で最大の切りのよい数で、正当な匿名化の余地が最も大きくなります。",
+        "ja": "{low} より大きく {high} より小さいしきい値なら、下の表の不正をすべて防げます（見逃す確率は {chance} 未満）。{threshold} はその範囲で最大の切りのよい数で、正当な匿名化の余地が最も大きくなります。",
     },
     "adv_remedy_few": {
         "en": "Individuals are too few or too alike: take more of them, another distance, or less certainty.",

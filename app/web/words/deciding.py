@@ -11,7 +11,7 @@ WORDS: dict[str, dict[str, str]] = {
     "rescored_part": {"en": "- {name}", "ja": "・{name}"},
     "rescored_rules": {
         "en": "The rules have changed, and all submissions have been scored again:",
-        "ja": "規則を変更し、すべての提出を再採点しました。",
+        "ja": "ルールを変更し、すべての提出を再採点しました。",
     },
     "ruling_board_anonymization": {"en": "Anonymization board:", "ja": "匿名化ボード："},
     "ruling_board_reidentification": {"en": "Re-identification board:", "ja": "再識別ボード："},

@@ -195,7 +195,7 @@ WORDS: dict[str, dict[str, str]] = {
     "run_start": {"en": "Start", "ja": "開始"},
     "run_starts_note": {
         "en": "A phase’s start is changed in the set-up:",
-        "ja": "フェーズの開始時刻は設定画面で変更します:",
+        "ja": "フェーズの開始時刻は設定画面で変更します：",
     },
     "run_state": {"en": "State", "ja": "状態"},
     "run_stop_clock": {"en": "The clock", "ja": "時計"},

@@ -92,11 +92,11 @@ WORDS: dict[str, dict[str, str]] = {
     "last_guess": {"en": "Your last guess,", "ja": "最新の推測"},
     "last_guess_told": {
         "en": "{right} of {rows} rows are right ({rate}).",
-        "ja": "{rows} 行中 {right} 行が的中しました({rate})。",
+        "ja": "{rows} 行中 {right} 行が的中しました（{rate}）。",
     },
     "last_guess_waits": {
-        "en": "being judged; the result appears here.",
-        "ja": "判定中です。結果はここに表示されます。",
+        "en": "being scored; the result appears here.",
+        "ja": "採点中です。結果はここに表示されます。",
     },
     "lines_from_to": {"en": "Rows {first}–{last}", "ja": "行 {first}〜{last}"},
     "manifest": {"en": "Manifest (SHA-256)", "ja": "マニフェスト（SHA-256）"},

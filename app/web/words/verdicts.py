@@ -15,7 +15,7 @@ WORDS: dict[str, dict[str, str]] = {
     "correct": {"en": "Found", "ja": "的中"},
     "cost_attackers": {
         "en": "{rate} of the individuals are found again by {names}.",
-        "ja": "{names}が個人の {rate} を再識別しました。",
+        "ja": "{names} が個人の {rate} を再識別しました。",
     },
     "cost_both": {
         "en": "Risk and utility loss cost you the same.",
@@ -23,7 +23,7 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "cost_everybody": {
         "en": "Everybody is found again by {names}.",
-        "ja": "{names}が全員を再識別しました。",
+        "ja": "{names} が全員を再識別しました。",
     },
     "cost_measure": {
         "en": "Of the utility loss {utility}, most comes from “{name}”: {adds}.",
@@ -77,8 +77,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "削除された個人の距離は 1 とみなします。",
     },
     "excessive_far": {
-        "en": "The {which} distance is {value}: {share}% of what is allowed, so there is room.",
-        "ja": "距離の{which}は {value}（上限の {share}%）で、余裕があります。",
+        "en": "The {which} distance is {value}: {share}% of what is allowed.",
+        "ja": "距離の{which}は {value}（上限の {share}%）です。",
     },
     "excessive_near": {
         "en": "The {which} distance is {value}: {share}% of what is allowed. Little more change would be rejected.",
