@@ -260,3 +260,8 @@ def test_the_address_of_a_form_opened_as_a_page_says_so(client: TestClient) -> N
     assert said("problem_method_not_allowed") in text_of(answer)
     for path in ("/account/tokens", "/account/password", "/competitions/x/team/invites"):
         assert client.get(path, headers=SAME_ORIGIN, follow_redirects=False).status_code == 303
+
+
+def test_tokens_and_sessions_stand_on_the_readers_own_clock(arena: Arena) -> None:
+    shown = page(arena, "/account", team="red").text
+    assert len(re.findall(r'<time datetime="[^"]+" data-own>[^<]* UTC</time>', shown)) >= 2

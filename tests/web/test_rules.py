@@ -113,7 +113,7 @@ def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client:
     entry = found.split('id="cross_mean"')[1].split("</section>")[0]
     published = parse_competition(arena.get(f"/competitions/{arena.slug}/competition.toml").text)
     for said in (
-        "Weight in U: 4 (share 50 %)",
+        "Weight in U: 4 (share 50%)",
         f"Scale t: {shown(published.scales['cross_mean'])}",
         "columns A: age",
         "mean of b: rent",

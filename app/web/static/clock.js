@@ -14,6 +14,16 @@ function inOwnZone(root) {
   }
 }
 
+// A moment of no competition stands on the reader's clock; what the server wrote becomes the hint.
+function onOwnClock(root) {
+  for (const time of root.querySelectorAll("time[data-own]:not([title])")) {
+    const moment = new Date(time.dateTime);
+    if (Number.isNaN(moment.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = format.format(moment);
+  }
+}
+
 // The server's clock decides: the reader's may be wrong, so only what has passed since is taken from it.
 const started = performance.now();
 
@@ -38,6 +48,7 @@ function tick() {
 }
 
 inOwnZone(document);
+onOwnClock(document);
 document.addEventListener("htmx:after:swap", () => { inOwnZone(document); tick(); });
 tick();
 setInterval(tick, 1000);

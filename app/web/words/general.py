@@ -3,9 +3,11 @@
 WORDS: dict[str, dict[str, str]] = {
     "api_reference": {"en": "API reference", "ja": "API リファレンス（英語）"},
     "attackers": {"en": "Attackers", "ja": "攻撃者"},
+    "colon": {"en": ": ", "ja": "："},
     "competition": {"en": "Competition", "ja": "コンテスト"},
     "competitions": {"en": "Competitions", "ja": "コンテスト一覧"},
     "higher_is_better": {"en": "higher is better", "ja": "大きいほど良い"},
+    "in_brackets": {"en": " ({text})", "ja": "（{text}）"},
     "lower_is_better": {"en": "lower is better", "ja": "小さいほど良い"},
     "measures": {"en": "Measures", "ja": "指標"},
     "name": {"en": "Name", "ja": "名前"},
