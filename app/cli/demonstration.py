@@ -59,7 +59,7 @@ DEMOS = (
     Demo(
         slug="demo",
         year=2015,
-        titles=("Demo cup: households", "デモ杯:家計"),
+        titles=("Demo cup: households", "デモ杯：家計"),
         tables=lambda: household_table(seed=2015),
         groups=("S1_Sex", "S1_Age"),
         entries=(
@@ -76,7 +76,7 @@ DEMOS = (
     Demo(
         slug="demo-shop",
         year=2016,
-        titles=("Demo cup: purchases", "デモ杯:購買履歴"),
+        titles=("Demo cup: purchases", "デモ杯：購買履歴"),
         tables=tc400,
         groups=("sex", "country"),
         entries=(
@@ -89,7 +89,7 @@ DEMOS = (
     Demo(
         slug="demo-duel",
         year=2015,
-        titles=("Demo cup: attack!", "デモ杯:攻撃フェーズ"),
+        titles=("Demo cup: attack!", "デモ杯：攻撃フェーズ"),
         tables=lambda: household_table(400, seed=2016),
         groups=("S1_Sex", "S1_Age"),
         entries=(

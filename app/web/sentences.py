@@ -22,8 +22,8 @@ OF_ROWS = ("secret", "guess")
 
 def fault(problem: Problem, t: Words) -> str:
     """One thing wrong in a file: where, and what."""
-    column = problem.column if problem.file not in OF_ROWS else None
-    at = {"row": problem.row and f"{problem.row:,}", "column": column}
+    unsaid = problem.file not in OF_ROWS and problem.code != "header"  # which names it itself
+    at = {"row": problem.row and f"{problem.row:,}", "column": problem.column if unsaid else None}
     place = "_".join(name for name, value in at.items() if value)
     where = t[f"fault_at_{place}"].format(**at) if place else ""
     return where + said("bad", problem.code, problem.message, t)

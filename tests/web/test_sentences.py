@@ -203,7 +203,7 @@ def test_a_fault_keeps_its_values() -> None:
     assert fault(name, JA) == "4 行目、Youto038 列：10 進数の数値ではありません。"
     assert fault(name, EN) == "Row 4, Youto038: Not a decimal number."
     header = "column 2 is '年\"齢'; it must be \"it's\""
-    assert fault(Problem("anonymized", None, None, "header", header), JA) == (
+    assert fault(Problem("anonymized", None, "it's", "header", header), JA) == (
         "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
     )
 
