@@ -64,7 +64,7 @@ WORDS: dict[str, dict[str, str]] = {
     "adv_nothing_simulated": {"en": "Nothing was simulated.", "ja": "シミュレーションは行われていません。"},
     "adv_outside": {
         "en": "The threshold in use ({threshold}) lies outside of what the latest report allows: above {low} and below {high}.",
-        "ja": "使用中のしきい値（{threshold}）が、最新のレポートの有効範囲（{low} より大きく {high} 未満）から外れています。",
+        "ja": "使用中のしきい値（{threshold}）が、最新のレポートの有効範囲（{low} より大きく {high} より小さい）から外れています。",
     },
     "adv_outside_none": {
         "en": "The latest report finds no threshold that both stops cheats and leaves room for honest teams, and {threshold} is in use.",

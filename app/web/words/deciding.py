@@ -2,7 +2,7 @@
 
 WORDS: dict[str, dict[str, str]] = {
     "problem_no_reason": {"en": "Give a reason.", "ja": "理由を入力してください。"},
-    "rescored_change": {"en": "- {name}: {before} → {after}", "ja": "・{name}:{before} → {after}"},
+    "rescored_change": {"en": "- {name}: {before} → {after}", "ja": "・{name}：{before} → {after}"},
     "rescored_look": {
         "en": "Boards and ranks show the new results.",
         "ja": "ボードと順位には新しい結果が表示されています。",

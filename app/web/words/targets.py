@@ -95,10 +95,10 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "{rows} 行中 {right} 行が的中しました（{rate}）。",
     },
     "last_guess_waits": {
-        "en": "being scored; the result appears here.",
+        "en": "is being scored; the result appears here.",
         "ja": "採点中です。結果はここに表示されます。",
     },
-    "lines_from_to": {"en": "Rows {first}–{last}", "ja": "行 {first}〜{last}"},
+    "lines_from_to": {"en": "Rows {first}–{last}", "ja": "{first}〜{last} 行目"},
     "manifest": {"en": "Manifest (SHA-256)", "ja": "マニフェスト（SHA-256）"},
     "more_guesses": {"en": "{count} more, sent earlier:", "ja": "ほかに {count} 件："},
     "no_guess_left": {

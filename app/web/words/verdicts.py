@@ -14,24 +14,21 @@ WORDS: dict[str, dict[str, str]] = {
     "contribution": {"en": "Adds to U", "ja": "U への寄与"},
     "correct": {"en": "Found", "ja": "的中"},
     "cost_attackers": {
-        "en": "{rate} of the individuals are found again by {names}.",
-        "ja": "{names} が個人の {rate} を再識別しました。",
+        "en": "{rate} of the individuals are found by {names}.",
+        "ja": "「{names}」が個人の {rate} を再識別しました。",
     },
     "cost_both": {
         "en": "Risk and utility loss cost you the same.",
         "ja": "リスクと有用性損失は同じ大きさです。",
     },
-    "cost_everybody": {
-        "en": "Everybody is found again by {names}.",
-        "ja": "{names} が全員を再識別しました。",
-    },
+    "cost_everybody": {"en": "Everybody is found by {names}.", "ja": "「{names}」が全員を再識別しました。"},
     "cost_measure": {
         "en": "Of the utility loss {utility}, most comes from “{name}”: {adds}.",
         "ja": "有用性損失 {utility} のうち最も大きいのは「{name}」の {adds} です。",
     },
     "cost_nothing": {
-        "en": "Nobody is found again and nothing is lost.",
-        "ja": "再識別された人はなく、有用性の損失もありません。",
+        "en": "Nobody is found and nothing is lost.",
+        "ja": "再識別された個人はなく、有用性の損失もありません。",
     },
     "cost_risk": {"en": "Risk costs you most.", "ja": "最も影響が大きいのはリスクです。"},
     "cost_utility": {
