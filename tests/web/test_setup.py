@@ -131,6 +131,30 @@ def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(begi
     assert "このアドレスのコンテストはすでにあります" in again.text
 
 
+def test_what_is_wrong_is_summed_up_at_the_top_with_the_way_to_each_field(beginner: Arena) -> None:
+    fields = BASICS | {"title_en": "", "title_ja": "", "anonymization_end": ""}
+    shown = send(beginner, "/organize/new", fields, organizer=True).text
+    top = shown.partition('role="alert"')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="#(\w+)">', top) == ["title_en", "anonymization_end"]
+    for field in ("title_en", "anonymization_end"):
+        assert f'id="{field}"' in shown
+    assert shown.count(f"({words.WORDS['one_of_two']['en']})") == 2
+
+
+def test_a_step_that_stayed_as_it_began_says_so(arena: Arena) -> None:
+    def state(step: str) -> str:
+        shown = page(arena, f"{ORGANIZE}/publication", organizer=True).text
+        return str(re.findall(rf'<li class="(\w+)"><a href="{ORGANIZE}/{step}"', shown)[0])
+
+    assert state("publication") == "default"
+    assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 303
+    assert state("publication") == "done"
+    with transaction() as session:
+        row = competitions.find(session, "small")
+        row.file = with_measures(row.file, parse_competition(draft("microdata")).measures)
+    assert state("measures") == "default"
+
+
 def test_a_competition_may_have_one_phase_and_a_title_in_one_language(beginner: Arena) -> None:
     fields = BASICS | {"title_en": "", "reidentification_start": "", "reidentification_end": ""}
     assert send(beginner, "/organize/new", fields, organizer=True).status_code == 303

@@ -1,8 +1,9 @@
 """The steps of setting up a competition: what is done, what is missing, how a change is put in force."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
 from uuid import UUID
 
 from fastapi import Request
@@ -13,6 +14,9 @@ from starlette.responses import RedirectResponse
 from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError, InvalidUpload
 from app.http.problems import status_of
+from app.scoring.competition import Competition, Limits, Publication, Ranking
+from app.scoring.competition_file import parse_competition
+from app.scoring.drafting import STARTS, draft
 from app.services import competitions, invites, rescores
 from app.services.accounts import Principal
 from app.services.competitions import Revision
@@ -26,9 +30,11 @@ from app.web.site import page, see
 
 @dataclass(frozen=True, slots=True)
 class Step:
+    """``state``: default is a step that could stay as it began, and has."""
+
     name: str
     path: str
-    done: bool
+    state: Literal["done", "default", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class Desk:
 
     @property
     def next_step(self) -> Step | None:
-        return next((step for step in self.steps if not step.done), None)
+        return next((step for step in self.steps if step.state == "missing"), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,38 @@ def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
         "publication": True,
         "teams": invited,
     }
-    return tuple(Step(name, f"{frame.path}/organize/{name}", is_done) for name, is_done in done.items())
+    untouched = {
+        "measures": weights_of(competition) in usual_weights(competition.track),
+        "publication": publication_of(competition) == PUBLICATION,
+    }
+
+    def state(name: str) -> Literal["done", "default", "missing"]:
+        if not done[name]:
+            return "missing"
+        return "default" if untouched.get(name) else "done"
+
+    return tuple(Step(name, f"{frame.path}/organize/{name}", state(name)) for name in done)
+
+
+def weights_of(competition: Competition) -> dict[str, float]:
+    return {name: one.weight for name, one in competition.measures.items() if one.weight}
+
+
+@cache
+def usual_weights(track: str) -> tuple[dict[str, float], ...]:
+    """The weights that drafts of a track begin with."""
+    drafts = [parse_competition(draft(start)) for start in STARTS]
+    return tuple(weights_of(one) for one in drafts if one.track == track)
+
+
+def publication_of(competition: Competition) -> tuple[Publication, Ranking, Limits]:
+    """All that the step of publication sets; the rows to be kept are set with the measures."""
+    limits = replace(competition.limits, min_rows_kept=Limits().min_rows_kept)
+    return competition.publication, competition.ranking, limits
+
+
+PUBLICATION = Publication(), Ranking(), Limits()
+"""What a competition begins with."""
 
 
 def step_page(

@@ -86,6 +86,7 @@ WORDS: dict[str, dict[str, str]] = {
     "done_setup_saved": {"en": "Saved.", "ja": "保存しました。"},
     "download_file": {"en": "Download", "ja": "ダウンロード"},
     "each_step": {"en": "Steps", "ja": "設定の手順"},
+    "fields_wrong": {"en": "Please correct: {n}", "ja": "入力内容を確認してください({n} 件)"},
     "file_said": {
         "en": "All settings in one file. You can edit it here, or download it and upload it again; nothing is saved before you have seen the difference.",
         "ja": "すべての設定が 1 つのファイルに入っています。ここで編集するか、ダウンロードして編集後にアップロードしてください。変更点を確認するまで保存されません。",
@@ -119,6 +120,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "チームは、締切時に最終提出とする提出をこの数まで選びます。選ばなければ、成績の良いものが自動で選ばれます。",
     },
     "in_use": {"en": "In use", "ja": "使用中の設定"},
+    "is_default": {"en": "default", "ja": "標準のまま"},
     "is_missing": {"en": "missing", "ja": "未設定"},
     "is_set": {"en": "done", "ja": "設定済み"},
     "limits": {"en": "Quotas and limits", "ja": "提出枠と上限"},
@@ -162,6 +164,7 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The data have changed since this report was made.",
         "ja": "このレポートの作成後に元データが変更されました。",
     },
+    "one_of_two": {"en": "one of the two", "ja": "どちらか一方"},
     "only_remarks": {
         "en": "Only remarks and spacing differ: no rule changes.",
         "ja": "コメントと空白だけの変更です。ルールは変わりません。",
