@@ -107,7 +107,7 @@ WORDS: dict[str, dict[str, str]] = {
     "run_granted": {"en": "Granted so far", "ja": "これまでの追加"},
     "run_identifier": {"en": "Identifier", "ja": "ID"},
     "run_in_comment": {"en": "Text in the comment", "ja": "コメント内の文字列"},
-    "run_invite_left": {"en": "For {n} more teams", "ja": "残り {n} チーム"},
+    "run_invite_left": {"en": "Teams left: {n}", "ja": "残り {n} チーム"},
     "run_invite_made": {"en": "Invite for new teams: {n}", "ja": "招待リンク（{n} チーム分）"},
     "run_invite_made_at": {"en": "Made", "ja": "作成："},
     "run_invite_note": {
