@@ -1,11 +1,13 @@
 """The upload form in a real browser: checked before it is sent, answered on the page, followed live."""
 
+from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from app.http.dependencies import COOKIE
 from app.web import words
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
-from tests.arena import Arena
+from tests.arena import ROWS, Arena
+from tests.contest import Contest, judge_everything
 
 
 def csv(content: bytes) -> FilePayload:
@@ -103,3 +105,36 @@ def test_the_columns_of_a_table_stay_in_their_box(browser: Browser, site: str, a
         summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.context.close()
+
+
+def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
+    browser: Browser, site: str, client: TestClient
+) -> None:
+    contest = Contest.opened(client, more='[publication]\nfeedback = "immediate"')
+    submission = contest.submit("red")
+    contest.submit("blue")
+    contest.attack()
+    context = browser.new_context(locale="en")
+    context.add_cookies([{"name": COOKIE, "value": contest.arena.team("blue"), "url": site}])
+    page = context.new_page()
+    page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
+    send = page.get_by_role("button", name=words.WORDS["send_guess"]["en"])
+    wrong = {
+        b"guess\n" + b"1\n" * ROWS: "the first line must be original_row",
+        b"original_row\n" + b"1\n" * 3: "3 lines below the header; 40 are needed",
+        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": "line 40 is outside 0 to 40",
+        b"PK\x03\x04": words.WORDS["check_excel"]["en"],
+    }
+    for content, told in wrong.items():
+        page.set_input_files("#guess", csv(content))
+        expect(page.locator("#guess-problems")).to_have_text(told)
+        send.click()
+        expect(page.locator("#guessing .said")).to_have_text(words.WORDS["send_fix"]["en"])
+    page.set_input_files("#guess", csv(contest.right_on(submission, 7)))
+    expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
+    send.click()
+    last = page.locator("#last-guess")
+    expect(last).to_contain_text(words.WORDS["last_guess_waits"]["en"])
+    judge_everything()
+    expect(last).to_contain_text("7 of 40 rows are right", timeout=10_000)
+    context.close()
