@@ -86,7 +86,7 @@ WORDS: dict[str, dict[str, str]] = {
     "done_setup_saved": {"en": "Saved.", "ja": "保存しました。"},
     "download_file": {"en": "Download", "ja": "ダウンロード"},
     "each_step": {"en": "Steps", "ja": "設定の手順"},
-    "fields_wrong": {"en": "Please correct: {n}", "ja": "入力内容を確認してください({n} 件)"},
+    "fields_wrong": {"en": "Please correct: {n}", "ja": "入力内容を確認してください（{n} 件）"},
     "file_said": {
         "en": "All settings in one file. You can edit it here, or download it and upload it again; nothing is saved before you have seen the difference.",
         "ja": "すべての設定が 1 つのファイルに入っています。ここで編集するか、ダウンロードして編集後にアップロードしてください。変更点を確認するまで保存されません。",
