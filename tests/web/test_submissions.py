@@ -39,6 +39,7 @@ def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) 
     for column in arena.table.columns:
         assert f'<th scope="row">{column}</th>' in shown
     assert "20 to 40 rows" in shown  # fewer than half would be rejected
+    assert words.WORDS["no_submissions"]["en"] in shown
     answer = sent(arena, action_of(shown))
     assert answer.status_code == 303
     receipt = page(arena, answer.headers["location"], team="red").text
