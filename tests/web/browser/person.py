@@ -71,7 +71,8 @@ class Person:
 
     def field(self, key: str, *, within: Locator | None = None) -> Locator:
         """An input by its label, which may say that it is optional."""
-        label = re.compile(rf"^{re.escape(self.word(key))}( \({self.word('optional')}\))?$")
+        optional = self.word("in_brackets", text=self.word("optional"))
+        label = re.compile(rf"^{re.escape(self.word(key))}({re.escape(optional)})?$")
         found = (within or self.page.locator("body")).get_by_label(label)
         return found.and_(self.page.locator("input, select, textarea"))
 
