@@ -122,7 +122,8 @@ def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
     earlier = sum(files == upload.sent for files in sent)
     if not earlier:
         return []
-    return [Remark("sent_before", f"your team has sent this very table {earlier} times before")]
+    times = "once" if earlier == 1 else f"{earlier} times"
+    return [Remark("sent_before", f"your team has sent this very table {times} before")]
 
 
 def of_team(

@@ -250,9 +250,11 @@ def test_a_warning_is_said_without_english() -> None:
     assert "age" in said("said", remarks[2].code, remarks[2].message, JA)
 
 
-@pytest.mark.parametrize(("times", "ending"), [(1, "before."), (2, "2 times before.")])
-def test_how_often_a_release_was_sent_before_is_counted_from_two_on(times: int, ending: str) -> None:
-    sentence = f"your team has sent this very table {times} times before"
+@pytest.mark.parametrize(
+    ("times", "ending"), [("once", "before."), ("1 times", "before."), ("2 times", "2 times before.")]
+)
+def test_how_often_a_release_was_sent_before_is_counted_from_two_on(times: str, ending: str) -> None:
+    sentence = f"your team has sent this very table {times} before"
     assert said("said", "sent_before", sentence, EN).endswith(ending)
     assert "1 times" not in said("said", "sent_before", sentence, EN)
 

@@ -27,11 +27,11 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
 ) -> None:
     page = opened(browser, site, arena)
     page.set_input_files("#anonymized", csv(GOOD_TABLE.replace(b"income", b"wages", 1)))
-    expect(page.locator("#anonymized-problems")).to_contain_text("column 3 is “wages”; it must be “income”")
+    expect(page.locator("#anonymized-problems")).to_contain_text("Column 3 is “wages”; it must be “income”")
     page.set_input_files("#anonymized", csv(GOOD_TABLE))
     expect(page.locator("#anonymized-checked")).to_contain_text("40 rows, 4 columns")
     page.set_input_files("#secret", csv(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
-    expect(page.locator("#secret-problems")).to_contain_text("39 lines below the header; 40 are needed")
+    expect(page.locator("#secret-problems")).to_contain_text("39 lines below the header line; 40 are needed")
     page.get_by_role("button", name="Send").click()
     expect(page.locator("#upload .said")).to_have_text(words.WORDS["send_fix"]["en"])
     assert arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json() == []
@@ -53,7 +53,7 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page.set_input_files("#anonymized", csv(GOOD_TABLE))
     page.set_input_files("#secret", csv(GOOD_SECRET))
     page.get_by_role("button", name="Send", exact=True).click()
-    expect(page.locator(".twice")).to_contain_text("Your team sent this very table before")
+    expect(page.locator(".twice")).to_contain_text("Your team sent this very release before")
     assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
     page.get_by_role("button", name=words.WORDS["send_anyway"]["en"]).click()
     expect(page.locator(".entry")).to_have_count(2)
@@ -80,8 +80,8 @@ def test_common_mistakes_are_told_before_anything_is_sent(browser: Browser, site
             page.set_input_files(f"#{name}", csv(content))
             expect(page.locator(f"#{name}-problems")).to_have_text(words.WORDS[word]["en"])
     page.set_input_files("#anonymized", csv(b"sex,years,rent,town\nf,20,1,2\n"))
-    expect(page.locator("#anonymized-problems")).to_contain_text("columns that are missing: age, income")
-    expect(page.locator("#anonymized-problems")).to_contain_text("not among the columns: years, town")
+    expect(page.locator("#anonymized-problems")).to_contain_text("Missing columns: age, income")
+    expect(page.locator("#anonymized-problems")).to_contain_text("Not among the columns: years, town")
     few = b"\n".join(GOOD_TABLE.split(b"\n")[:11]) + b"\n"
     page.set_input_files("#anonymized", csv(few))
     expect(page.locator("#anonymized-problems")).to_contain_text("10 rows; fewer than 20 will be rejected")
