@@ -32,7 +32,7 @@ def uploads_data(organizer: Person, table: bytes) -> None:
 
 def makes_sensitive(organizer: Person, column: str) -> None:
     """Correct the role that was suggested for a column."""
-    named = f"{organizer.word('column_role')}: {column}"
+    named = f"{organizer.word('column_role')}{organizer.word('colon')}{column}"
     chosen = organizer.page.get_by_role("combobox", name=named, exact=True)
     chosen.select_option(label=organizer.word("role_sensitive"))
     organizer.press("button", "save_roles")

@@ -6,6 +6,8 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Locator, expect
 
+from app.web import words
+from app.web.sentences import said
 from app.web.shown import score, shown
 from tests.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
@@ -81,9 +83,8 @@ def is_rejected_for_excess(member: Person, release: Release, comment: str, file:
     line = entry(member, comment)
     member.touch(line.get_by_text(member.word("why"), exact=True))
     (violation,) = release.verdict(file).violations
-    expect(line.get_by_text(violation.message)).to_be_visible()
-    if member.look.language != "en":
-        expect(line.get_by_text(member.word(f"said_{violation.code}"))).to_be_visible()
+    t = words.in_language(member.look.language)
+    expect(line.get_by_text(said("said", violation.code, violation.message, t))).to_be_visible()
     member.finds_no_fault()
     expect(member.control("button", "mark_final", within=line)).to_have_count(0)
 
