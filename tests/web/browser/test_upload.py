@@ -14,6 +14,10 @@ def csv(content: bytes) -> FilePayload:
     return {"name": "file.csv", "mimeType": "text/csv", "buffer": content}
 
 
+def said(key: str, **parts: object) -> str:
+    return words.WORDS[key]["en"].format(**parts)
+
+
 def opened(browser: Browser, site: str, arena: Arena) -> Page:
     context = browser.new_context(locale="en")
     context.add_cookies([{"name": COOKIE, "value": arena.team("red"), "url": site}])
@@ -120,10 +124,10 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
     send = page.get_by_role("button", name=words.WORDS["send_guess"]["en"])
     wrong = {
-        b"guess\n" + b"1\n" * ROWS: "the first line must be original_row",
-        b"original_row\n" + b"1\n" * 3: "3 lines below the header; 40 are needed",
-        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": "line 40 is outside 0 to 40",
-        b"PK\x03\x04": words.WORDS["check_excel"]["en"],
+        b"guess\n" + b"1\n" * ROWS: said("check_guess_header"),
+        b"original_row\n" + b"1\n" * 3: "3 lines below the header line; 40 are needed.",
+        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": said("check_range", row=40, found=0, expected=40),
+        b"PK\x03\x04": said("check_excel"),
     }
     for content, told in wrong.items():
         page.set_input_files("#guess", csv(content))
