@@ -118,7 +118,10 @@ def test_a_team_can_hand_in_the_example_and_the_service_scores_it_as_the_command
     found = arena.submission(answer.json()["id"], "red")["result"]
     spread(files, tmp_path)
     (command, _) = commands(files["README.md"].decode(), "score")
-    printed = json.loads(run(*shlex.split(command)[1:], "--json", cwd=tmp_path).stdout)
+    printed = json.loads(run(*shlex.split(command)[1:], "--json", "--methods", cwd=tmp_path).stdout)
+    assert [each["methods"] for each in found.pop("resembles")] == [
+        each["methods"] for each in printed["resembles"]
+    ]
     assert {name: printed[name] for name in found} == found
 
 
