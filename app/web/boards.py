@@ -42,7 +42,7 @@ def anonymization_board(
         seen=seen(frame),
         board=board,
         wide=wide,
-        course=course_of(outline, words_for(request), frame.competition) if outline else None,
+        course=course_of(outline, words_for(request), frame.competition),
         **shown,
     )
 

@@ -24,10 +24,10 @@ COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
 }
 
 
-def course_of(outline: Sequence[Outline], t: Words, competition: Competition) -> Figure:
-    """Every submission of the team that has ended, where its time and its score put it."""
+def course_of(outline: Sequence[Outline], t: Words, competition: Competition) -> Figure | None:
+    """Every submission of the team that has ended and stands, where its time and its score put it."""
     zone = ZoneInfo(competition.timezone)
-    ended = [one for one in outline if one.state in COURSE]
+    ended = [one for one in outline if one.state in COURSE and not one.barred]
     entries = [
         Entry(
             one.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
@@ -37,6 +37,8 @@ def course_of(outline: Sequence[Outline], t: Words, competition: Competition) ->
         )
         for one in ended
     ]
+    if not entries:
+        return None
     phase = phase_of(competition, ANONYMIZATION)
     return course(
         entries, worded(CourseWords, t), zone=competition.timezone, begin=phase.start if phase else None

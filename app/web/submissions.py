@@ -126,7 +126,7 @@ def own_page(
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,
         refused_for=said_of(refused.problem, t) if refused else None,
-        course=course_of(outline, t, frame.competition) if outline else None,
+        course=course_of(outline, t, frame.competition),
         older=older,
         cursor=cursor,
         unfinished=any(one.unfinished for one in outline),

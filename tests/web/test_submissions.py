@@ -224,7 +224,9 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
 def test_a_disqualified_submission_is_only_that_and_cannot_be_chosen(arena: Arena) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
+    assert 'id="course"' in page(arena, PATH, team="red").text
     judge(arena, f"/submissions/{identifier}/disqualify")
+    assert 'id="course"' not in page(arena, PATH, team="red").text
     for path in (f"/submissions/{identifier}/row", f"/submissions/{identifier}"):
         shown = page(arena, path, team="red").text
         assert words.WORDS["state_DISQUALIFIED"]["en"] in shown
