@@ -165,7 +165,10 @@ def shop_file(slug: str) -> str:
 def local_score(
     contest: Contest, folder: Path, original: Mapping[str, bytes], release: Mapping[str, bytes], secret: bytes
 ) -> Any:
-    """What `anoncup score` prints for the same files and the competition's own file."""
+    """What `anoncup score` prints for the same files and the competition's own file.
+
+    Of what the release resembles, the service keeps the evidence for the closest only.
+    """
     with Client(contest.url) as client:
         file = client.call("GET", f"/competitions/{contest.slug}/competition.toml")
     parts = [("competition", "toml", file.encode()), ("secret", "secret", secret)]
@@ -175,9 +178,11 @@ def local_score(
     for option, name, content in parts:
         (folder / name).write_bytes(content)
         arguments += [f"--{option}", str(folder / name)]
-    command = [sys.executable, "-c", "from app.cli.main import main; main()", "score", "--json", *arguments]
-    printed = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    run = [sys.executable, "-c", "from app.cli.main import main; main()", "score", "--json", "--methods"]
+    printed = json.loads(subprocess.run([*run, *arguments], capture_output=True, check=False).stdout)
     del printed["warnings"]
+    for each in printed["resembles"][1:]:
+        del each["evidence"]
     return printed
 
 

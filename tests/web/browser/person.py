@@ -70,9 +70,9 @@ class Person:
         control.tap() if self.look.touch else control.click()
 
     def field(self, key: str, *, within: Locator | None = None) -> Locator:
-        """An input by its label, which may say that it is optional."""
-        optional = self.word("in_brackets", text=self.word("optional"))
-        label = re.compile(rf"^{re.escape(self.word(key))}({re.escape(optional)})?$")
+        """An input by its label, which may say in brackets that it need not be filled in."""
+        marks = [self.word("in_brackets", text=self.word(mark)) for mark in ("optional", "one_of_two")]
+        label = re.compile(rf"^{re.escape(self.word(key))}({'|'.join(map(re.escape, marks))})?$")
         found = (within or self.page.locator("body")).get_by_label(label)
         return found.and_(self.page.locator("input, select, textarea"))
 
