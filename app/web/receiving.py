@@ -9,12 +9,12 @@ from app.db.models import Competition as CompetitionRow
 from app.scoring.competition import Competition
 from app.scoring.csv_text import MAX_ROWS
 from app.scoring.evaluate import rows_required
+from app.scoring.permutation import SECRET
 from app.scoring.tracks import TRACKS
 from app.services import samples
 from app.services.samples import Sample
 from app.web.words import uploading
 
-SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 SECRET_SAMPLES = (
     Sample(("original_row",), (("3",), ("1",), ("2",))),
     Sample(("anonymized_row",), (("2",), ("3",), ("1",))),

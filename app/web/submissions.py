@@ -32,6 +32,7 @@ from app.http.dependencies import AppSettings, Parts, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.http.taking_in import taken_in, with_parts
+from app.scoring.permutation import SECRET
 from app.services import competitions, finals, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.outlines import Outline
@@ -41,7 +42,7 @@ from app.transaction import transaction
 from app.web import words
 from app.web.frame import Frame, frame_of
 from app.web.mistakes import Found, mistakes_of
-from app.web.receiving import SECRET, SECRET_SAMPLES, Part, check_words, checks_of, fields_of, parts_of
+from app.web.receiving import SECRET_SAMPLES, Part, check_words, checks_of, fields_of, parts_of
 from app.web.rows import lines_of, rows_as_seen, taking
 from app.web.site import PageRoute, page, said_of, see, waiting
 from app.web.submission_pictures import course_of
