@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import Conflict, DomainError, InvalidCompetition
+from app.errors import DomainError
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
@@ -18,7 +18,7 @@ from app.scoring.tracks import TRACKS
 from app.services import competitions
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
-from app.web.organize.stepping import desk_of, put_in_force, step_page
+from app.web.organize.stepping import desk_of, saved, step_page
 from app.web.site import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -67,15 +67,10 @@ def save_measures(
     rules = rules_in(form, desk.frame.competition)
     problem: DomainError | None = None
     if not form.wrong:
-        try:
-            return put_in_force(
-                principal,
-                slug,
-                lambda row: competitions.revision_of_file(row, rules.written_into(row), data=settings.data),
-                back="measures",
-            )
-        except (Conflict, InvalidCompetition) as found:
-            problem = found
+        answer = saved(principal, slug, rules.written_into, data=settings.data, back="measures")
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
     content = shown(desk.frame.competition, form)
     return step_page(
         request, principal, "organize/measures.html", desk, problem=problem, wrong=form.wrong, **content

@@ -8,14 +8,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import Conflict, DomainError, InvalidCompetition
+from app.errors import DomainError
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.toml_writing import with_publication
-from app.services import competitions
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent, local
-from app.web.organize.stepping import desk_of, put_in_force, step_page
+from app.web.organize.stepping import desk_of, saved, step_page
 from app.web.site import PageRoute
 
 router = APIRouter(route_class=PageRoute)
@@ -45,17 +44,16 @@ def save_publication(
     found = settings_in(form, desk.frame.competition)
     problem: DomainError | None = None
     if not form.wrong:
-        try:
-            return put_in_force(
-                principal,
-                slug,
-                lambda row: competitions.revision_of_file(
-                    row, with_publication(row.file, *found), data=settings.data
-                ),
-                back="publication",
-            )
-        except (Conflict, InvalidCompetition) as refused:
-            problem = refused
+        answer = saved(
+            principal,
+            slug,
+            lambda row: with_publication(row.file, *found),
+            data=settings.data,
+            back="publication",
+        )
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
     content = content_of(form.shown(), form.wrong)
     return step_page(request, principal, "organize/publication.html", desk, problem=problem, **content)
 

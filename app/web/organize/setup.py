@@ -19,7 +19,7 @@ from app.scoring.toml_writing import with_basics
 from app.services import competitions
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent, local, zone_named, zones
-from app.web.organize.stepping import desk_of, put_in_force, refusal, step_page
+from app.web.organize.stepping import desk_of, refusal, saved, step_page
 from app.web.site import PageRoute, page, see
 
 router = APIRouter(route_class=PageRoute)
@@ -99,17 +99,12 @@ def save_basics(
     found = basics_in(form, slug=desk.frame.competition.slug, before=desk.frame.competition)
     problem: DomainError | None = None
     if found is not None and not form.wrong:
-        try:
-            return put_in_force(
-                principal,
-                slug,
-                lambda row: competitions.revision_of_file(
-                    row, found.written_into(row.file), data=settings.data
-                ),
-                back="basics",
-            )
-        except (Conflict, InvalidCompetition) as refused:
-            problem = refused
+        answer = saved(
+            principal, slug, lambda row: found.written_into(row.file), data=settings.data, back="basics"
+        )
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
     content = {"values": form.shown(), "wrong": form.wrong, "zones": zones()}
     return step_page(request, principal, "organize/basics.html", desk, problem=problem, **content)
 

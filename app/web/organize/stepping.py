@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import DomainError, InvalidUpload
+from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.http.problems import status_of
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import parse_competition
@@ -142,6 +143,21 @@ def step_page(
 def refusal(request: Request, problem: DomainError) -> Refused:
     t = words.in_language(words.language_of(request))
     return Refused(said("invalid", problem.code, problem.detail, t), status_of(problem), problem)
+
+
+def saved(
+    principal: Principal, slug: str, written: Callable[[CompetitionRow], str], *, data: Path, back: str
+) -> RedirectResponse | DomainError:
+    """Put the file that ``written`` makes of the present one in force, or say what refuses it."""
+    try:
+        return put_in_force(
+            principal,
+            slug,
+            lambda row: competitions.revision_of_file(row, written(row), data=data),
+            back=back,
+        )
+    except (Conflict, InvalidCompetition) as problem:
+        return problem
 
 
 def put_in_force(

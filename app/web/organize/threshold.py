@@ -12,20 +12,20 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import State, ThresholdReport
-from app.errors import Conflict, DomainError, InvalidCompetition, InvalidInput, NotFound
+from app.errors import Conflict, DomainError, InvalidInput, NotFound
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.competition import Competition, Excessive
 from app.scoring.excessive.advisor import DRAWS
 from app.scoring.excessive.question import Question
 from app.scoring.toml_writing import with_excessive
 from app.scoring.tracks import TRACKS
-from app.services import competitions, threshold_reports
+from app.services import threshold_reports
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web import words
 from app.web.organize.advice import Advised, advised
 from app.web.organize.forms import Form, Sent
-from app.web.organize.stepping import Desk, desk_of, put_in_force, step_page
+from app.web.organize.stepping import Desk, desk_of, saved, step_page
 from app.web.site import PageRoute, see
 
 router = APIRouter(route_class=PageRoute)
@@ -117,17 +117,16 @@ def save_rule(
     rule = rule_in(form, desk.frame.competition)
     problem: DomainError | None = None
     if not form.wrong:
-        try:
-            return put_in_force(
-                principal,
-                slug,
-                lambda row: competitions.revision_of_file(
-                    row, with_excessive(row.file, rule), data=settings.data
-                ),
-                back="threshold",
-            )
-        except (Conflict, InvalidCompetition) as found:
-            problem = found
+        answer = saved(
+            principal,
+            slug,
+            lambda row: with_excessive(row.file, rule),
+            data=settings.data,
+            back="threshold",
+        )
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
     return threshold_page(request, principal, desk, reports, form=form, problem=problem)
 
 
@@ -216,18 +215,14 @@ def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, setti
     """Write the recommended threshold into the file: it is meant for the mean distance."""
     with transaction() as session:
         desk, found = report_of(session, principal, slug, report_id)
-    try:
-        rule = rule_of(found, desk)
-        return put_in_force(
-            principal,
-            slug,
-            lambda row: competitions.revision_of_file(
-                row, with_excessive(row.file, rule), data=settings.data
-            ),
-            back="threshold",
-        )
-    except (Conflict, InvalidCompetition) as problem:
-        return report_page(request, principal, desk, found, problem)
+    answer = saved(
+        principal,
+        slug,
+        lambda row: with_excessive(row.file, rule_of(found, desk)),
+        data=settings.data,
+        back="threshold",
+    )
+    return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)
 
 
 def rule_of(found: ThresholdReport, desk: Desk) -> Excessive:
