@@ -10,7 +10,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 from app.api.competitions import CompetitionOut, description
 from app.api.submissions import SubmissionOut, shown
 from app.http.dependencies import SignedIn
-from app.services import phases, rulings, submissions
+from app.services import phases, rescheduling, rulings, submissions
 from app.transaction import transaction
 
 router = APIRouter(tags=["organizing"])
@@ -42,7 +42,9 @@ class TeamJudged(BaseModel):
 def extend_phase(slug: str, name: str, principal: SignedIn, body: ExtensionIn) -> CompetitionOut:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
-        row = phases.extend(session, principal, slug, name, body.end, move_following=body.move_following)
+        row = rescheduling.extend(
+            session, principal, slug, name, body.end, move_following=body.move_following
+        )
         return description(row, phases.standing(session, row))
 
 
@@ -50,7 +52,7 @@ def extend_phase(slug: str, name: str, principal: SignedIn, body: ExtensionIn) -
 def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
-        row = phases.pause(session, principal, slug, name)
+        row = rescheduling.pause(session, principal, slug, name)
         return description(row, phases.standing(session, row))
 
 
@@ -58,7 +60,7 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
 def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
-        row = phases.resume(session, principal, slug, name)
+        row = rescheduling.resume(session, principal, slug, name)
         return description(row, phases.standing(session, row))
 
 

@@ -15,7 +15,7 @@ from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.http.taking_in import taken_in, with_parts
-from app.services import finals, progress, quota, submissions, uploads
+from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.transaction import transaction
 
@@ -212,7 +212,7 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut
 def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> SubmissionOut:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
-        found = finals.mark(session, principal, submission_id, final=body.final)
+        found = marking.mark(session, principal, submission_id, final=body.final)
         return shown(session, submissions.slug_of(session, found), found)
 
 

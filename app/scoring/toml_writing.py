@@ -15,7 +15,7 @@ from app.scoring.competition import (
     Publication,
     Ranking,
 )
-from app.scoring.competition_file import with_phases
+from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 

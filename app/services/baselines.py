@@ -12,7 +12,7 @@ from app.db.models import Team
 from app.errors import Conflict, InvalidInput, NotFound
 from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS
-from app.services import accounts, audit, competitions, leases, phases, rulings, submissions, uploads
+from app.services import accounts, audit, competitions, leases, rulings, submissions, uploads
 from app.services.accounts import Principal
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance, Upload
@@ -91,7 +91,7 @@ def new_team(session: Session, row: CompetitionRow, name: str) -> Team:
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
-    row = phases.organizers_row(session, principal, slug)
+    row = competitions.organizers_row(session, principal, slug)
     team = rulings.team_in(session, row, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")

@@ -277,6 +277,13 @@ def locked(session: Session, slug: str) -> CompetitionRow:
     return row
 
 
+def organizers_row(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+    """The row under the lock that keeps acceptance and the clock out, for one of its organizers."""
+    row = locked(session, slug)
+    require_organizer(session, row.id, principal)
+    return row
+
+
 def has_submissions(session: Session, competition_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Submission.competition_id == competition_id))))
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
-from app.services import competitions, finals, leases, teams
+from app.services import competitions, leases, marking, teams
 from app.services.accounts import Principal
 
 
@@ -34,7 +34,7 @@ class Outline:
     @property
     def chosen(self) -> bool:
         """Marked, and not ended in a way that nothing can stand for."""
-        return self.final and self.state in finals.MARKABLE
+        return self.final and self.state in marking.MARKABLE
 
 
 def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[Outline]:

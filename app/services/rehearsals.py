@@ -48,7 +48,7 @@ def look(session: Session, row: CompetitionRow) -> Look:
 
 def require_unmoved(session: Session, principal: Principal, slug: str, seen: str) -> None:
     """Refuse to act on windows that are not those a preview has shown; holds the competition's lock."""
-    row = phases.organizers_row(session, principal, slug)
+    row = competitions.organizers_row(session, principal, slug)
     if mark(competitions.read_file(row.file).phases, row.paused_at) != seen:
         raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
 

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
-from app.scoring.competition_file import with_phases
-from app.services import audit, competitions, evaluations, leases, phases
+from app.scoring.timetable import with_phases
+from app.services import audit, competitions, evaluations, leases
 from app.services.accounts import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
@@ -64,7 +64,7 @@ class Preview:
 
 def begin(session: Session, principal: Principal, slug: str, new: Revision) -> Rescore:
     """Queue every submission for the rules of ``new``; one set may be open at a time."""
-    row = phases.organizers_row(session, principal, slug)
+    row = competitions.organizers_row(session, principal, slug)
     if (row.file, row.original) != new.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
-from app.services import audit, competitions, evaluations, phases, quota, rescores, submissions, uploads
+from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
 
@@ -31,7 +31,7 @@ def grant(
 
     ``reason``, here and below: for the audit log only.
     """
-    row = phases.organizers_row(session, principal, slug)
+    row = competitions.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
     if cap not in quota.CAPS or not 1 <= amount <= MOST_GRANTED:
         caps = ", ".join(quota.CAPS)
@@ -67,7 +67,7 @@ def judge_team(
     reason: str = "",
 ) -> Team:
     """Take a team out of the contest, its targets and its guesses with it, or back in with all of them."""
-    row = phases.organizers_row(session, principal, slug)
+    row = competitions.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
     require_change(team.disqualified_at is not None, disqualified)
     team.disqualified_at = clock(session) if disqualified else None

@@ -7,7 +7,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Submission
-from app.services import finals, leases, phases, progress
+from app.services import leases, marking, phases, progress
 from app.services.outlines import Outline
 from app.web.frame import Frame
 
@@ -33,7 +33,7 @@ class Line:
     @property
     def markable(self) -> bool:
         """Whether it may stand for its team, as far as is known."""
-        return self.evaluation.state in finals.MARKABLE
+        return self.evaluation.state in marking.MARKABLE
 
     @property
     def state(self) -> str:

@@ -33,7 +33,7 @@ from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.http.taking_in import taken_in, with_parts
 from app.scoring.permutation import SECRET
-from app.services import competitions, finals, outlines, quota, submissions, uploads
+from app.services import competitions, marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.outlines import Outline
 from app.services.quota import Cap
@@ -247,7 +247,7 @@ def mark_final(
     """Choose a submission as a final, or leave it; back to where the form stood."""
     try:
         with transaction() as session:
-            finals.mark(session, principal, submission_id, final=final)
+            marking.mark(session, principal, submission_id, final=final)
     except Conflict as problem:
         slug = slug_for(principal, submission_id)
         return own_page(request, principal, slug, settings, cursor=cursor or None, refused=Refused(problem))

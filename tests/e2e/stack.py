@@ -24,11 +24,12 @@ from app.db.models import Competition, Organizer, User
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
 from app.roles import Role
 from app.scoring.competition import Columns, Phase
-from app.scoring.competition_file import parse_competition, with_phases
+from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
+from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
 from app.services import accounts
 from app.transaction import transaction

@@ -15,7 +15,7 @@ from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Phase
-from app.services import competitions, outlook, phases, rehearsals
+from app.services import competitions, outlook, phases, rehearsals, rescheduling
 from app.services.accounts import Principal
 from app.services.rehearsals import Rehearsal
 from app.transaction import transaction
@@ -117,8 +117,8 @@ def confirm(
 def acted(session: Session, principal: Principal, slug: str, order: Order) -> CompetitionRow:
     if order.end is not None:
         follow = order.move_following
-        return phases.extend(session, principal, slug, order.name, order.end, move_following=follow)
-    do = {"pause": phases.pause, "resume": phases.resume}[order.act]
+        return rescheduling.extend(session, principal, slug, order.name, order.end, move_following=follow)
+    do = {"pause": rescheduling.pause, "resume": rescheduling.resume}[order.act]
     return do(session, principal, slug, order.name)
 
 

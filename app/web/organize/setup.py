@@ -13,8 +13,9 @@ from starlette.responses import Response
 from app.errors import Conflict, DomainError, InvalidCompetition
 from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.competition import Competition, Phase
-from app.scoring.competition_file import CONTROL, SLUG
+from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
+from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
 from app.services import competitions
 from app.transaction import transaction

@@ -1,0 +1,85 @@
+"""What turns a competition: its windows, and how many finals a team has. Read without any measure's code.
+
+The clock reads no more of a file than this, so that what is measured neither slows nor stops it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Literal, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from app.scoring.competition import Phase, Ranking
+from app.scoring.toml_text import loaded, with_tables
+from app.scoring.toml_values import Table, choice, count, moment, text_value, wrong
+
+FORMAT = 1
+PHASES = ("anonymization", "reidentification")
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """The part of a competition file that says when, and how many finals."""
+
+    phases: tuple[Phase, ...]
+    ranking: Ranking
+
+
+def parse_timetable(text: str) -> Timetable:
+    """The timetable of a competition file, though the rest of it be beyond this installation."""
+    table = Table(loaded(text), "")
+    read_format(table)
+    return Timetable(read_phases(table, read_zone(table)), read_ranking(table.table("ranking")))
+
+
+def read_format(table: Table) -> None:
+    if table.take("format", count) != FORMAT:
+        raise wrong("format", str(FORMAT))
+
+
+def read_zone(table: Table) -> ZoneInfo:
+    name = str(table.take("timezone", text_value))
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise wrong("timezone", "the name of a time zone such as Asia/Tokyo") from None
+
+
+def read_ranking(table: Table) -> Ranking:
+    rule = cast(Literal["score", "rank_sum"], table.take("rule", choice("score", "rank_sum"), "score"))
+    finals = cast(int, table.take("finals", count, Ranking().finals))
+    table.finish()
+    return Ranking(rule, finals)
+
+
+def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:
+    raw = table.raw.pop("phases", [])
+    if not isinstance(raw, list):
+        raise wrong("phases", "a list of tables [[phases]]")
+    phases = tuple(read_phase(Table(entry, f"phases[{i}]"), zone) for i, entry in enumerate(raw))
+    order = [PHASES.index(phase.name) for phase in phases]
+    if order != sorted(set(order)):
+        raise wrong("phases", "at most one anonymization and then one reidentification phase")
+    if any(later.start < earlier.end for earlier, later in pairwise(phases)):
+        raise wrong("phases", "windows that do not overlap")
+    return phases
+
+
+def read_phase(table: Table, zone: ZoneInfo) -> Phase:
+    name = cast(Literal["anonymization", "reidentification"], table.take("name", choice(*PHASES)))
+    start = cast(datetime, table.take("start", moment(zone)))
+    end = cast(datetime, table.take("end", moment(zone)))
+    table.finish()
+    if not start < end:
+        raise wrong(table.path, "a window that starts before it ends")
+    return Phase(name, start, end)
+
+
+def with_phases(text: str, phases: Iterable[Phase]) -> str:
+    """The competition file with its ``[[phases]]`` replaced by these."""
+    tables = [
+        f'[[phases]]\nname = "{phase.name}"\nstart = {phase.start.isoformat()}\nend = {phase.end.isoformat()}'
+        for phase in phases
+    ]
+    return with_tables(text, "phases", "\n\n".join(tables))
