@@ -11,7 +11,7 @@ from app.scoring.competition import AttackerSettings, Competition, MeasureSettin
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
-from app.scoring.ranking import overall, security, utility
+from app.scoring.ranking import overall, rounding_of, security, utility
 from app.scoring.rates import Rate, rate_of
 from app.scoring.registry import Distance, Measure, Tables, Track
 from app.scoring.scales import scales
@@ -31,8 +31,11 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class MeasureResult:
+    """``rounding``: below which a value is 0, and two values are equal."""
+
     value: float
     version: int
+    rounding: float
     details: Mapping[str, float] | None = None
 
 
@@ -154,7 +157,8 @@ def _measured(
     tell(measure.name)
     parameters = competition.measures.get(measure.name, MeasureSettings()).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
-    return MeasureResult(value, measure.version, measure.details(release) if measure.details else None)
+    tiny = rounding_of(measure, TRACKS[competition.track].largest_cell(release.original))
+    return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 
 def _attacked(
@@ -222,7 +226,7 @@ def _violations(
 
 
 def _measure_json(result: MeasureResult) -> Json:
-    plain: Json = {"value": result.value, "version": result.version}
+    plain: Json = {"value": result.value, "version": result.version, "rounding": result.rounding}
     return plain if result.details is None else plain | {"details": dict(result.details)}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
 from app.scoring.evaluate import Verdict
-from app.scoring.ranking import NOTHING
+from app.scoring.ranking import rounding_of
 from app.scoring.rates import rate_of
 from app.scoring.registry import Track
 from app.scoring.release import once
@@ -112,7 +112,7 @@ def _is_changed(track: Track, name: str, before: float, after: float, original: 
     measure = track.measures[name]
     if measure.higher_is_better:
         return after > before * (1 + NOTICEABLE)
-    return after > NOTHING * (track.largest_cell(original) if measure.in_data_units else 1.0)
+    return after > rounding_of(measure, track.largest_cell(original))
 
 
 def _key(competition: Competition) -> str:

@@ -10,6 +10,11 @@ NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""
 
 
+def rounding_of(measure: Measure, largest_cell: float) -> float:
+    """Below which a value of this measure, or what two of them differ by, is rounding."""
+    return NOTHING * largest_cell if measure.in_data_units else NOTHING
+
+
 def utility_score(value: float, scale: float, *, tiny: float = NOTHING) -> float:
     """min(1, value / scale), in [0, 1], 0 best; what is below ``tiny`` is 0, and x / 0 is 1 for x > 0."""
     value, scale = (0.0 if abs(number) < tiny else number for number in (value, scale))
@@ -32,7 +37,7 @@ def utility(
     shares = {name: weight / most for name, weight in weights.items()}
     total = 0.0
     for name, share in shares.items():
-        tiny = NOTHING * largest_cell if measures[name].in_data_units else NOTHING
+        tiny = rounding_of(measures[name], largest_cell)
         total += share * utility_score(values[name], scales[name], tiny=tiny)
     return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
@@ -57,15 +62,21 @@ def overall(utility_value: float, security_value: float) -> float:
     return (utility_value + security_value) / 2
 
 
-def ranks(scores: Sequence[float | None]) -> list[int | None]:
+def ranks(scores: Sequence[float | None], *, rounding: float = 0.0) -> list[int | None]:
     """Rank by score, lowest first; equal scores share a rank ("1 2 2 4"); no score, no rank.
+
+    Scores that are less than ``rounding`` above the lowest of their rank are equal.
 
     >>> ranks([0.2, None, 0.1, 0.2])
     [2, None, 1, 2]
     """
-    counted = sorted(score for score in scores if score is not None)
-    first = {score: place + 1 for place, score in reversed(list(enumerate(counted)))}
-    return [None if score is None else first[score] for score in scores]
+    rank_of: dict[float, int] = {}
+    least, rank = -math.inf, 0
+    for place, score in enumerate(sorted(score for score in scores if score is not None), 1):
+        if score > least and score - least >= rounding:
+            least, rank = score, place
+        rank_of[score] = rank
+    return [None if score is None else rank_of[score] for score in scores]
 
 
 def standing(scores: Sequence[float | None]) -> list[int]:
@@ -77,14 +88,18 @@ def standing(scores: Sequence[float | None]) -> list[int]:
     return sorted(range(len(scores)), key=lambda place: _sort_key(scores[place]))
 
 
-def rank_sums(tables: Sequence[Mapping[str, float] | None]) -> list[float | None]:
+def rank_sums(
+    tables: Sequence[Mapping[str, float] | None], *, rounding: Mapping[str, float] | None = None
+) -> list[float | None]:
     """For the ranking rule ``rank_sum``: sums of the ranks over all named values, the lowest value first.
+
+    ``rounding``: by name, below which a value is 0 and a difference none; 1e-9 where it is not named.
 
     >>> rank_sums([{"U": 0.1, "E": 0.5}, None, {"U": 0.3, "E": 0.5}])
     [2.0, None, 3.0]
     """
     names = next((list(table) for table in tables if table is not None), [])
-    by_name = [ranks([None if table is None else table[name] for table in tables]) for name in names]
+    by_name = [_ranks_of(name, tables, tiny=(rounding or {}).get(name, NOTHING)) for name in names]
     sums = [float(sum(rank or 0 for rank in places)) for places in zip(*by_name, strict=True)] or [0.0] * len(
         tables
     )
@@ -113,6 +128,11 @@ def pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
             least = point[1]
             front.add(point)
     return [point in front for point in points]
+
+
+def _ranks_of(name: str, tables: Sequence[Mapping[str, float] | None], *, tiny: float) -> list[int | None]:
+    values = (None if table is None else table[name] for table in tables)
+    return ranks([0.0 if value is not None and value < tiny else value for value in values], rounding=tiny)
 
 
 def _sort_key(score: float | None) -> tuple[bool, float]:

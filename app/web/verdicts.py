@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from app.scoring.competition import AttackerSettings, Competition, Excessive, MeasureSettings
-from app.scoring.ranking import utility_score
+from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board
 
@@ -62,24 +62,25 @@ def measure_lines(competition: Competition, verdict: Json, board: Board | None) 
     settings = competition.measures
     total = sum(each.weight for each in settings.values())
     return [
-        measure_line(competition, name, entry["value"], total, values_of(board, name))
+        measure_line(competition, name, entry, total, values_of(board, name))
         for name, entry in verdict["measures"].items()
     ]
 
 
 def measure_line(
-    competition: Competition, name: str, value: float, total: float, among: tuple[float, ...]
+    competition: Competition, name: str, entry: Json, total: float, among: tuple[float, ...]
 ) -> MeasureLine:
     weight = competition.measures.get(name, MeasureSettings()).weight
     scale = competition.scales.get(name)
     share = weight / total if weight else None
+    value, tiny = entry["value"], entry.get("rounding", NOTHING)
     return MeasureLine(
         name,
         value,
         TRACKS[competition.track].measures[name].higher_is_better,
         weight=share,
         scale=scale if share else None,
-        adds=share * utility_score(value, scale) if share and scale is not None else None,
+        adds=share * utility_score(value, scale, tiny=tiny) if share and scale is not None else None,
         among=among,
     )
 

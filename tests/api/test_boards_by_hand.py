@@ -29,6 +29,8 @@ LEASE = timedelta(minutes=5)
 TRACK = TRACKS["microdata"]
 GRID = (0.0, 0.25, 0.5)
 """Few values: ties everywhere."""
+NOISE = (0.0, 0.0, 0.75)
+"""How much of what is rounding is added to a measure."""
 ENDS = ("SCORED", "SCORED", "SCORED", "REJECTED", "ERROR", "CANCELLED")
 BOARDS = ("anonymization", "reidentification", "matrix")
 WEIGHTS = (board_facts.WEIGHING, ("mean_mae",), ("cross_count", "information_loss"))
@@ -76,7 +78,7 @@ class Drawn:
             since=since,
             ended=ended,
             state=state,
-            measures={name: self.pick(GRID) for name in TRACK.measures},
+            measures={name: self.pick(GRID) + self.pick(NOISE) * rounding(name) for name in TRACK.measures},
             attackers={name: self.pick(GRID) for name in TRACK.attackers},
             utility=self.pick(GRID),
             security=self.pick(GRID),
@@ -207,11 +209,18 @@ def end_scoring(sent: Sent, *, rescore: UUID | None = None) -> None:
         found.created_at, found.finished_at = sent.at, judged.ended
 
 
+def rounding(measure: str) -> float:
+    return board_facts.ROUNDING.get(measure, 1e-9)
+
+
 def verdict(sent: Judged) -> dict[str, Any]:
     return {
         "verdict": "accepted" if sent.state == "SCORED" else "rejected",
         "violations": [],
-        "measures": {name: {"value": value, "version": "1"} for name, value in sent.measures.items()},
+        "measures": {
+            name: {"value": value, "version": "1", "rounding": rounding(name)}
+            for name, value in sent.measures.items()
+        },
         "attackers": {
             name: {"rate": rate, "correct": rate * ROWS, "trials": ROWS}
             for name, rate in sent.attackers.items()

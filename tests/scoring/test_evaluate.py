@@ -82,8 +82,13 @@ def test_the_report_has_the_agreed_form() -> None:
     measures, attackers = report["measures"], report["attackers"]
     assert isinstance(measures, dict)
     assert isinstance(attackers, dict)
-    assert measures["mean_mae"] == {"value": 0.0, "version": 1}
-    assert measures["l_diversity"] == {"value": 1.0, "version": 1, "details": {"pay": 1.0, "rent": 1.0}}
+    assert measures["mean_mae"] == {"value": 0.0, "version": 1, "rounding": 7e-08}
+    assert measures["l_diversity"] == {
+        "value": 1.0,
+        "version": 1,
+        "rounding": 1e-09,
+        "details": {"pay": 1.0, "rent": 1.0},
+    }
     assert attackers["id_rand"].keys() == {"rate", "correct", "trials", "version", "baseline", "sd"}
     assert attackers["sort"].keys() == {"rate", "correct", "trials", "version", "baseline", "interval"}
     nobody_moved = {"counts": [6] + [0] * 49, "end": 0.2}

@@ -1,9 +1,12 @@
 """Scores and ranks, and the rates they are made of."""
 
 import math
+from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.scoring.competition import MeasureSettings
 from app.scoring.ranking import (
@@ -67,6 +70,43 @@ def test_ties_share_a_rank_and_the_earlier_is_listed_first() -> None:
 def test_rank_sums_add_the_ranks_of_every_value() -> None:
     assert rank_sums([{"a": 1.0, "b": 2.0}, None, {"a": 1.0, "b": 1.0}]) == [3.0, None, 2.0]
     assert rank_sums([None]) == [None]
+
+
+def test_rank_sums_do_not_rank_rounding_noise() -> None:
+    noisy = [{"a": 5e-15, "b": 0.3}, {"a": 0.0, "b": 0.1 + 0.2}, {"a": 1.0, "b": 0.1}]
+    assert rank_sums(noisy) == [1 + 2, 1 + 2, 3 + 1]
+
+
+def test_rounding_in_data_units_is_a_share_of_the_largest_cell() -> None:
+    near = [
+        {"a": 4e-4, "b": 4e-4},
+        {"a": 0.0, "b": 0.0},
+        {"a": 12.0, "b": 12.0},
+        {"a": 12.0004, "b": 12.0004},
+    ]
+    assert rank_sums(near, rounding={"a": 5e-4}) == [1 + 2, 1 + 1, 3 + 3, 3 + 4]
+
+
+def test_a_long_slope_of_small_steps_is_not_one_tie() -> None:
+    """0.8, 1.6 and 2.4: the first is nothing, the second is above it, the third within it of the second."""
+    slope = [{"a": 1.6e-9}, {"a": 0.8e-9}, {"a": 2.4e-9}]
+    assert rank_sums(slope) == [2.0, 1.0, 2.0]
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_rank_sums_are_what_counting_by_hand_says(steps: list[int], random: Random) -> None:
+    values = [step / 4 for step in steps]
+    settled = [value if value >= 1 else 0.0 for value in values]
+    lowest: list[float] = []
+    for value in sorted(settled):
+        if not lowest or value >= lowest[-1] + 1:
+            lowest.append(value)
+    group = [max(low for low in lowest if low <= value) for value in settled]
+    expected = [1.0 + sum(other < mine for other in group) for mine in group]
+    assert rank_sums([{"a": value} for value in values], rounding={"a": 1.0}) == expected
+    order = random.sample(range(len(values)), len(values))
+    shuffled = rank_sums([{"a": values[i]} for i in order], rounding={"a": 1.0})
+    assert shuffled == [expected[i] for i in order]
 
 
 def test_a_rank_sum_is_over_the_measures_that_weigh_and_the_security() -> None:

@@ -71,7 +71,7 @@ RESULT = {
     "verdict": "accepted",
     "violations": [],
     "warnings": [],
-    "measures": {"mean_mae": {"value": 18.25, "version": 1}},
+    "measures": {"mean_mae": {"value": 18.25, "version": 1, "rounding": 2.1e-06}},
     "attackers": {
         "id_rand": {
             "rate": 0.18,

@@ -99,7 +99,7 @@ def ranked(competition: Competition, found: Sequence[Entry], viewer: UUID | None
     by_sum = competition.ranking.rule == "rank_sum"
     if by_sum:  # equal sums stand in the order of receipt, whatever their overall
         chosen.sort(key=lambda entry: entry.finished.place)
-    sums = rank_sums([compared(competition, entry) for entry in chosen])
+    sums = rank_sums([compared(competition, entry) for entry in chosen], rounding=rounding(chosen))
     scores = sums if by_sum else [entry.overall for entry in chosen]
     places, front = ranks(scores), pareto_front([losses(entry) for entry in chosen])
     sent = Counter(entry.finished.team_id for entry in found)
@@ -125,6 +125,12 @@ def compared(competition: Competition, entry: Entry) -> Mapping[str, float] | No
     if entry.numbers is None or entry.security is None:
         return None
     return ranked_values(entry.numbers.measures, entry.security, competition.measures)
+
+
+def rounding(chosen: Sequence[Entry]) -> dict[str, float]:
+    """By measure, below which a value is none: that of the original, so any verdict on it knows for all."""
+    known = (entry.numbers.rounding for entry in chosen if entry.numbers)
+    return {name: tiny for one in known for name, tiny in one.items()}
 
 
 def losses(entry: Entry) -> tuple[float, float] | None:

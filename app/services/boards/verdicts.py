@@ -29,7 +29,8 @@ Ending = tuple[UUID, datetime | None]
 class Numbers:
     """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected.
 
-    ``violations``: their codes, of a rejected one.
+    ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
+    a verdict of an older version may not say it.
     """
 
     utility: float
@@ -37,6 +38,7 @@ class Numbers:
     overall: float
     violations: tuple[str, ...]
     measures: Mapping[str, float]
+    rounding: Mapping[str, float]
     attackers: Mapping[str, float]
     correct: Mapping[str, float]
 
@@ -89,13 +91,15 @@ def read(session: Session, endings: Iterable[Ending]) -> dict[Ending, Numbers]:
 
 
 def numbers(verdict: Mapping[str, Any]) -> Numbers:
+    measures = {intern(name): one for name, one in verdict["measures"].items()}
     attackers = verdict["attackers"]
     return Numbers(
         utility=verdict["utility"],
         security=verdict["security"],
         overall=verdict["overall"],
         violations=tuple(intern(each["code"]) for each in verdict["violations"]),
-        measures={intern(name): one["value"] for name, one in verdict["measures"].items()},
+        measures={name: one["value"] for name, one in measures.items()},
+        rounding={name: one["rounding"] for name, one in measures.items() if "rounding" in one},
         attackers={intern(name): one["rate"] for name, one in attackers.items()},
         correct={intern(name): one["correct"] for name, one in attackers.items()},
     )
