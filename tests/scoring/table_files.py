@@ -21,7 +21,6 @@ NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)
 SMALL = Columns(("q",), ("s",))
 ONE = Columns(("q",), ())
 HEADER = b"q,s\n"
-SECONDS = 8.0
 
 TEXTS = [
     "",

@@ -1,7 +1,8 @@
 """Rewriting a part of a competition file keeps the rest, and no text breaks the reader."""
 
 import math
-import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta, timezone
 
@@ -21,6 +22,7 @@ from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
+from tests.work import steps_of
 
 hostile = settings(max_examples=200, deadline=None, derandomize=True)
 JAPAN = timezone(timedelta(hours=9))
@@ -162,23 +164,51 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
-def test_a_file_made_to_break_the_parser_is_refused_within_seconds(text: str) -> None:
-    began = time.monotonic()
+def test_a_file_made_to_break_the_parser_is_refused(text: str) -> None:
     if text.endswith("\ud800"):
         parse_competition(text)
     else:
         refusal(text)
-    assert time.monotonic() - began < 5.0
 
 
-def test_very_many_columns_are_read_within_seconds() -> None:
-    names = [f"c{i}" for i in range(40_000)]
-    listed = "[" + ", ".join(f'"{name}"' for name in names) + "]"
-    text = LEAST.replace('["a", "b"]', listed) + f"[attackers.euc1]\nquasi_identifiers = {listed}\n"
-    began = time.monotonic()
-    rules = parse_competition(text)
-    assert time.monotonic() - began < 5.0
-    assert rules.attackers["euc1"].parameters["quasi_identifiers"] == tuple(names)
+def with_columns(count: int) -> str:
+    listed = "[" + ", ".join(f'"c{i}"' for i in range(count)) + "]"
+    return LEAST.replace('["a", "b"]', listed) + f"[attackers.euc1]\nquasi_identifiers = {listed}\n"
+
+
+def test_very_many_columns_are_read() -> None:
+    rules = parse_competition(with_columns(40_000))
+    assert rules.attackers["euc1"].parameters["quasi_identifiers"] == tuple(f"c{i}" for i in range(40_000))
+
+
+GROWING: dict[str, Callable[[int], str]] = {
+    "columns": with_columns,
+    "arrays": lambda count: "[" * count,
+    "tables inside tables": lambda count: "a = " + "{a=" * count,
+    "a dotted key": lambda count: ".".join("a" * count) + " = 1",
+    "a text": lambda count: 'slug = "' + "x" * count + '"',
+    "an open text": lambda count: 'slug = """' + "x" * count,
+    "quotes": lambda count: '"' * count,
+    "keys": lambda count: "\n".join(f"k{i} = 1" for i in range(count)),
+    "tables": lambda count: "\n".join(f"[t{i}]" for i in range(count)),
+    "an array of tables": lambda count: "[[phases]]\n" * count,
+    "line ends": lambda count: "\n" * count,
+}
+
+
+@pytest.mark.parametrize("text", GROWING.values(), ids=GROWING)
+def test_twice_as_long_a_file_is_at_most_twice_the_work(text: Callable[[int], str]) -> None:
+    def work(count: int) -> int:
+        content = text(count)
+        return steps_of(lambda: suppressed(content))
+
+    work(10)  # what the first call fetches
+    assert work(4_000) < 2.1 * work(2_000) + 1_000
+
+
+def suppressed(text: str) -> None:
+    with suppress(InvalidCompetition):
+        parse_competition(text)
 
 
 def is_read_or_refused(text: str) -> None:
