@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -10,7 +11,7 @@ from sqlalchemy import func, select
 
 from app.db.models import AuditEntry, Base, Invite
 from app.roles import Role
-from app.services import accounts
+from app.services import accounts, leases
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena, numbers
 
@@ -48,6 +49,12 @@ def uses_left() -> list[int]:
 def token_for(client: TestClient, **fields: Any) -> Response:
     answer: Response = client.post(f"{API}/tokens", json=fields)
     return answer
+
+
+def database_time() -> datetime:
+    """By the one clock that counts."""
+    with transaction() as session:
+        return leases.clock(session)
 
 
 def me(client: TestClient, token: str) -> Response:
