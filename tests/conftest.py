@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
-from sqlalchemy import text
+from psycopg.errors import LockNotAvailable
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
 
 from app import queue, sealing
 from app.config import Settings, get_settings
@@ -19,6 +21,7 @@ from app.services import accounts
 from migrations.run import migrate
 from tests.arena import Arena
 from tests.contract import CheckedClient
+from tests.patience import eventually
 from workers import child
 
 
@@ -38,8 +41,19 @@ def quick_hashes() -> None:
 @pytest.fixture(scope="session")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     with embedded_services(tmp_path_factory.mktemp("servers")) as running:
+        forget_the_disk(running)
         migrate(running.database_url)
         yield running
+
+
+def forget_the_disk(running: Services) -> None:
+    """Nobody cuts the power of these: commits need not wait for the disk."""
+    made = create_engine(running.database_url, isolation_level="AUTOCOMMIT")
+    with made.connect() as connection:
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(text("SELECT pg_reload_conf()"))
+    made.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -63,11 +77,37 @@ def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def settings(session_settings: Settings) -> Settings:
     """An empty database, an empty queue, and what reaches them."""
-    tables = ", ".join(table.name for table in Base.metadata.sorted_tables)
-    with engine.get_engine().begin() as connection:
-        connection.execute(text(f"TRUNCATE {tables} CASCADE"))
+    assert eventually(empty_tables), f"somebody still writes: {busy()}"
     empty_queue()
     return session_settings
+
+
+def empty_tables() -> bool:
+    """Delete every row, unless what an earlier test began still writes; then False.
+
+    It waits for nobody while it holds a lock, so the two cannot wait for each other.
+    """
+    tables = [table.name for table in Base.metadata.sorted_tables]
+    written = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in tables)
+    try:
+        with engine.get_engine().begin() as connection:
+            connection.execute(text(f"LOCK TABLE {', '.join(tables)} IN SHARE ROW EXCLUSIVE MODE NOWAIT"))
+            # No row stays to which another could refer.
+            connection.execute(text("SET LOCAL session_replication_role = replica"))
+            for name in connection.scalars(text(written)).all():
+                connection.execute(text(f"DELETE FROM {name}"))
+    except OperationalError as problem:
+        if isinstance(problem.orig, LockNotAvailable):
+            return False
+        raise
+    return True
+
+
+def busy() -> list[str]:
+    """What other connections to the database do or did last."""
+    query = "SELECT query FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()"
+    with engine.get_engine().connect() as connection:
+        return list(connection.scalars(text(query)))
 
 
 def empty_queue() -> None:
