@@ -5,8 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from sqlalchemy import Connection, create_engine, text
 from app import embedded, server, tethered
 from app.embedded import Services, embedded_services, running_services
 from app.errors import Unavailable
+from tests.patience import PATIENCE_S, eventually
 
 OWNER = """
 import sys, time
@@ -66,9 +66,9 @@ def valkey(services: Services) -> Iterator["redis.Redis"]:
 
 
 @contextmanager
-def owner(data: Path, *, seconds: float = 60) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+def owner(data: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """Another process that runs the servers, and their process numbers."""
-    command = [sys.executable, "-c", OWNER, str(data), str(seconds)]
+    command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         pids = [int(pid) for pid in process.stdout.readline().split()]
@@ -84,15 +84,6 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def eventually(condition: Callable[[], bool], *, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_a_new_folder_gets_a_durable_utf8_database_and_a_durable_queue(tmp_path: Path) -> None:
@@ -195,12 +186,12 @@ def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(dat
         assert process.poll() is None
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(PATIENCE_S)
 
 
 def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    command = [sys.executable, "-c", OWNER, str(data), "60"]
+    command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         assert eventually((data / "postgres.new" / "base").exists)
         process.kill()
@@ -271,8 +262,7 @@ def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
     with embedded_services(data) as services, valkey(services) as client:
         sql(services, "CREATE TABLE kept AS SELECT 7 AS number")
         client.set("kept", "7")
-        assert eventually(lambda: client.info("persistence")["aof_pending_bio_fsync"] == 0)
-        time.sleep(1.1)  # what is flushed every second
+        assert client.waitaof(1, 0, 0)[0] == 1  # on disk
         for each in services.servers:
             old = each.process
             old.kill()

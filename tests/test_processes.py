@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +26,16 @@ from app.processes import (
     web_program,
     worker_program,
 )
+from tests.patience import PATIENCE_S, eventually
 
-SLEEP = ["/bin/sleep", "60"]
-STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"]
-FAMILY = ["/bin/sh", "-c", "sleep 61 & echo $!; wait"]
+SLEEP = ["/bin/sleep", "600"]
+STUBBORN = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)"]
+FAMILY = ["/bin/sh", "-c", "sleep 601 & echo $!; wait"]
 
 COMMAND = """
-import sys
+import signal, sys
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda *_: None)  # nohup, or a shell's background, may have it ignore them
 from app.processes import Program, owned_signals, supervised
 programs = [
     Program(name=str(number), command=eval(command), grace=1.0) for number, command in enumerate(sys.argv[1:])
@@ -56,7 +58,6 @@ def command(*programs: list[str]) -> Iterator[tuple[subprocess.Popen[str], list[
         pids = [int(pid) for pid in process.stdout.readline().split()]
         # Only then the launcher has become the program, with its own answer to signals.
         assert eventually(lambda: all(b"tethered" not in command_line(pid) for pid in pids))
-        time.sleep(0.1)
         try:
             yield process, pids
         finally:
@@ -67,20 +68,16 @@ def command_line(pid: int) -> bytes:
     return Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
+def ignores(pid: int, number: signal.Signals) -> bool:
+    (mask,) = re.findall(r"SigIgn:\t(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return bool(int(mask, 16) >> (number - 1) & 1)
+
+
 def is_running(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def eventually(condition: Callable[[], bool], *, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def all_end(pids: list[int]) -> bool:
@@ -100,17 +97,19 @@ def test_a_signal_ends_the_children_and_then_the_command(number: signal.Signals)
     with command(SLEEP, SLEEP) as (process, pids):
         assert len(pids) == 2
         process.send_signal(number)
-        output, _ = process.communicate(timeout=10)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         assert (output, process.returncode) == ("tidy\n", 0)
         assert all_end(pids)
 
 
 def test_a_second_ctrl_c_leaves_no_orphans_even_of_a_program_that_ignores_sigterm() -> None:
     with command(STUBBORN, SLEEP) as (process, pids):
-        for _ in range(3):
+        assert eventually(lambda: ignores(pids[0], signal.SIGTERM))
+        process.send_signal(signal.SIGINT)
+        assert eventually(lambda: not is_running(pids[1]))
+        for _ in range(2):  # while it waits for the other
             process.send_signal(signal.SIGINT)
-            time.sleep(0.2)
-        output, _ = process.communicate(timeout=10)
+        output, _ = process.communicate(timeout=PATIENCE_S)
         assert (output, process.returncode) == ("tidy\n", 0)
         assert all_end(pids)
 
@@ -197,7 +196,8 @@ def test_signals_are_given_back() -> None:
     with owned_signals():
         assert signal.getsignal(signal.SIGTERM) is not before[signal.SIGTERM]
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(5)
+        eventually(lambda: False)
+        pytest.fail("the signal did not end the body")
     assert {number: signal.getsignal(number) for number in before} == before
 
 

@@ -19,7 +19,7 @@ from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue
 from tests.e2e.stack import web
-from tests.test_embedded import eventually
+from tests.patience import eventually
 from workers import phases, upkeep
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
