@@ -14,6 +14,7 @@ from app.errors import LISTED, InvalidInput, InvalidUpload, Problem
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
 
+HEADER = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
 ROW_NUMBER = re.compile(r"[0-9]{1,9}")
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
@@ -76,7 +77,7 @@ def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
 
 
 def header_and_lines(content: bytes, file: str) -> tuple[str, list[str]]:
-    """The one header line without its quotes, and the lines below it."""
+    """The one header line, without the quotation marks or the spaces around it, and the lines below it."""
     if b"\x00" in content:
         raise refused(None, "control_character", "the file contains a NUL byte", file=file)
     try:
@@ -84,7 +85,8 @@ def header_and_lines(content: bytes, file: str) -> tuple[str, list[str]]:
     except UnicodeDecodeError:
         raise refused(None, "encoding", "the file is not UTF-8 text", file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
-    return header.strip().strip('"'), lines
+    named = HEADER.fullmatch(header)
+    return named[2] if named else "", lines
 
 
 def row_numbers(lines: list[str], direction: Direction, *, lowest: int, highest: int) -> IntArray:

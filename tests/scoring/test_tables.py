@@ -202,6 +202,11 @@ def test_rows_are_counted_alike_under_every_line_end(end: bytes) -> None:
         (b"q;s\nx;1\n", [(None, "q", "header"), (None, "s", "header"), (None, "q;s", "column_without_role")]),
         (b"Q,s\nx,1\n", [(None, "q", "header"), (None, "Q", "column_without_role")]),
         (b" q,s\nx,1\n", [(None, "q", "header"), (None, " q", "column_without_role")]),
+        (b'q"",s\nx,1\n', [(None, "q", "header"), (None, 'q""', "column_without_role")]),
+        (b'"q""",s\nx,1\n', [(None, "q", "header"), (None, 'q"', "column_without_role")]),
+        (b'q","s\nx,1\n', [(None, None, "header")]),
+        (b'""q"",s\nx,1\n', [(None, None, "header")]),
+        (b'"q" ,s\nx,1\n', [(None, None, "header")]),
         (
             b"x,1\ny,2\n",
             [(None, n, "header") for n in "qs"] + [(None, n, "column_without_role") for n in "x1"],
