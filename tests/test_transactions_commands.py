@@ -126,6 +126,7 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
             "clusters=-1",
         ),
         (("threshold", *ORIGINAL, "--groups", "sex,shoe"), "shoe"),
+        (("threshold", *ORIGINAL, "--groups", "sex,"), "a name is empty"),
         (("threshold", *ORIGINAL, "--distance", "gower"), "jaccard_quantity"),
     ],
 )
@@ -134,6 +135,15 @@ def test_wrong_use_is_said_in_a_sentence(folder: Path, words: tuple[str, ...], s
     assert done.returncode == 2
     assert said in done.stderr
     assert not (folder / "x").exists()
+
+
+def test_without_group_columns_everybody_is_in_one_group(folder: Path) -> None:
+    def groups(*words: str) -> object:
+        return printed(folder, "threshold", *ORIGINAL, "--draws", "0", *words)["groups"]
+
+    assert groups("--groups", "") == 1
+    assert groups("--groups", "sex") == 2
+    assert groups() == groups("--groups", "sex,country") == 4
 
 
 def test_a_malformed_file_is_named_with_row_and_column(folder: Path) -> None:

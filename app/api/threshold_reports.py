@@ -20,7 +20,11 @@ router = APIRouter(tags=["threshold reports"])
 class QuestionIn(BaseModel):
     groups: Annotated[
         list[Annotated[str, Field(max_length=200)]] | None,
-        Field(max_length=1000, description="columns a cheat may keep; default: the cross-tables'"),
+        Field(
+            max_length=1000,
+            description="columns a cheat may keep; []: none, so that everybody is in one group; "
+            "default: the cross-tables'",
+        ),
     ] = None
     distance: Annotated[str | None, Field(description="default: the competition's")] = None
     bits: Annotated[int, Field(ge=1, le=1000, description="reject cheats but for a chance of 2^-bits")] = 50

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from app.cli.advice import show_advice
-from app.cli.options import AsJson, CompetitionFile, OriginalFiles
+from app.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
 from app.cli.shown import console, progress_bar
 
 
@@ -14,10 +14,7 @@ def threshold(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    groups: Annotated[
-        str | None,
-        typer.Option(help="columns a cheat may keep, such as sex,country; default: the cross-tables'"),
-    ] = None,
+    groups: GroupColumns = None,
     distance: Annotated[str | None, typer.Option(help="default: the competition's")] = None,
     bits: Annotated[int, typer.Option(min=1, max=1000, help="reject cheats but for 2^-BITS")] = 50,
     draws: Annotated[
@@ -32,8 +29,7 @@ def threshold(
     from app.scoring.excessive.question import Question, answer, checked
 
     contest = contest_of(competition, original)
-    columns = tuple(groups.split(",")) if groups else None
-    asked = Question(columns, distance, bits, DRAWS if draws is None else draws, seconds)
+    asked = Question(names_in(groups), distance, bits, DRAWS if draws is None else draws, seconds)
     asked = checked(asked, contest.rules)
     with progress_bar("threshold") as progress:
         advice = answer(asked, contest.rules, contest.prepared, progress=progress)

@@ -35,6 +35,15 @@ MaybeSecretFile = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's short name")]
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]
+GroupColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        "--group",
+        help="columns a cheat may keep, such as sex,country; '': none, so that everybody is in one group; "
+        "default: the cross-tables'",
+    ),
+]
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
 
 
@@ -43,3 +52,11 @@ def read_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(f"{path.name} is not UTF-8 text") from None
+
+
+def names_in(groups: str | None) -> tuple[str, ...] | None:
+    """The columns that ``--groups`` names; None where it is not given."""
+    names = tuple(groups.split(",")) if groups else () if groups == "" else None
+    if names and "" in names:
+        raise InvalidInput(f"--groups {groups}: a name is empty", code="unknown_column")
+    return names

@@ -15,10 +15,12 @@ from app.cli.options import (
     AnonymizedFile,
     AsJson,
     CustomersFile,
+    GroupColumns,
     SecretFile,
     Slug,
     TomlFile,
     TransactionsFile,
+    names_in,
     read_text,
 )
 from app.cli.sending import called_by_path, release_of
@@ -309,9 +311,7 @@ def export(
 @organize.command()
 def threshold(
     slug: Slug,
-    groups: Annotated[
-        str | None, typer.Option("--group", "--groups", help="columns a cheat may keep, such as sex,country")
-    ] = None,
+    groups: GroupColumns = None,
     draws: Annotated[int | None, typer.Option(min=0, help="permutations of each type to simulate")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -320,7 +320,7 @@ def threshold(
     from app.cli.sending import LONGEST_WAIT_S, PATIENCE_S
     from app.cli.shown import console, progress_bar
 
-    question = {"groups": groups.split(",") if groups else None, "draws": draws}
+    question = {"groups": names_in(groups), "draws": draws}
     with connected() as client, progress_bar("waiting for the report"):
         asked = client.ask_threshold(slug, **question)
         found = client.threshold_report(asked["id"], timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S)

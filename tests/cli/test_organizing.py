@@ -213,9 +213,11 @@ def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, con
     with working(advise_all):
         shown = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
         found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
+        together = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
     assert (shown.status, shown.err) == (0, "")
     assert "Min/2" in shown.out
     assert found.json["report"]["individuals"] == len(contest.arena.table)
+    assert together.json["report"]["groups"] == 1 < found.json["report"]["groups"]
     assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2
 
 

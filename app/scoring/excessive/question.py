@@ -12,9 +12,9 @@ from app.scoring.tracks import TRACKS
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``groups``: columns that a cheat may keep (None: the cross-tables'); ``distance`` (None: the
-    competition's); cheats are rejected but for 2^-``bits``; ``draws``: permutations to simulate; ``seconds``:
-    time to make more of the bounds exact."""
+    """``groups``: columns that a cheat may keep (none: everybody is in one group; None: the cross-tables');
+    ``distance`` (None: the competition's); cheats are rejected but for 2^-``bits``; ``draws``: permutations
+    to simulate; ``seconds``: time to make more of the bounds exact."""
 
     groups: Sequence[str] | None = None
     distance: str | None = None
