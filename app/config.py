@@ -17,7 +17,10 @@ class Settings(BaseSettings):
     )
     redis_url: str = Field(default="", validation_alias=AliasChoices("ANONCUP_REDIS_URL", "REDIS_URL"))
     data: Path = Path(".anoncup")
-    """Blobs and, on the embedded default, the database and the keys."""
+    """On the embedded default: the database, the keys and, without ``store``, the files."""
+    store: str = ""
+    """Where the files lie: a folder, or ``s3://bucket/prefix`` with ``AWS_ENDPOINT_URL``, ``AWS_REGION``,
+    ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY`` as usual. Web, workers and clock need the same one."""
 
     sealing_key_file: Path | None = None
     """The public key that secrets are sealed to; the web application needs it."""
@@ -36,6 +39,11 @@ class Settings(BaseSettings):
     lease_s: int = 20
     """A worker that has not renewed its claim for so long has lost it."""
     sweep_every_s: int = 5
+
+    @property
+    def files(self) -> str:
+        """Where the files lie: ``store``, or else in the folder of the data."""
+        return self.store or str(self.data)
 
 
 @lru_cache

@@ -10,7 +10,6 @@ import numpy as np
 from sqlalchemy import insert, inspect, select, update
 from sqlalchemy.orm import Session, joinedload
 
-from app import storage
 from app.db.models import (
     Base,
     Competition,
@@ -24,6 +23,7 @@ from app.db.models import (
     Team,
 )
 from app.services.accounts import name_key
+from app.storage import digest_of
 from app.transaction import transaction
 from tests.arena import ROWS
 from tests.contest import Contest
@@ -152,7 +152,7 @@ def rescored(contest: Contest, *, seed: int = 1) -> str:
         row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
         first = session.scalars(select(Submission).where(Submission.competition_id == row.id).limit(1)).one()
         plain = {"competition_id": row.id, "user_id": first.user_id, "file": row.file}
-        made = Rescore(**plain, scales=row.scales, replaces=storage.digest_of(row.file.encode()))
+        made = Rescore(**plain, scales=row.scales, replaces=digest_of(row.file.encode()))
         session.add(made)
         session.flush()
         query = select(Evaluation).join(Evaluation.submission).where(Submission.competition_id == row.id)

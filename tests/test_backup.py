@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, func, select, text
 
-from app import storage
 from app.backup import keys, service
 from app.backup.keys import Places
 from app.config import Settings, get_settings
@@ -26,11 +26,13 @@ from app.embedded import embedded_services
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.main import create_app
 from app.services import audit
+from app.storage import opened, store
 from app.transaction import transaction
 from migrations.run import migrate
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, noisy_release
 from tests.e2e.test_own_servers import POSTGRES, own_postgres, until
+from tests.stored import file_of
 from workers import child, scoring
 
 BOARD = "/api/v1/competitions/small/boards/anonymization"
@@ -56,14 +58,14 @@ def made(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     arena.submit("red", seed=1)
     score_everything()
     arena.submit("blue", seed=2)
-    service.backup(settings.database_url, settings.data, tmp_path / "made.tar")
+    service.backup(settings.database_url, store(), tmp_path / "made.tar")
     return tmp_path / "made.tar"
 
 
 def restore(path: Path, url: str, data: Path) -> None:
     with service.opened(path) as (found, contents):
         places = Places(data / "keys" / "sealing.pub", data / "keys" / "private")
-        service.restore(found, contents, url=url, data=data, places=places)
+        service.restore(found, contents, url=url, store=opened(str(data)), places=places)
 
 
 def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -133,7 +135,7 @@ def test_a_contest_goes_on_where_it_was_on_another_machine(
     uploads = threading.Thread(target=keep_uploading, args=(arena, done))
     uploads.start()
     places = Places(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
-    service.backup(settings.database_url, settings.data, tmp_path / "b.tar.gz")
+    service.backup(settings.database_url, store(), tmp_path / "b.tar.gz")
     keys.backup(places, tmp_path / "keys.tar")
     done.set()
     uploads.join()
@@ -187,7 +189,7 @@ def test_every_row_and_every_file_comes_back_as_it_was(
         named = {digest for files in session.scalars(select(Submission.files)) for digest in files.values()}
     assert named <= blobs(tmp_path / "new") <= blobs(settings.data)
     for digest in blobs(tmp_path / "new"):
-        assert storage.digest_of(storage.get(tmp_path / "new", digest)) == digest
+        assert opened(str(tmp_path / "new")).has_whole(digest)
 
 
 def test_a_backup_has_every_stored_file_that_any_cell_of_the_database_names(
@@ -219,7 +221,7 @@ def test_no_secret_and_no_private_key_is_in_a_backup_unless_it_is_asked_for(
         assert noisy_release(seed, arena.table)[1].strip() not in content
     assert private not in content
     places = Places(settings.sealing_key_file, folder)
-    service.backup(settings.database_url, settings.data, tmp_path / "all.tar", with_keys=places)
+    service.backup(settings.database_url, store(), tmp_path / "all.tar", with_keys=places)
     assert private in (tmp_path / "all.tar").read_bytes()
 
 
@@ -228,7 +230,7 @@ def test_keys_in_a_backup_are_put_back_with_it(
 ) -> None:
     arena.submit("red")
     places = Places(settings.sealing_key_file, settings.opening_keys_dir or tmp_path)
-    service.backup(settings.database_url, settings.data, tmp_path / "all.tar.gz", with_keys=places)
+    service.backup(settings.database_url, store(), tmp_path / "all.tar.gz", with_keys=places)
     restore(tmp_path / "all.tar.gz", target, tmp_path / "new")
     for key in (tmp_path / "new" / "keys" / "private").iterdir():
         assert key.stat().st_mode & 0o777 == 0o400
@@ -294,9 +296,9 @@ def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
     before = made.read_bytes()
     with transaction() as session:
         digest = next(iter(session.scalars(select(Submission.files)).first().values()))  # type: ignore[union-attr]
-    harm(storage.path_of(data, digest))
+    harm(file_of(data, digest))
     with pytest.raises(Unavailable, match=digest):
-        service.backup(settings.database_url, data, made)
+        service.backup(settings.database_url, opened(str(data)), made)
     assert made.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made.tar"]
 
@@ -306,9 +308,9 @@ def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
 ) -> None:
     with service.opened(made) as (found, _):
         digest = next(name for name, _ in found.members("blobs"))
-    storage.write_whole(storage.path_of(tmp_path / "new", digest), b"damaged")
+    opened(str(tmp_path / "new")).place.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(b"damaged"))
     restore(made, target, tmp_path / "new")
-    assert storage.digest_of(storage.get(tmp_path / "new", digest)) == digest
+    assert opened(str(tmp_path / "new")).has_whole(digest)
 
 
 def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:
@@ -316,7 +318,7 @@ def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str,
         known = connection.scalar(text("SELECT version_num FROM alembic_version"))
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     try:
-        service.backup(settings.database_url, settings.data, tmp_path / "b.tar")
+        service.backup(settings.database_url, store(), tmp_path / "b.tar")
     finally:
         with engine.get_engine().begin() as connection:
             connection.execute(text("UPDATE alembic_version SET version_num = :known"), {"known": known})
@@ -339,7 +341,7 @@ def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian
         until(lambda: migrate(url), Unavailable)
         restore(made, url, tmp_path / "new")
         assert everything(url) == everything(settings.database_url)
-        service.backup(url, tmp_path / "new", tmp_path / "again.tar")
+        service.backup(url, opened(str(tmp_path / "new")), tmp_path / "again.tar")
     restore(tmp_path / "again.tar", target, tmp_path / "third")
     assert everything(target) == everything(settings.database_url)
     assert read(tmp_path / "again.tar") == read(made)

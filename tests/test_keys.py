@@ -10,6 +10,7 @@ from app.backup import keys
 from app.backup.keys import Places
 from app.config import Settings
 from app.errors import Conflict, InvalidInput, Unavailable
+from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
 from tests.test_backup import command
@@ -72,7 +73,7 @@ def test_a_backup_of_a_service_is_no_backup_of_keys(
 ) -> None:
     from app.backup import service
 
-    service.backup(settings.database_url, settings.data, tmp_path / "b.tar")
+    service.backup(settings.database_url, store(), tmp_path / "b.tar")
     with pytest.raises(InvalidInput, match="not of keys"):
         keys.restore(tmp_path / "b.tar", other(tmp_path))
     keys.backup(places, tmp_path / "k.tar")

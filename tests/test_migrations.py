@@ -10,12 +10,12 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import Session, selectinload
 
-from app import storage
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base, Competition, Evaluation, Secret, State, Submission, Team, User
 from app.errors import Unavailable
+from app.storage import digest_of, opened
 from migrations.run import migrate
 from tests.test_backup import target
 
@@ -71,7 +71,7 @@ def filled_at_0002(url: str) -> None:
     migrate(url, "0002")
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.exec_driver_sql(OLD.replace("{digest}", storage.digest_of(CONTENT)))
+        connection.exec_driver_sql(OLD.replace("{digest}", digest_of(CONTENT)))
     engine.dispose()
 
 
@@ -110,8 +110,8 @@ def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target:
 
 def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:
     filled_at_0002(target)
-    storage.put(tmp_path, CONTENT)
-    service.backup(target, tmp_path, tmp_path / "old.tar")
+    opened(str(tmp_path)).put(CONTENT)
+    service.backup(target, opened(str(tmp_path)), tmp_path / "old.tar")
     engine = create_engine(target)
     with engine.begin() as connection:
         for table in reversed(rows.schema(connection).sorted_tables):
@@ -121,9 +121,9 @@ def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: st
     migrate(target)
     with service.opened(tmp_path / "old.tar") as (found, contents):
         places = Places(None, tmp_path / "private")
-        service.restore(found, contents, url=target, data=tmp_path / "new", places=places)
+        service.restore(found, contents, url=target, store=opened(str(tmp_path / "new")), places=places)
     check_rows(target)
-    assert storage.get(tmp_path / "new", storage.digest_of(CONTENT)) == CONTENT
+    assert opened(str(tmp_path / "new")).get(digest_of(CONTENT)) == CONTENT
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(target: str) -> None:

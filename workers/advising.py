@@ -24,7 +24,7 @@ def advise(report_id: str) -> None:
         )
     if claimed is None:
         return  # finished, or another worker holds it
-    inquiry = Inquiry(str(settings.data), claimed.competition_file, claimed.original, claimed.question)
+    inquiry = Inquiry(claimed.competition_file, claimed.original, claimed.question)
 
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(inquiry, settings, on_step=on_step)

@@ -1,7 +1,8 @@
 """The scoring child: one per worker process, with a memory and a time limit, kept between submissions.
 
 An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
-with the reason. The child has no database, no queue and no keys.
+with the reason. The child has no database, no queue, no keys and no store: what it may read of the store it
+asks its parent for, by digest.
 """
 
 import json
@@ -10,13 +11,13 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.config import Settings
-from app.errors import Unavailable
+from app.storage import store
 
 KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 
@@ -25,7 +26,6 @@ RECYCLE_AFTER = 200
 HEARTBEAT_S = 3.0
 
 DIED = "the scoring process was killed, perhaps for want of memory"
-STORAGE = "a file of the submission could not be read"
 TIMED_OUT = "scoring took longer than the limit of {} s"
 OUT_OF_MEMORY = "scoring needed more memory than the limit of {} MB"
 CRASHED = "scoring failed with an internal error; the operators have been told"
@@ -37,7 +37,8 @@ class ScoringFailed(Exception):  # the name is what happened
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    data: str
+    """A submission to be scored: files by their SHA-256, the secret in clear."""
+
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
@@ -48,10 +49,19 @@ class Request:
 class Inquiry:
     """A question to the advisor about a competition's data."""
 
-    data: str
     competition_file: str
     original: dict[str, str]
     question: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A guess to be held against a target's secret."""
+
+    guess: str
+    secret: str
+    rows: int
+    originals: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +73,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the child found: a verdict, or the advisor's report; and the version of its rules."""
+    """What the child found (a verdict, a report, a count of rows) and the version of its rules."""
 
     content: dict[str, Any]
     scorer: str
@@ -71,6 +81,10 @@ class Verdict:
 
 class ChildDied(Exception):  # the name is what happened
     """The child was killed, by the kernel for want of memory or by a person: worth another try."""
+
+
+class OutOfTime(Exception):  # the name is what happened
+    """The deadline has passed."""
 
 
 class Child:
@@ -87,15 +101,23 @@ class Child:
             env=child_environment(),
             bufsize=0,
         )
-
-    def send(self, request: Request | Inquiry) -> None:
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
-        try:
-            left = memoryview(json.dumps(asdict(request)).encode() + b"\n")
+        # A child that hangs must not hang its parent, who would wait for ever to write.
+        os.set_blocking(self.process.stdin.fileno(), False)
+
+    def send(self, message: Mapping[str, Any], *, content: bytes = b"", deadline: float) -> None:
+        """A line of JSON, and ``content`` behind it; OutOfTime if the child does not take it in time."""
+        assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
+        for part in (json.dumps(message).encode() + b"\n", content):
+            left = memoryview(part)
             while left:
-                left = left[self.process.stdin.write(left) :]
-        except BrokenPipeError:
-            raise ChildDied(DIED) from None
+                select.select([], [self.process.stdin], [], max(0.0, deadline - time.monotonic()))
+                try:
+                    left = left[self.process.stdin.write(left) or 0 :]
+                except BrokenPipeError:
+                    raise ChildDied(DIED) from None
+                if time.monotonic() > deadline:
+                    raise OutOfTime
 
     def read(self, timeout_s: float) -> dict[str, Any] | None:
         """The next line, or None after ``timeout_s`` without one; ChildDied if it is gone."""
@@ -152,17 +174,23 @@ class Keeper:
 keeper = Keeper()
 
 
-def evaluate(request: Request | Inquiry, settings: Settings, *, on_step: Callable[[Step], None]) -> Verdict:
-    """The verdict on one submission, or the report on one question.
+def evaluate(
+    request: Request | Inquiry | Trial, settings: Settings, *, on_step: Callable[[Step], None]
+) -> Verdict:
+    """The verdict on one submission, the report on one question, or the rows on which one guess is right.
 
     ``on_step`` is called at each step and every few seconds between.
-    ScoringFailed: it cannot be scored; ChildDied, Unavailable: it may be tried again. An unfinished child is
-    ended, for what it would still say belongs to no later submission.
+    ScoringFailed: it cannot be scored; ChildDied, and NotFound or Unavailable of the store: it may be tried
+    again. An unfinished child is ended, for what it would still say belongs to no later submission.
     """
     child = keeper.ready(settings)
+    deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
-        child.send(request)
-        verdict = converse(child, settings, on_step)
+        child.send({"kind": type(request).__name__, **asdict(request)}, deadline=deadline)
+        verdict = converse(child, settings, on_step, deadline)
+    except OutOfTime:
+        keeper.discard()
+        raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s)) from None
     except BaseException:
         keeper.discard()
         raise
@@ -170,26 +198,23 @@ def evaluate(request: Request | Inquiry, settings: Settings, *, on_step: Callabl
     return verdict
 
 
-def converse(child: Child, settings: Settings, on_step: Callable[[Step], None]) -> Verdict:
-    deadline = time.monotonic() + settings.scoring_time_limit_s
+def converse(child: Child, settings: Settings, on_step: Callable[[Step], None], deadline: float) -> Verdict:
+    """Hand over what the child asks for, until it has found its verdict."""
     step = Step(0, 0, "")
     while time.monotonic() < deadline:
-        message = child.read(min(HEARTBEAT_S, max(0.0, deadline - time.monotonic())))
-        if message is not None and "verdict" in message:
-            return Verdict(message["verdict"], message["scorer"])
-        if message is not None:
-            check_failure(message, settings)
-            step = Step(message["step"], message["of"], message["name"])
+        match child.read(min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))):
+            case {"verdict": verdict, "scorer": scorer}:
+                return Verdict(verdict, scorer)
+            case {"fetch": digest}:
+                content = store().get(digest)
+                child.send({"length": len(content)}, content=content, deadline=deadline)
+            case {"step": number, "of": of, "name": name}:
+                step = Step(number, of, name)
+            case {"failed": reason}:
+                raise ScoringFailed(failure(reason, settings))
         on_step(step)
-    raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s))
+    raise OutOfTime
 
 
-def check_failure(message: dict[str, Any], settings: Settings) -> None:
-    match message.get("failed"):
-        case None:
-            return
-        case "storage":
-            raise Unavailable(STORAGE)
-        case "memory":
-            raise ScoringFailed(OUT_OF_MEMORY.format(settings.scoring_memory_mb))
-    raise ScoringFailed(CRASHED)
+def failure(reason: str, settings: Settings) -> str:
+    return OUT_OF_MEMORY.format(settings.scoring_memory_mb) if reason == "memory" else CRASHED

@@ -9,7 +9,7 @@ import structlog
 
 from app.config import get_settings
 from app.db.models.declarations import Work
-from app.errors import Unavailable
+from app.errors import NotFound, Unavailable
 from app.services import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
@@ -41,7 +41,7 @@ def done(
         end_in_error(kind, identifier, attempt, str(problem))
     except LostClaim:
         log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
-    except (Unavailable, ChildDied) as problem:
+    except (NotFound, Unavailable, ChildDied) as problem:
         give_back(kind, identifier, attempt, str(problem))
     return None
 

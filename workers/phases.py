@@ -1,19 +1,19 @@
 """The clock: moves each competition on when it is due, and does the long work between the steps."""
 
 from collections.abc import Callable
-from pathlib import Path
 from uuid import UUID
 
 import structlog
 from sqlalchemy.orm import Session
 
-from app import sealing, storage
+from app import sealing
 from app.config import Settings, get_settings
 from app.errors import DomainError, Unavailable
 from app.queue import celery
 from app.scoring.tracks import TRACKS
 from app.services import competitions, health, turning
 from app.services.turning import Unrevealed, Unwritten
+from app.storage import store
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
@@ -41,7 +41,7 @@ def turn(competition_id: UUID, settings: Settings) -> None:
     with transaction() as session:
         unwritten = turning.unwritten(session, competition_id)
     for target in unwritten:
-        write(target, settings.data)
+        write(target)
     step(turning.publish, competition_id)
     step(turning.close, competition_id)
     with transaction() as session:
@@ -56,14 +56,14 @@ def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> None:
         do(session, competition_id)
 
 
-def write(target: Unwritten, data: Path) -> None:
+def write(target: Unwritten) -> None:
     """A target's files as the service itself writes them: no trace of the uploaded bytes."""
     competition = competitions.read_file(target.competition_file)
     track = TRACKS[competition.track]
-    original = competitions.original_tables(data, target.original, target.competition_file)
-    contents = {name: storage.get(data, digest) for name, digest in target.files.items()}
+    original = competitions.original_tables(target.original, target.competition_file)
+    contents = {name: store().get(digest) for name, digest in target.files.items()}
     release, _ = track.parse_release(contents, original, competition)
-    files = {name: storage.put(data, content) for name, content in track.canonical_files(release).items()}
+    files = {name: store().put(content) for name, content in track.canonical_files(release).items()}
     with transaction() as session:
         turning.written(session, target.target_id, files)
 
@@ -75,6 +75,6 @@ def open_secret(target: Unrevealed, settings: Settings) -> None:
     )
     if sealing.commitment_of(opened.salt, opened.secret) != target.commitment:
         raise Unavailable("a sealed secret is not the one that was committed to", code="secret_unreadable")
-    digest = storage.put(settings.data, opened.secret)
+    digest = store().put(opened.secret)
     with transaction() as session:
         turning.opened(session, target.target_id, salt=opened.salt, secret=digest)

@@ -1,5 +1,7 @@
 """The program of the scoring child: requests in, steps and verdicts out, a line of JSON each.
 
+It can reach no store: what a request names by digest it asks its parent for, and gets behind a line of JSON.
+
 usage: python -m workers.scorer PARENT_PID MEMORY_MB
 """
 
@@ -10,21 +12,21 @@ import resource
 import signal
 import sys
 import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, BinaryIO
 
-from app import storage
-from app.errors import NotFound, Unavailable
 from app.scoring import kernels
 from app.scoring.competition import Competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive.question import Question
 from app.scoring.excessive.question import answer as answer_question
 from app.scoring.fingerprint import fingerprint
-from app.scoring.permutation import source_from_secret
+from app.scoring.permutation import guess_from_file, source_from_secret
+from app.scoring.rates import guess_rate
 from app.scoring.tracks import TRACKS
-from workers.prepared import prepared_original
+from workers.prepared import Digests, Prepared, originals
 
 PR_SET_PDEATHSIG = 1
 SCORER = version("anoncup")
@@ -36,11 +38,12 @@ def main() -> None:
     end_with(parent)
     resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20,) * 2)
     kernels.warm()
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    worker = Worker(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0))
     # Nothing that prints by accident may speak in the answers' channel.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    for line in sys.stdin.buffer:
-        answer(json.loads(line), answers)
+    desk = Desk(worker.fetch, originals(worker.fetch))
+    while request := worker.heard():
+        answer(request, desk, worker)
 
 
 def end_with(parent: int) -> None:
@@ -50,30 +53,55 @@ def end_with(parent: int) -> None:
         sys.exit("the worker is gone")
 
 
-def answer(request: dict[str, Any], answers: BinaryIO) -> None:
-    def say(message: dict[str, Any]) -> None:
-        answers.write(json.dumps(message).encode() + b"\n")
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """The parent, at the other end of two pipes."""
 
+    incoming: BinaryIO
+    outgoing: BinaryIO
+
+    def heard(self) -> Any:
+        """Its next line; None once it has closed the pipe."""
+        line = self.incoming.readline()
+        return json.loads(line) if line else None
+
+    def say(self, message: dict[str, Any]) -> None:
+        self.outgoing.write(json.dumps(message).encode() + b"\n")
+
+    def fetch(self, digest: str) -> bytes:
+        """The content of that SHA-256; a parent that does not have it ends this process."""
+        self.say({"fetch": digest})
+        return self.incoming.read(self.heard()["length"])
+
+    def step(self, number: int, of: int, name: str) -> None:
+        self.say({"step": number, "of": of, "name": name})
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every request is worked on with."""
+
+    fetch: Callable[[str], bytes]
+    original: Callable[[Digests, str], Prepared]
+
+
+def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
     try:
-        work = advise if "question" in request else score
-        found = work(request, lambda step, of, name: say({"step": step, "of": of, "name": name}))
-        say({"verdict": found, "scorer": SCORER})
-    except (NotFound, Unavailable):
-        say({"failed": "storage"})
+        found = WORK[request["kind"]](request, desk, worker.step)
+        worker.say({"verdict": found, "scorer": SCORER})
     except MemoryError:
-        say({"failed": "memory"})
+        worker.say({"failed": "memory"})
     except Exception:
         # The frames, not the message: a message may quote what must stay secret.
         traceback.print_tb(sys.exc_info()[2], file=sys.stderr)
-        say({"failed": "crash"})
+        worker.say({"failed": "crash"})
 
 
-def score(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    data = Path(request["data"])
+def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    competition, tables, prepared = prepared_original(data, digests, request["competition_file"])
+    competition, tables, prepared = desk.original(digests, request["competition_file"])
     track = TRACKS[competition.track]
-    contents = {name: storage.get(data, digest) for name, digest in request["files"].items()}
+    contents = {name: desk.fetch(digest) for name, digest in request["files"].items()}
     release, _ = track.parse_release(contents, tables, competition)
     source = source_from_secret(
         request["secret"].encode(),
@@ -94,12 +122,30 @@ def without_evidence(alike: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in alike.items() if name != "evidence"}
 
 
-def advise(request: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    competition, _, prepared = prepared_original(Path(request["data"]), digests, request["competition_file"])
+    competition, _, prepared = desk.original(digests, request["competition_file"])
     return answer_question(
         Question(**request["question"]), competition, prepared, progress=progress
     ).to_json()
+
+
+def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
+    """On how many rows of a target a guess is right."""
+    sizes = {"originals": request["originals"], "anonymized": request["rows"]}
+    guess = guess_from_file(desk.fetch(request["guess"]), **sizes)
+    rate = guess_rate(
+        guess, source_from_secret(request["secret"].encode(), **sizes), rows=request["originals"]
+    )
+    return {"correct": int(rate.correct)}
+
+
+WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] = {
+    "Request": score,
+    "Inquiry": advise,
+    "Trial": judge,
+}
+"""What is done with each kind of request in ``workers.child``."""
 
 
 if __name__ == "__main__":

@@ -51,7 +51,6 @@ def request_of(claimed: Claim, settings: Settings) -> Request:
         submission_id=claimed.submission_id,
     )
     return Request(
-        data=str(settings.data),
         competition_file=claimed.competition_file,
         original=claimed.original,
         files=claimed.files,

@@ -1,22 +1,18 @@
-"""Judges guesses: claim, hold the guess against the opened secret, record."""
+"""Judges guesses: claim, have the child hold the guess against the opened secret, record."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
-import structlog
-
-from app import sealing, storage
+from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Guess
-from app.errors import DomainError, Unavailable
 from app.queue import celery
-from app.scoring.permutation import guess_from_file, source_from_secret
-from app.scoring.rates import guess_rate
-from app.services import guesses, leases
+from app.services import guesses
 from app.services.guesses import Claim
 from app.transaction import transaction
-
-log = structlog.get_logger(__name__)
+from workers import child, leased
+from workers.child import Step, Trial, Verdict
 
 
 @celery.task(name=guesses.JUDGE)
@@ -28,32 +24,22 @@ def judge(guess_id: str) -> None:
         claimed = guesses.claim(session, UUID(guess_id), lease=lease, attempts=settings.scoring_attempts)
     if claimed is None:
         return  # finished, or another worker holds it
-    try:
-        correct = correct_rows(claimed, settings)
-    except DomainError as problem:
-        postpone(claimed, problem)
-    else:
+
+    def do(on_step: Callable[[Step], None]) -> Verdict:
+        return child.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
+
+    found = leased.done(do, Guess, claimed.guess_id, claimed.attempt)
+    if found is not None:
         with transaction() as session:
-            guesses.record(session, claimed, correct=correct)
+            guesses.record(session, claimed, correct=found.content["correct"])
 
 
-def correct_rows(claimed: Claim, settings: Settings) -> int:
-    """On how many rows of the target the guess is right."""
+def trial_of(claimed: Claim, settings: Settings) -> Trial:
+    """What the child is told; the secret is opened here and goes to it through a pipe only."""
     secret = sealing.open_sealed(
         settings.opening_keys_dir,
         key_id=claimed.key_id,
         box=claimed.sealed,
         submission_id=claimed.submission_id,
     )
-    sizes = {"originals": claimed.originals, "anonymized": claimed.rows}
-    guess = guess_from_file(storage.get(settings.data, claimed.file), **sizes)
-    rate = guess_rate(guess, source_from_secret(secret, **sizes), rows=claimed.originals)
-    return int(rate.correct)
-
-
-def postpone(claimed: Claim, problem: DomainError) -> None:
-    """A part was away: the sweep tries again, up to the cap of attempts; the reason names no value."""
-    reason = problem.detail if isinstance(problem, Unavailable) else "a stored file could not be read"
-    log.warning("judging_postponed", guess=str(claimed.guess_id), reason=reason)
-    with transaction() as session:
-        leases.give_back(session, Guess, claimed.guess_id, claimed.attempt, reason)
+    return Trial(claimed.file, secret.decode(), rows=claimed.rows, originals=claimed.originals)

@@ -56,16 +56,13 @@ def add_baseline(
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
     files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}
     comment = sent.texts.get("comment", "")
-    upload = uploads.read_upload(
-        at, files=files, secret=sent.file("secret"), comment=comment, data=settings.data
-    )
+    upload = uploads.read_upload(at, files=files, secret=sent.file("secret"), comment=comment)
     with transaction() as session:
         made = baselines.add(
             session,
             principal,
             upload,
             name=sent.texts["name"],
-            data=settings.data,
             sealing_key=settings.sealing_key_file,
         )
         return BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))

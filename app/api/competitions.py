@@ -6,14 +6,14 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 
-from app import storage
 from app.db.models import Competition as CompetitionRow
 from app.errors import NotFound
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases
 from app.services.phases import Standing
+from app.storage import store
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
@@ -127,33 +127,29 @@ def get_competition_file(slug: str) -> Response:
 
 
 @router.put("/{slug}/competition.toml")
-def replace_competition_file(
-    slug: str, principal: SignedIn, settings: AppSettings, file: Toml
-) -> CompetitionOut:
+def replace_competition_file(slug: str, principal: SignedIn, file: Toml) -> CompetitionOut:
     """Exchange the file. Once somebody has submitted, what is measured stands."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, toml_text.text_of(file), data=settings.data)
+    revision = competitions.revision_of_file(row, toml_text.text_of(file))
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
         return description(row, phases.standing(session, row))
 
 
 @router.get("/{slug}/original/{file}", response_class=Response)
-def get_original(slug: str, file: str, settings: AppSettings) -> Response:
+def get_original(slug: str, file: str) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
         row = competitions.find(session, slug)
     name = competitions.part_of_original(row, file)
     if row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    return Response(storage.get(settings.data, row.original[name]), media_type="text/csv")
+    return Response(store().get(row.original[name]), media_type="text/csv")
 
 
 @router.put("/{slug}/original/{file}", openapi_extra=CSV_SCHEMA)
-def put_original(
-    slug: str, file: str, principal: SignedIn, settings: AppSettings, content: Csv
-) -> OriginalOut:
+def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> OriginalOut:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.
 
     The first file comes first: a new one drops the others.
@@ -161,7 +157,7 @@ def put_original(
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
     name = competitions.part_of_original(row, file)
-    revision = competitions.revision_of_original(row, name, content, data=settings.data)
+    revision = competitions.revision_of_original(row, name, content)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
         now = phases.standing(session, row)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.db.models import Guess, State
 from app.http.attempts import fairly_counted
-from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn, multipart
+from app.http.dependencies import IdempotencyKey, Parts, SignedIn, multipart
 from app.http.paging import AskedPage, place_of
 from app.services import guesses, uploads
 from app.services.guesses import Entrance
@@ -70,7 +70,6 @@ async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, D
 @router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)
 def create_guess(
     principal: SignedIn,
-    settings: AppSettings,
     at: Annotated[Entrance, Depends(entrance)],
     sent: Annotated[Parts, Depends(parts)],
 ) -> GuessReceipt:
@@ -82,7 +81,7 @@ def create_guess(
             return receipt(guesses.repeated(session, at.repeats, printed, at.target_id))
     guess = guesses.read(content, at)
     with fairly_counted(at.attempt_id), transaction() as session:
-        return receipt(guesses.accept(session, principal, at, guess, content, data=settings.data))
+        return receipt(guesses.accept(session, principal, at, guess, content))
 
 
 @router.get("/competitions/{slug}/guesses")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from app.api.competitions import Toml
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores
 from app.services.rescores import Change, Judged, Preview, Stage
@@ -54,11 +54,11 @@ class RescoreOut(RescoreSummary):
 
 
 @router.post("/competitions/{slug}/rescores", status_code=status.HTTP_202_ACCEPTED)
-def begin_rescore(slug: str, principal: SignedIn, settings: AppSettings, file: Toml) -> RescoreSummary:
+def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, text_of(file), data=settings.data)
+    revision = competitions.revision_of_file(row, text_of(file))
     with transaction() as session:
         made = rescores.begin(session, principal, slug, revision)
         return summary(rescores.progress_of(session, made))

@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from app import storage
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn
@@ -17,6 +16,7 @@ from app.http.paging import AskedPage, place_of
 from app.http.taking_in import taken_in, with_parts
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
+from app.storage import store
 from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
@@ -190,14 +190,14 @@ def get_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
 
 
 @router.get("/submissions/{submission_id}/data/{file}", response_class=Response)
-def get_public_file(submission_id: UUID, file: str, principal: SignedIn, settings: AppSettings) -> Response:
+def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Response:
     """The public part of a submission, as it was sent."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
     known = named(found.files)
     if file not in known:
         raise NotFound("a submission's public part is " + ", ".join(known), code="no_such_file")
-    return Response(storage.get(settings.data, known[file]), media_type="text/csv")
+    return Response(store().get(known[file]), media_type="text/csv")
 
 
 @router.post("/submissions/{submission_id}/cancel")

@@ -9,13 +9,12 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from app import storage
-from app.config import Settings
 from app.db.models import Target
 from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.services import targets
+from app.storage import store
 from app.transaction import transaction
 
 router = APIRouter(tags=["targets"])
@@ -60,7 +59,7 @@ def list_targets(slug: str, principal: SignedIn) -> list[TargetOut]:
 
 
 @router.get("/competitions/{slug}/targets.zip", response_class=StreamingResponse)
-def download_targets(slug: str, principal: SignedIn, settings: AppSettings) -> StreamingResponse:
+def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
 
     `MANIFEST` lists those of all teams; its digest is public.
@@ -68,17 +67,17 @@ def download_targets(slug: str, principal: SignedIn, settings: AppSettings) -> S
     with transaction() as session:
         _, everything = targets.in_manifest(session, slug)
         found = [each.target for each in targets.of_others(session, principal, slug)]
-    return sent(zipped(files_of(found, targets.sums(everything), settings)), name=f"{slug}-targets.zip")
+    return sent(zipped(files_of(found, targets.sums(everything))), name=f"{slug}-targets.zip")
 
 
 @router.get("/targets/{target_id}/data/{file}", response_class=Response)
-def download_target(target_id: UUID, file: str, principal: SignedIn, settings: AppSettings) -> Response:
+def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response:
     """One file of a target, as the service wrote it."""
     with transaction() as session:
         known = named(targets.visible(session, principal, target_id))
     if file not in known:
         raise NotFound("a target consists of " + ", ".join(known), code="no_such_file")
-    return Response(storage.get(settings.data, known[file]), media_type="text/csv")
+    return Response(store().get(known[file]), media_type="text/csv")
 
 
 @router.get("/competitions/{slug}/manifest")
@@ -108,11 +107,11 @@ def get_reveal(slug: str) -> list[Revealed]:
 
 
 @router.get("/targets/{target_id}/secret", response_class=Response)
-def get_secret(target_id: UUID, settings: AppSettings) -> Response:
+def get_secret(target_id: UUID) -> Response:
     """The revealed secret of a target, headed `original_row`."""
     with transaction() as session:
         digest = targets.revealed_secret(session, target_id)
-    return Response(storage.get(settings.data, digest), media_type="text/csv")
+    return Response(store().get(digest), media_type="text/csv")
 
 
 def target_out(each: targets.Shown) -> TargetOut:
@@ -140,10 +139,10 @@ def named(target: Target) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in (target.files or {}).items()}
 
 
-def files_of(found: list[Target], manifest: str, settings: Settings) -> Iterator[tuple[str, Content]]:
+def files_of(found: list[Target], manifest: str) -> Iterator[tuple[str, Content]]:
     yield "MANIFEST", manifest.encode()
     yield "SHA256SUMS", targets.sums(found).encode()
     yield "commitments.csv", targets.commitments(found).encode()
     for target in found:
         for name, digest in named(target).items():
-            yield f"{target.name}/{name}", storage.path_of(settings.data, digest)
+            yield f"{target.name}/{name}", store().pieces(digest)

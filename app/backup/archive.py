@@ -19,8 +19,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
-from app import storage
 from app.errors import InvalidInput
+from app.storage import digest_of
+from app.storage.durable import sync_folder
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -50,7 +51,7 @@ class Writer:
     def finish(self, kind: str, facts: Mapping[str, Any]) -> None:
         manifest = {"format": FORMAT, "kind": kind, **facts, "files": self.files}
         content = json.dumps(manifest, indent=1, ensure_ascii=False).encode()
-        for name, member in ((MANIFEST, content), (SEAL, storage.digest_of(content).encode())):
+        for name, member in ((MANIFEST, content), (SEAL, digest_of(content).encode())):
             self.add(name, io.BytesIO(member))
 
 
@@ -81,7 +82,7 @@ def written(path: Path) -> Iterator[Writer]:
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
-    storage.sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def checked(file: IO[bytes]) -> dict[str, Any]:
             if name in {MANIFEST, SEAL}:
                 kept[name] = content.read()
             found[name] = measured(content)
-    if kept.keys() != {MANIFEST, SEAL} or storage.digest_of(kept[MANIFEST]).encode() != kept[SEAL]:
+    if kept.keys() != {MANIFEST, SEAL} or digest_of(kept[MANIFEST]).encode() != kept[SEAL]:
         raise damaged("its end is missing, or its manifest was changed")
     manifest: dict[str, Any] = json.loads(kept[MANIFEST])
     del found[MANIFEST], found[SEAL]

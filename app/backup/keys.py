@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def backup(places: Places, into: Path) -> list[str]:
 def restore(path: Path, places: Places) -> list[str]:
     """Put back the keys that are missing; all of them are looked at before the first is written."""
     with archive.opened(path, kind=KIND) as found:
-        return put_back(found, places, [])
+        return put_back(found, places, ExitStack())
 
 
 def add(writer: Writer, places: Places) -> list[str]:
@@ -48,8 +49,8 @@ def add(writer: Writer, places: Places) -> list[str]:
     return [file.stem for file in files]
 
 
-def put_back(found: Archive, places: Places, made: list[Path]) -> list[str]:
-    """Write the archive's keys where they are missing; ``made`` gets each new file."""
+def put_back(found: Archive, places: Places, undo: ExitStack) -> list[str]:
+    """Write the archive's keys where they are missing; ``undo`` gets what removes each new file."""
     contents = {name: content.read() for name, content in found.members("keys")}
     public = contents.pop(PUBLIC, None)
     private = dict(checked(contents, places))
@@ -57,11 +58,11 @@ def put_back(found: Archive, places: Places, made: list[Path]) -> list[str]:
         places.private.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path, content in private.items():
         if not path.exists():
-            made.append(path)
+            undo.callback(path.unlink, missing_ok=True)
             sealing.write_new(path, content, mode=0o400)
     if public is not None and places.public is not None and not places.public.exists():
         places.public.parent.mkdir(parents=True, exist_ok=True)
-        made.append(places.public)
+        undo.callback(places.public.unlink, missing_ok=True)
         sealing.write_new(places.public, public.strip(), mode=0o444)
     return [path.stem for path in private]
 

@@ -1,7 +1,7 @@
 """A whole service in one archive: its rows, the files they name, and, only if asked for, its keys."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -11,15 +11,16 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, select
 
-from app import storage
 from app.backup import archive, keys, rows
 from app.backup.archive import Archive, Writer
 from app.backup.keys import Places
 from app.backup.rows import Rows
 from app.errors import NotFound, Unavailable
+from app.storage import Store, digest_of
 from migrations.run import migrate_on
 
 KIND = "a service"
+DAMAGE = {"file_lost", "file_damaged"}
 
 REFERENCES = (
     ("competitions", "original"),
@@ -63,7 +64,7 @@ class Contents:
         return sum(table.rows for table in self.tables)
 
 
-def backup(url: str, data: Path, into: Path, *, with_keys: Places | None = None) -> Contents:
+def backup(url: str, store: Store, into: Path, *, with_keys: Places | None = None) -> Contents:
     """Write a consistent copy of the service to ``into``; the service goes on meanwhile.
 
     Files are never changed nor removed, so those that the snapshot names are there whenever they are read.
@@ -77,7 +78,7 @@ def backup(url: str, data: Path, into: Path, *, with_keys: Places | None = None)
             "key_ids": key_ids(connection, found),
         }
         tables = list(add_tables(writer, connection, found))
-        add_files(writer, data, digests(connection, found))
+        add_files(writer, store, digests(connection, found))
         if with_keys is not None:
             keys.add(writer, with_keys)
         manifest = facts | {"tables": [asdict(each) for each in tables]}
@@ -93,23 +94,25 @@ def add_tables(writer: Writer, connection: Connection, found: MetaData) -> Itera
             writer.add(f"tables/{table.name}", spool)
 
 
-def add_files(writer: Writer, data: Path, wanted: Sequence[str]) -> None:
+def add_files(writer: Writer, store: Store, wanted: Sequence[str]) -> None:
     """Add each stored file; Unavailable, and no backup, if one is lost or is not what its name says."""
-    wrong = [digest for digest in wanted if not added(writer, data, digest)]
+    wrong = [digest for digest in wanted if not added(writer, store, digest)]
     if wrong:
-        listed = ", ".join(str(storage.path_of(data, digest)) for digest in wrong[:3])
         raise Unavailable(
-            f"{len(wrong)} stored files are lost or damaged, so no backup was made: {listed}",
+            f"{len(wrong)} stored files are lost or damaged, so no backup was made: {', '.join(wrong[:3])}",
             code="storage_damaged",
         )
 
 
-def added(writer: Writer, data: Path, digest: str) -> bool:
+def added(writer: Writer, store: Store, digest: str) -> bool:
     try:
-        with storage.path_of(data, digest).open("rb") as file:
-            return writer.add(f"blobs/{digest}", file) == digest
-    except FileNotFoundError:
+        with store.open(digest) as file:
+            writer.add(f"blobs/{digest}", file)
+    except (NotFound, Unavailable) as problem:
+        if problem.code not in DAMAGE:
+            raise
         return False
+    return True
 
 
 def digests(connection: Connection, found: MetaData) -> list[str]:
@@ -134,39 +137,31 @@ def opened(path: Path) -> Iterator[tuple[Archive, Contents]]:
         yield found, archive.stated(found.manifest, Contents.of)
 
 
-def restore(found: Archive, contents: Contents, *, url: str, data: Path, places: Places) -> None:
+def restore(found: Archive, contents: Contents, *, url: str, store: Store, places: Places) -> None:
     """Bring an empty database, the files and the archive's keys to what they were: all of it, or nothing."""
     tables = {each.table: each for each in contents.tables}
-    with rows.emptied(url, at=contents.revision) as connection, taken_back_on_error() as made:
+    with rows.emptied(url, at=contents.revision) as connection, taken_back_on_error() as undo:
         rows.check_tables(connection, contents.tables)
         for name, content in found.members("tables"):
             rows.copy_in(connection, tables[name], content)
         for digest, content in found.members("blobs"):
-            put_back(data, digest, content.read(), made)
-        keys.put_back(found, places, made)
+            put_back(store, digest, content.read(), undo)
+        keys.put_back(found, places, undo)
         migrate_on(connection, "head")
 
 
-def put_back(data: Path, digest: str, content: bytes, made: list[Path]) -> None:
+def put_back(store: Store, digest: str, content: bytes, undo: ExitStack) -> None:
     """Store the file, also in the place of one that is damaged."""
-    path = storage.path_of(data, digest)
-    if storage.digest_of(content) != digest:
+    if digest_of(content) != digest:
         raise archive.damaged(f"blobs/{digest} has another content than its name says")
-    try:
-        if storage.digest_of(storage.get(data, digest)) == digest:
-            return
-    except NotFound:
-        made.append(path)
-    storage.write_whole(path, content)
+    if not store.holds(digest):
+        undo.callback(store.remove, digest)
+    store.put(content)
 
 
 @contextmanager
-def taken_back_on_error() -> Iterator[list[Path]]:
-    """Files that are removed again if the body fails."""
-    made: list[Path] = []
-    try:
-        yield made
-    except BaseException:
-        for path in made:
-            path.unlink(missing_ok=True)
-        raise
+def taken_back_on_error() -> Iterator[ExitStack]:
+    """Holds what undoes each thing that was made, and does it if the body fails."""
+    with ExitStack() as undo:
+        yield undo
+        undo.pop_all()

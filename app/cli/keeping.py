@@ -39,7 +39,7 @@ def backup(
     running.check_known(data)
     with running.reached_services(data) as services:
         places = key_places(data, public, private_dir) if with_keys else None
-        done = service.backup(services.database_url, data.resolve(), into, with_keys=places)
+        done = service.backup(services.database_url, running.files_in(data), into, with_keys=places)
     print(f"{into}: {done.rows} rows and {done.files} files, as of {done.made_at}")
     print(f"private keys in it: {done.keys}; its secrets need {', '.join(done.key_ids) or 'none'}")
 
@@ -56,7 +56,8 @@ def restore(
 
     places = key_places(data, public, private_dir)
     with service.opened(archive) as (found, contents), running.reached_services(data) as services:
-        service.restore(found, contents, url=services.database_url, data=data.resolve(), places=places)
+        files = running.files_in(data)
+        service.restore(found, contents, url=services.database_url, store=files, places=places)
     print(f"restored {contents.rows} rows and {contents.files} files, as of {contents.made_at}")
     missing = [name for name in contents.key_ids if not (places.private / f"{name}.key").exists()]
     if missing:

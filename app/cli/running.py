@@ -21,6 +21,7 @@ from app.processes import (
 )
 from app.roles import Role
 from app.services import accounts
+from app.storage import Store, opened
 from app.transaction import transaction
 from migrations.run import migrate as migrate_database
 
@@ -118,6 +119,11 @@ def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[st
         "ANONCUP_DATA": str(data),
     }
     return shared, {"ANONCUP_SEALING_KEY_FILE": str(public)}, {"ANONCUP_OPENING_KEYS_DIR": str(private)}
+
+
+def files_in(data: Path) -> Store:
+    """The store of the environment, else the one in the folder of the data."""
+    return opened(get_settings().store or str(data.resolve()))
 
 
 def use(services: Services, data: Path) -> None:

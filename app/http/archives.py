@@ -3,7 +3,6 @@
 import hashlib
 import zipfile
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO
 
@@ -15,7 +14,7 @@ IN_MEMORY = 16 << 20
 PIECE = 1 << 16
 READABLE = 0o100644 << 16
 
-Content = bytes | Path | Iterable[bytes]
+Content = bytes | Iterable[bytes]
 Archive = SpooledTemporaryFile[bytes]
 
 
@@ -45,19 +44,8 @@ def add(packed: zipfile.ZipFile, name: str, content: Content) -> None:
         packed.writestr(entry, content)
         return
     with packed.open(entry, "w", force_zip64=True) as place:
-        for piece in pieces_of(content):
+        for piece in content:
             place.write(piece)
-
-
-def pieces_of(content: Path | Iterable[bytes]) -> Iterator[bytes]:
-    if not isinstance(content, Path):
-        yield from content
-        return
-    try:
-        with content.open("rb") as file:
-            yield from read(file)
-    except OSError as problem:
-        raise Unavailable("a file of the archive cannot be read", code="storage_unavailable") from problem
 
 
 def read(file: IO[bytes] | Archive) -> Iterator[bytes]:

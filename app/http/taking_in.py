@@ -30,8 +30,6 @@ def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings
             printed = uploads.fingerprint({**files, "secret": secret}, comment)
             return submissions.repeated(session, at.repeats, printed)
     with fairly_counted(at.attempt_id):
-        upload = uploads.read_upload(at, files=files, secret=secret, comment=comment, data=settings.data)
+        upload = uploads.read_upload(at, files=files, secret=secret, comment=comment)
     with fairly_counted(at.attempt_id), transaction() as session:
-        return submissions.accept(
-            session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
-        )
+        return submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)

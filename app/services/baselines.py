@@ -30,7 +30,7 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     return Entrance(row.id, row.file, uploads.digests(row), None, None)
 
 
-def sample(at: Entrance, method: str, *, data: Path) -> tuple[dict[str, bytes], bytes]:
+def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
     """The work of a sample method on the competition's data, in a new order, and its secret.
 
     Needs no session. The same method gives the same release again.
@@ -39,7 +39,7 @@ def sample(at: Entrance, method: str, *, data: Path) -> tuple[dict[str, bytes], 
     track = TRACKS[rules.track]
     if method not in track.methods:
         raise InvalidInput(f"methods: {', '.join(track.methods)}", code="unknown_method")
-    original, rng = competitions.original_tables(data, at.original, at.file), np.random.default_rng(SEED)
+    original, rng = competitions.original_tables(at.original, at.file), np.random.default_rng(SEED)
     release, source = track.anonymize(track.methods[method], original, rules, rng, {})
     release, source = track.shuffle(release, source, rng=rng)
     return track.files_of(release), secret_csv(source)
@@ -51,7 +51,6 @@ def add(
     upload: Upload,
     *,
     name: str,
-    data: Path,
     sealing_key: Path | None,
 ) -> Receipt:
     """Put a release on the board under ``name``: scored like any other, without rank, quota or target."""
@@ -70,7 +69,6 @@ def add(
         row=row,
         team=team,
         received_at=leases.clock(session),
-        data=data,
         sealing_key=sealing_key,
     )
     audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
 from uuid import UUID
 
 from sqlalchemy import Exists, exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app import storage
 from app.db.models import AuditEntry, Organizer, Rescore, Submission
 from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
@@ -26,6 +24,7 @@ from app.scoring.tracks import TRACKS
 from app.services import audit
 from app.services.accounts import Principal
 from app.services.audit import Wanted
+from app.storage import digest_of, store
 
 
 @lru_cache(maxsize=1024)
@@ -87,7 +86,7 @@ def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
 
 
 def sha256_of(text: str) -> str:
-    return storage.digest_of(text.encode())
+    return digest_of(text.encode())
 
 
 def hostable(text: str) -> Competition:
@@ -110,14 +109,14 @@ class Revision:
     remarks: tuple[Remark, ...] = ()
 
 
-def revision_of_file(row: CompetitionRow, file: str, *, data: Path) -> Revision:
+def revision_of_file(row: CompetitionRow, file: str) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
     before, after = read_file(row.file), hostable(file)
     kept = row.original if (before.track, before.columns) == (after.track, after.columns) else {}
-    return revision(row, file, {name: storage.get(data, digest) for name, digest in kept.items()}, data=data)
+    return revision(row, file, {name: store().get(digest) for name, digest in kept.items()})
 
 
-def revision_of_original(row: CompetitionRow, name: str, content: bytes, *, data: Path) -> Revision:
+def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revision:
     """The same file with a new file of the original. Needs no session.
 
     The others are read against the first: it has to be there, and a new one drops them.
@@ -126,11 +125,11 @@ def revision_of_original(row: CompetitionRow, name: str, content: bytes, *, data
     if name != first and first not in row.original:
         raise Conflict(f"{first}.csv comes first: {name}.csv is read against it", code="first_file_missing")
     kept = {} if name == first else row.original
-    contents = {other: storage.get(data, digest) for other, digest in kept.items()}
-    return revision(row, row.file, contents | {name: content}, data=data)
+    contents = {other: store().get(digest) for other, digest in kept.items()}
+    return revision(row, row.file, contents | {name: content})
 
 
-def revision(row: CompetitionRow, file: str, contents: dict[str, bytes], *, data: Path) -> Revision:
+def revision(row: CompetitionRow, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
     replaces = (row.file, dict(row.original))
     competition = read_file(file)
@@ -139,11 +138,11 @@ def revision(row: CompetitionRow, file: str, contents: dict[str, bytes], *, data
     if missing:
         if contents:
             track.check_part(contents, competition)
-        stored = {name: storage.put(data, content) for name, content in contents.items()}
+        stored = {name: store().put(content) for name, content in contents.items()}
         return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
     tables, remarks = track.parse_original(contents, competition)
     computed = scales(track, track.prepare(tables, competition), competition.measures)
-    stored = {name: storage.put(data, content) for name, content in contents.items()}
+    stored = {name: store().put(content) for name, content in contents.items()}
     found = {**computed, **competition.scales}
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
@@ -289,8 +288,8 @@ def has_submissions(session: Session, competition_id: UUID) -> bool:
 
 
 @lru_cache(maxsize=4)
-def original_tables(data: Path, digests: tuple[tuple[str, str], ...], file: str) -> Tables:
+def original_tables(digests: tuple[tuple[str, str], ...], file: str) -> Tables:
     """The original; a few are kept, for every upload is checked against one."""
     competition = read_file(file)
-    contents = {name: storage.get(data, digest) for name, digest in digests}
+    contents = {name: store().get(digest) for name, digest in digests}
     return TRACKS[competition.track].parse_original(contents, competition)[0]

@@ -4,13 +4,11 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app import storage
 from app.db.models import AuditEntry, Evaluation, Guess, Member, Submission, Target, Team
 from app.db.models import Competition as CompetitionRow
 from app.scoring.tracks import TRACKS
@@ -18,13 +16,14 @@ from app.services import audit, competitions
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.boards.spreadsheet import csv_text
+from app.storage import store
 
 BATCH = 100
 """Evaluations read at once: each holds every measure."""
 
 GUESS_HEAD = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
 
-Content = bytes | Path | Iterable[bytes]
+Content = bytes | Iterable[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +57,13 @@ def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[t
     yield "teams.csv", teams_csv(session, row).encode()
 
 
-def handed_in(held: Holdings, *, data: Path) -> Iterator[tuple[str, Content]]:
+def handed_in(held: Holdings) -> Iterator[tuple[str, Content]]:
     """What the teams sent but their secrets, by name. Needs no session."""
     for guess in sorted(held.guesses, key=lambda one: str(one.id)):
-        yield f"guesses/{guess.id}.csv", storage.path_of(data, guess.file)
+        yield f"guesses/{guess.id}.csv", store().pieces(guess.file)
     for each in sorted(held.submissions, key=lambda one: str(one.id)):
         for name, digest in each.files.items():
-            yield f"submissions/{each.id}/{name}.csv", storage.path_of(data, digest)
+            yield f"submissions/{each.id}/{name}.csv", store().pieces(digest)
 
 
 def boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:

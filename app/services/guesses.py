@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
-from app import queue, storage
+from app import queue
 from app.db.models import Attempt, Guess, Secret, State, Target, Team
 from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, NotAllowed
@@ -19,6 +18,7 @@ from app.scoring.permutation import guess_csv, guess_from_file
 from app.scoring.rates import ABSTAIN
 from app.services import competitions, leases, phases, quota, targets, teams, uploads, visibility
 from app.services.accounts import Principal
+from app.storage import store
 
 JUDGE = "judge"
 """The name of the task that judges one guess."""
@@ -107,9 +107,7 @@ def require_attackable(target: Target, team: Team) -> None:
         raise Conflict("this target has been withdrawn", code="target_withdrawn")
 
 
-def accept(
-    session: Session, principal: Principal, at: Entrance, guess: IntArray, content: bytes, *, data: Path
-) -> Guess:
+def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray, content: bytes) -> Guess:
     """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning."""
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
     team = teams.require_team(session, row.id, principal)
@@ -131,7 +129,7 @@ def accept(
         team_id=team.id,
         user_id=principal.user_id,
         received_at=now.now,
-        file=storage.put(data, guess_csv(guess)),
+        file=store().put(guess_csv(guess)),
         answered=int(np.count_nonzero(guess != ABSTAIN)),
         guesses_left=cap.left - 1,
         idempotency_key=at.key,

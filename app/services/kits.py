@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from app import storage
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
 from app.scoring.evaluate import judge
@@ -14,6 +12,7 @@ from app.scoring.permutation import secret_csv
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, kit_words
+from app.storage import store
 
 SEED = 2015
 CHEAP = {"microdata": "add_noise", "transactions": "delete_records"}
@@ -30,16 +29,16 @@ class Kit:
     """Name and SHA-256 of each file of the original."""
 
 
-def files(kit: Kit, *, data: Path) -> Iterator[tuple[str, bytes | Path]]:
+def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """The kit's files by name."""
     rules = competitions.read_file(kit.file)
-    example = example_release(rules, competitions.original_tables(data, kit.original, kit.file))
+    example = example_release(rules, competitions.original_tables(kit.original, kit.file))
     yield "README.md", kit_words.readme(rules, headers(example)).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
         yield f"example/{name}.csv", content
     for name, digest in kit.original:
-        yield f"original/{name}.csv", storage.path_of(data, digest)
+        yield f"original/{name}.csv", store().pieces(digest)
 
 
 def headers(example: Mapping[str, bytes]) -> dict[str, str]:

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from app import storage
 from app.db.models import Competition as CompetitionRow
 from app.errors import InvalidUpload
 from app.scoring.competition import Columns
@@ -16,6 +14,7 @@ from app.scoring.drafting import fits, suggested, with_columns_of
 from app.scoring.tracks import TRACKS
 from app.services import competitions
 from app.services.competitions import Revision
+from app.storage import store
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +45,27 @@ class Summary:
     remarks: tuple[Remark, ...]
 
 
-def revision_of_upload(row: CompetitionRow, name: str, content: bytes, *, data: Path) -> Revision:
+def revision_of_upload(row: CompetitionRow, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     competition = competitions.read_file(row.file)
     if competition.columns is None or fits(content, competition.columns):
-        return competitions.revision_of_original(row, name, content, data=data)
+        return competitions.revision_of_original(row, name, content)
     file = with_columns_of(row.file, suggested(content, competition.columns))
-    return competitions.revision(row, file, {name: content}, data=data)
+    return competitions.revision(row, file, {name: content})
 
 
-def revision_of_columns(row: CompetitionRow, columns: Columns, *, data: Path) -> Revision:
+def revision_of_columns(row: CompetitionRow, columns: Columns) -> Revision:
     """The same table with its columns in other roles. Needs no session."""
-    kept = {name: storage.get(data, digest) for name, digest in row.original.items()}
-    return competitions.revision(row, with_columns_of(row.file, columns), kept, data=data)
+    kept = {name: store().get(digest) for name, digest in row.original.items()}
+    return competitions.revision(row, with_columns_of(row.file, columns), kept)
 
 
 @lru_cache(maxsize=8)
-def summary(data: Path, digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
+def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     """What a complete original holds; kept, for it takes as long as reading the data."""
     competition = competitions.read_file(file)
     track = TRACKS[competition.track]
-    contents = {name: storage.get(data, digest) for name, digest in digests}
+    contents = {name: store().get(digest) for name, digest in digests}
     if set(contents) != set(track.original_files):
         return None
     try:

@@ -4,10 +4,8 @@ import csv
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 
-from app import storage
-from app.errors import NotFound, Unavailable
+from app.storage import store
 
 HEAD = 64 * 1024
 """Bytes that are read of a file for its first rows."""
@@ -23,15 +21,10 @@ class Sample:
 
 
 @lru_cache(maxsize=64)
-def of_file(data: Path, digest: str) -> Sample:
+def of_file(digest: str) -> Sample:
     """The head of a stored CSV file; read once, for it never changes."""
-    try:
-        with storage.path_of(data, digest).open("rb") as file:
-            head = file.read(HEAD)
-    except FileNotFoundError:
-        raise NotFound("the file is not in the store", code="file_lost") from None
-    except OSError as problem:
-        raise Unavailable("the file could not be read", code="storage_unavailable") from problem
+    with store().open(digest) as file:
+        head = file.read(HEAD)
     lines = list(islice(csv.reader(text_of(head).splitlines()), ROWS + 2))
     whole = lines if len(head) < HEAD else lines[:-1]  # the last line of a cut head may be cut itself
     first, *rows = (tuple(line) for line in whole[: ROWS + 1])

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import Select, func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
-from app import sealing, storage
+from app import sealing
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
@@ -17,6 +17,7 @@ from app.scoring.csv_text import Remark
 from app.services import competitions, evaluations, leases, phases, quota, rescores, teams, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Upload
+from app.storage import store
 
 Place = tuple[datetime, UUID]
 """Where a submission stands in the order of receipt."""
@@ -30,9 +31,7 @@ class Receipt:
     commitment: str
 
 
-def accept(
-    session: Session, principal: Principal, upload: Upload, *, data: Path, sealing_key: Path | None
-) -> Receipt:
+def accept(session: Session, principal: Principal, upload: Upload, *, sealing_key: Path | None) -> Receipt:
     """Take a submission in: sealed, stored, queued; all of it at COMMIT or none of it.
 
     The competition's shared lock keeps its phases and data from turning meanwhile, the team's own lock puts
@@ -60,7 +59,6 @@ def accept(
         row=row,
         team=team,
         received_at=now.now,
-        data=data,
         sealing_key=sealing_key,
     )
     after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
@@ -76,7 +74,6 @@ def kept(
     row: CompetitionRow,
     team: Team,
     received_at: datetime,
-    data: Path,
     sealing_key: Path | None,
 ) -> Receipt:
     """Seal, store and queue an upload as a submission of ``team``."""
@@ -89,7 +86,7 @@ def kept(
         user_id=principal.user_id,
         received_at=received_at,
         comment=upload.comment,
-        files={name: storage.put(data, content) for name, content in upload.files.items()},
+        files={name: store().put(content) for name, content in upload.files.items()},
         sent=upload.sent,
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],

@@ -4,14 +4,12 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app import storage
 from app.db.models import Attempt, Submission, Team
 from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, InvalidInput, NotAllowed
@@ -20,6 +18,7 @@ from app.scoring.permutation import keeps_original_order, secret_csv, source_fro
 from app.scoring.tracks import TRACKS
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
+from app.storage import digest_of
 
 LONGEST_COMMENT = 1_000
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -125,7 +124,7 @@ def uncount(session: Session, attempt_id: UUID | None) -> None:
     session.execute(delete(Attempt).where(Attempt.id == attempt_id))
 
 
-def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str, data: Path) -> Upload:
+def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
     """Parse a release and its secret against the original; InvalidUpload says what is wrong.
 
     Needs no session. Where the competition shuffles, the order is drawn here and composed into the secret:
@@ -135,11 +134,11 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
         raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
     competition = competitions.read_file(at.file)
     track = TRACKS[competition.track]
-    original = competitions.original_tables(data, at.original, at.file)
+    original = competitions.original_tables(at.original, at.file)
     release, remarks = track.parse_release(files, original, competition)
     rows = track.individuals(release)
     source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
-    sent = {name: storage.digest_of(content) for name, content in files.items()}
+    sent = {name: digest_of(content) for name, content in files.items()}
     printed = fingerprint({**files, "secret": secret}, comment)
     if competition.publication.shuffle_targets:
         order = np.random.default_rng(secrets.randbits(128))

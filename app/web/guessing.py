@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.errors import Conflict, DomainError, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
 from app.http.attempts import fairly_counted
-from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
+from app.http.dependencies import Parts, SignedIn, multipart
 from app.services import guesses
 from app.services.accounts import Principal
 from app.services.guesses import Entrance
@@ -55,7 +55,6 @@ def guess(
     request: Request,
     target_id: UUID,
     principal: SignedIn,
-    settings: AppSettings,
     *,
     at: Annotated[Entrance | DomainError, Depends(entrance)],
     sent: Annotated[Parts | DomainError, Depends(parts)],
@@ -66,15 +65,15 @@ def guess(
         assert isinstance(refused, DomainError)  # noqa: S101  # one of both is
         return target_page(request, principal, target_id, refused)
     try:
-        take_in(principal, at, sent, settings)
+        take_in(principal, at, sent)
     except SHOWN as problem:
         return target_page(request, principal, target_id, problem)
     return see(f"/targets/{target_id}", done="guessed")
 
 
-def take_in(principal: Principal, at: Entrance, sent: Parts, settings: AppSettings) -> None:
+def take_in(principal: Principal, at: Entrance, sent: Parts) -> None:
     content = sent.file("guess")
     read = guesses.read(content, at)
     with fairly_counted(at.attempt_id), transaction() as session:
         named = guesses.named_by_content(session, principal, at, content)
-        guesses.accept(session, principal, named, read, content, data=settings.data)
+        guesses.accept(session, principal, named, read, content)

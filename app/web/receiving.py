@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from app.db.models import Competition as CompetitionRow
@@ -48,7 +47,7 @@ class Part:
         }
 
 
-def parts_of(row: CompetitionRow, competition: Competition, data: Path) -> tuple[Part, ...]:
+def parts_of(row: CompetitionRow, competition: Competition) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
     if row.original_rows is None:
         return ()
@@ -56,7 +55,7 @@ def parts_of(row: CompetitionRow, competition: Competition, data: Path) -> tuple
     required = rows_required(competition.limits.min_rows_kept, row.original_rows)
     made = []
     for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
-        sample = samples.of_file(data, row.original[original])
+        sample = samples.of_file(row.original[original])
         if place == 0:
             roles = roles_of(competition, sample)
             made.append(Part(name, sample, 1, row.original_rows, required, individuals=True, roles=roles))

@@ -83,17 +83,14 @@ class Refused:
 
 
 @router.get("/competitions/{slug}/submissions")
-def own_submissions(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, cursor: Cursor = None
-) -> HTMLResponse:
-    return own_page(request, principal, slug, settings, cursor=cursor)
+def own_submissions(request: Request, slug: str, principal: SignedIn, cursor: Cursor = None) -> HTMLResponse:
+    return own_page(request, principal, slug, cursor=cursor)
 
 
 def own_page(
     request: Request,
     principal: Principal,
     slug: str,
-    settings: Settings,
     *,
     cursor: str | None = None,
     refused: Refused | None = None,
@@ -112,7 +109,7 @@ def own_page(
             "lines": lines_of(session, own),
             "rows": rows_as_seen(frame, outline),
         }
-        parts = parts_of(frame.row, frame.competition, settings.data)
+        parts = parts_of(frame.row, frame.competition)
     answer = page(
         request,
         principal,
@@ -186,7 +183,7 @@ async def submit(
         identifier = await run_in_threadpool(kept, principal, at, sent, settings)
     except REFUSALS as problem:
         refused = Refused(problem, comment, key, files)
-        return await run_in_threadpool(own_page, request, principal, slug, settings, refused=refused)
+        return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
     return see(f"/submissions/{identifier}", done="received")
 
 
@@ -238,7 +235,6 @@ def mark_final(
     request: Request,
     submission_id: UUID,
     principal: SignedIn,
-    settings: AppSettings,
     *,
     final: Annotated[bool, Form()],
     cursor: Annotated[str | None, Form(max_length=200)] = None,
@@ -250,7 +246,7 @@ def mark_final(
             marking.mark(session, principal, submission_id, final=final)
     except Conflict as problem:
         slug = slug_for(principal, submission_id)
-        return own_page(request, principal, slug, settings, cursor=cursor or None, refused=Refused(problem))
+        return own_page(request, principal, slug, cursor=cursor or None, refused=Refused(problem))
     done = "final_marked" if final else "final_unmarked"
     return returned(principal, submission_id, done, back=back, cursor=cursor)
 
@@ -260,7 +256,6 @@ def cancel(
     request: Request,
     submission_id: UUID,
     principal: SignedIn,
-    settings: AppSettings,
     *,
     cursor: Annotated[str | None, Form(max_length=200)] = None,
     back: Annotated[str, Form(max_length=10)] = "",
@@ -271,7 +266,7 @@ def cancel(
             submissions.cancel(session, principal, submission_id)
     except Conflict as problem:
         slug = slug_for(principal, submission_id)
-        return own_page(request, principal, slug, settings, cursor=cursor or None, refused=Refused(problem))
+        return own_page(request, principal, slug, cursor=cursor or None, refused=Refused(problem))
     return returned(principal, submission_id, "cancelled", back=back, cursor=cursor)
 
 

@@ -174,7 +174,7 @@ def test_a_file_that_is_lost_is_said_before_the_download_begins(arena: Arena, se
     finally:
         for blob in (settings.data / "blobs").rglob("*.gone"):
             blob.rename(blob.with_suffix(""))
-    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+    assert (answer.status_code, answer.json()["code"]) == (404, "file_lost")
 
 
 def test_an_export_leaves_the_connection_as_it_was(arena: Arena) -> None:

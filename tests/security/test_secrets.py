@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from nacl.public import SealedBox
 from sqlalchemy import select, text
 
-from app import queue, sealing, storage
+from app import queue, sealing
 from app.cli.running import environment
 from app.config import Settings
 from app.db import engine
@@ -24,11 +24,13 @@ from app.db.models import Evaluation, Secret, State, Submission
 from app.embedded import Services
 from app.errors import Unavailable
 from app.scoring.permutation import secret_csv
+from app.storage import digest_of
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
+from tests.stored import file_of
 from workers import scoring
 
 WINDOW = 6
@@ -129,7 +131,7 @@ def lost_submission(arena: Arena, settings: Settings) -> set[bytes]:
     """Score a submission whose file is gone: the worker's own complaints are logged too."""
     table, secret = noisy_release(29, arena.table)
     identifier = arena.submit("red", seed=29).json()["id"]
-    storage.path_of(settings.data, storage.digest_of(table)).unlink()
+    file_of(settings.data, digest_of(table)).unlink()
     score_everything()
     assert not seen(json.dumps(arena.submission(identifier, "red")).encode(), needles(secret))
     return needles(secret)

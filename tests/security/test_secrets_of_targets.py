@@ -10,10 +10,10 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from app import storage
 from app.config import Settings
 from app.db import engine
 from app.scoring.permutation import secret_csv
+from app.storage import digest_of
 from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn
 from tests.security.table import TABLE
@@ -137,7 +137,7 @@ def test_after_the_reveal_only_what_reveals_holds_the_secrets(client: TestClient
     targets = {one["id"] for one in contest.arena.get(f"{contest.path}/targets").json()}
     expected = {f"{one} /api/v1/targets/{target}/secret" for one in AUDIENCES for target in targets}
     assert found == expected
-    digests = {storage.digest_of(secret_csv(source)) for source in contest.secrets.values()}
+    digests = {digest_of(secret_csv(source)) for source in contest.secrets.values()}
     assert kept(settings, watched.canaries) == digests
 
 
@@ -176,7 +176,7 @@ def test_a_guess_that_is_the_secret_is_shown_to_organizers_alone_and_stands_in_n
     assert {place for place, content in cells_of_the_database() if seen(content, watched.canaries)} == set()
     captured = capfd.readouterr()
     assert not seen((captured.out + captured.err + caplog.text).encode(), watched.canaries)
-    digest = storage.digest_of(contest.right_on(watched.sent[0], ROWS))
+    digest = digest_of(contest.right_on(watched.sent[0], ROWS))
     for where, content in watched.answers():
         assert where.startswith("organizer") or digest.encode() not in content, where
 

@@ -1,5 +1,6 @@
 """The life of an evaluation against a real database: claims, leases, attempts, the sweep."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from app.services.evaluations import Claim
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
+from tests.stored import file_of
 from workers import child, scoring, upkeep
 
 LEASE = timedelta(seconds=30)
@@ -174,8 +176,8 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     ready = child.keeper.ready(settings)
     send = ready.send
 
-    def send_and_die(request: child.Request) -> None:
-        send(request)
+    def send_and_die(message: Mapping[str, Any], *, deadline: float) -> None:
+        send(message, deadline=deadline)
         ready.process.kill()
 
     monkeypatch.setattr(ready, "send", send_and_die)
@@ -218,11 +220,11 @@ def test_a_file_that_cannot_be_read_for_a_while_is_tried_again(arena: Arena, set
     identifier = submitted(arena)
     claimed = taken(identifier, lease=timedelta(0))
     digest = claimed.files["anonymized"]
-    blob = settings.data / "blobs" / digest[:2] / digest
+    blob = file_of(settings.data, digest)
     kept = blob.read_bytes()
     blob.unlink()
     scoring.score(str(identifier))
-    assert (row(identifier).state, row(identifier).failure) == (State.QUEUED, child.STORAGE)
+    assert (row(identifier).state, row(identifier).failure) == (State.QUEUED, "the file is not in the store")
     blob.write_bytes(kept)
     scoring.score(str(identifier))
     assert row(identifier).state == State.SCORED

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import sessionmaker
 
-from app import queue, storage
+from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import Guess, State
@@ -20,6 +20,7 @@ from app.services.guesses import Claim
 from app.transaction import transaction
 from tests.conftest import empty_queue
 from tests.contest import Contest, judge_everything, turn
+from tests.stored import file_of
 from workers import trials, upkeep
 
 RIGHT = 7
@@ -120,11 +121,11 @@ def test_the_contest_closes_only_when_the_last_guess_is_judged(attack: Attack) -
 
 
 def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(attack: Attack, settings: Settings) -> None:
-    blob = storage.path_of(settings.data, attack.row.file)
+    blob = file_of(settings.data, attack.row.file)
     kept = blob.read_bytes()
     blob.unlink()
     trials.judge(str(attack.guess))
-    assert (attack.row.state, attack.row.failure) == (State.QUEUED, "a stored file could not be read")
+    assert (attack.row.state, attack.row.failure) == (State.QUEUED, "the file is not in the store")
     blob.write_bytes(kept)
     trials.judge(str(attack.guess))
     assert (attack.row.state, attack.row.correct, attack.row.failure) == (State.SCORED, RIGHT, None)

@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, text, update
 
-from app import sealing, storage
+from app import sealing
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Secret, Submission, Target
@@ -30,6 +30,7 @@ from tests.arena import ROWS, Arena, noisy_release
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.patience import PATIENCE_S, eventually
 from tests.people import database_time
+from tests.stored import file_of
 from workers import phases as clock_task
 from workers import scoring
 
@@ -53,16 +54,12 @@ def read(arena: Arena, team: str, settings: Settings, *, seed: int = 1) -> tuple
     with transaction() as session:
         at = uploads.entrance(session, principal, arena.slug, key=None)
     table, secret = noisy_release(seed, arena.table)
-    return principal, uploads.read_upload(
-        at, files={"anonymized": table}, secret=secret, comment="", data=settings.data
-    )
+    return principal, uploads.read_upload(at, files={"anonymized": table}, secret=secret, comment="")
 
 
 def accept(principal: Principal, upload: Upload, settings: Settings) -> str:
     with transaction() as session:
-        made = submissions.accept(
-            session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
-        )
+        made = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
     return str(made.submission.id)
 
 
@@ -172,9 +169,7 @@ def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, set
     end, (principal, upload) = before_the_end(contest, lambda: read(contest.arena, "red", settings))
     turned = threading.Thread(target=turn)
     with transaction() as session:
-        made = submissions.accept(
-            session, principal, upload, data=settings.data, sealing_key=settings.sealing_key_file
-        )
+        made = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
         identifier = str(made.submission.id)
         wait_until(end)
         turned.start()
@@ -262,7 +257,7 @@ def test_a_contest_that_cannot_be_turned_does_not_hold_up_the_next(
     with transaction() as session:
         rows = session.execute(select(Competition.slug, Submission.files).join(Submission)).all()
     files = {slug: found["anonymized"] for slug, found in rows}
-    blob = storage.path_of(settings.data, files["stuck"])
+    blob = file_of(settings.data, files["stuck"])
     kept = blob.read_bytes()
     blob.unlink()
     turn()

@@ -16,7 +16,7 @@ PARAMETERS: Answers = {422: ("invalid_request",)}
 BY_PARAMETER: Mapping[str, Answers] = {
     "slug": {404: ("no_such_competition",)},
     "name": {404: ("no_such_phase",)},
-    "file": {404: ("no_such_file", "file_lost"), 503: ("storage_unavailable",)},
+    "file": {404: ("no_such_file", "file_lost"), 503: ("storage_unavailable", "file_damaged")},
     "submission_id": {404: ("no_such_submission",)},
     "target_id": {404: ("no_such_target", "no_targets_yet")},
     "team_id": {404: ("no_such_team",)},
@@ -61,7 +61,7 @@ REVISION: Answers = {
     404: ("file_lost",),
     409: ("changed_meanwhile", "fixed", "phase_paused", "phase_turned", "rescore_open"),
     422: ("malformed_upload",),
-    503: ("storage_unavailable",),
+    503: ("storage_unavailable", "file_damaged"),
 }
 JUDGED: Answers = {403: ("not_organizer",), 409: ("nothing_to_change",)}
 BOARD: Answers = {403: ("scope_missing", "board_not_open")}
@@ -69,7 +69,7 @@ NEW_NAME = ("name_length", "name_characters")
 UPLOAD: Answers = {
     403: ("not_in_a_team", "disqualified"),
     429: ("quota_used_up",),
-    503: ("storage_unavailable", "sealing_unavailable", "unavailable"),
+    503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "unavailable"),
 }
 
 BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
@@ -146,24 +146,27 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "get_quota": (TEAM,),
     "follow_submission": ({429: ("too_many_streams",)},),
     "list_targets": (TEAM, {404: ("no_targets_yet",)}),
-    "download_targets": (TEAM, {404: ("no_targets_yet",), 503: ("storage_unavailable",)}),
+    "download_targets": (
+        TEAM,
+        {404: ("no_targets_yet", "file_lost"), 503: ("storage_unavailable", "file_damaged")},
+    ),
     "get_manifest": ({404: ("no_targets_yet",)},),
     "get_reveal": ({404: ("no_targets_yet", "not_revealed_yet")},),
-    "get_secret": ({404: ("not_revealed_yet", "file_lost"), 503: ("storage_unavailable",)},),
+    "get_secret": ({404: ("not_revealed_yet", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),
     "create_guess": (
         UPLOAD,
         {403: ("own_target",), 409: ("phase_closed", "phase_paused", "target_withdrawn")},
     ),
     "list_guesses": (TEAM,),
-    "download_kit": ({404: ("no_original", "file_lost"), 503: ("storage_unavailable",)},),
-    "export": (ORGANIZER, {404: ("file_lost",), 503: ("storage_unavailable",)}),
+    "download_kit": ({404: ("no_original", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),
+    "export": (ORGANIZER, {404: ("file_lost",), 503: ("storage_unavailable", "file_damaged")}),
     "add_baseline": (
         ORGANIZER,
         {
             404: ("file_lost",),
             409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
             422: ("comment", *NEW_NAME),
-            503: ("storage_unavailable", "sealing_unavailable"),
+            503: ("storage_unavailable", "file_damaged", "sealing_unavailable"),
         },
     ),
     "remove_baseline": (ORGANIZER, {404: ("no_such_baseline",)}),

@@ -18,6 +18,7 @@ ERRORS: dict[str, str] = {
     "end_passed": "the new end must lie ahead, after the phase's start",
     "end_too_far": "the new end lies too far ahead",
     "error": "the request cannot be carried out",
+    "file_damaged": "a stored file is not what it was when it was stored",
     "file_lost": "the file is not in the store",
     "finished": "the submission has ended already",
     "first_file_missing": "the first file of the original comes first",

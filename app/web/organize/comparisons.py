@@ -37,13 +37,11 @@ def add(
     try:
         with transaction() as session:
             at = baselines.entrance(session, principal, slug)
-        files, secret = baselines.sample(at, method, data=settings.data)
-        upload = uploads.read_upload(at, files=files, secret=secret, comment=method, data=settings.data)
+        files, secret = baselines.sample(at, method)
+        upload = uploads.read_upload(at, files=files, secret=secret, comment=method)
         key = settings.sealing_key_file
         with transaction() as session:
-            baselines.add(
-                session, principal, upload, name=name.strip() or method, data=settings.data, sealing_key=key
-            )
+            baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=key)
     except DomainError as problem:
         return shown(request, principal, slug, problem=problem, typed={"method": method, "name": name})
     return see(request.url.path, done="baseline_added")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
@@ -59,15 +59,13 @@ def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 
 
 @router.post("/competitions/{slug}/organize/measures")
-def save_measures(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     rules = rules_in(form, desk.frame.competition)
     problem: DomainError | None = None
     if not form.wrong:
-        answer = saved(principal, slug, rules.written_into, data=settings.data, back="measures")
+        answer = saved(principal, slug, rules.written_into, back="measures")
         if isinstance(answer, Response):
             return answer
         problem = answer

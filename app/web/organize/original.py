@@ -4,9 +4,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.config import Settings
 from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, NotFound, Problem
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Columns
 from app.scoring.tracks import TRACKS
 from app.services import competitions, originals
@@ -20,17 +19,16 @@ router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/competitions/{slug}/organize/data")
-def data(request: Request, slug: str, principal: SignedIn, settings: AppSettings) -> HTMLResponse:
+def data(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    return data_page(request, principal, desk, settings)
+    return data_page(request, principal, desk)
 
 
 def data_page(
     request: Request,
     principal: SignedIn,
     desk: Desk,
-    settings: Settings,
     *,
     problem: DomainError | None = None,
     roles: dict[str, str] | None = None,
@@ -44,20 +42,18 @@ def data_page(
         problem=problem,
         files=files,
         first_missing=next((name for name in files if name not in desk.frame.row.original), None),
-        summary=summary_of(desk, settings),
+        summary=summary_of(desk),
         roles=roles or {},
     )
 
 
-def summary_of(desk: Desk, settings: Settings) -> Summary | None:
+def summary_of(desk: Desk) -> Summary | None:
     row = desk.frame.row
-    return originals.summary(settings.data, tuple(row.original.items()), row.file) if row.original else None
+    return originals.summary(tuple(row.original.items()), row.file) if row.original else None
 
 
 @router.post("/competitions/{slug}/organize/original/{file}")
-def upload(
-    request: Request, slug: str, file: str, *, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     name = competitions.part_of_original(desk.frame.row, file)
@@ -66,11 +62,11 @@ def upload(
         return put_in_force(
             principal,
             slug,
-            lambda row: originals.revision_of_upload(row, name, content, data=settings.data),
+            lambda row: originals.revision_of_upload(row, name, content),
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, settings, problem=problem)
+        return data_page(request, principal, desk, problem=problem)
 
 
 def sent_file(form: Sent, name: str) -> bytes:
@@ -80,26 +76,24 @@ def sent_file(form: Sent, name: str) -> bytes:
 
 
 @router.post("/competitions/{slug}/organize/data")
-def save_roles(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     """The roles of the columns, by their place in the table they were shown for."""
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     try:
-        columns = columns_in(form, desk, settings)
+        columns = columns_in(form, desk)
         return put_in_force(
             principal,
             slug,
-            lambda row: originals.revision_of_columns(row, columns, data=settings.data),
+            lambda row: originals.revision_of_columns(row, columns),
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, settings, problem=problem, roles=form.shown())
+        return data_page(request, principal, desk, problem=problem, roles=form.shown())
 
 
-def columns_in(form: Sent, desk: Desk, settings: Settings) -> Columns:
-    summary = summary_of(desk, settings)
+def columns_in(form: Sent, desk: Desk) -> Columns:
+    summary = summary_of(desk)
     if summary is None or desk.frame.competition.columns is None:
         raise NotFound("there is no table whose columns could have roles", code="no_original")
     if form.text("of") != desk.frame.row.original[summary.parts[0].name]:

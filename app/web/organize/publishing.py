@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
@@ -36,9 +36,7 @@ def publication(request: Request, slug: str, principal: SignedIn) -> HTMLRespons
 
 
 @router.post("/competitions/{slug}/organize/publication")
-def save_publication(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def save_publication(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     found = settings_in(form, desk.frame.competition)
@@ -48,7 +46,6 @@ def save_publication(
             principal,
             slug,
             lambda row: with_publication(row.file, *found),
-            data=settings.data,
             back="publication",
         )
         if isinstance(answer, Response):

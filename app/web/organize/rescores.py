@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.db.models import State
 from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.toml_text import MAX_CHARACTERS
@@ -53,11 +53,11 @@ def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 
 
 @router.post("")
-def begin(request: Request, slug: str, principal: SignedIn, settings: AppSettings, fields: Typed) -> Response:
+def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Response:
     try:
         with transaction() as session:
             row = competitions.for_revision(session, principal, slug)
-        revision = competitions.revision_of_file(row, file_of(row.file, fields), data=settings.data)
+        revision = competitions.revision_of_file(row, file_of(row.file, fields))
         with transaction() as session:
             made = rescores.begin(session, principal, slug, revision)
     except DomainError as problem:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
@@ -146,14 +145,14 @@ def refusal(request: Request, problem: DomainError) -> Refused:
 
 
 def saved(
-    principal: Principal, slug: str, written: Callable[[CompetitionRow], str], *, data: Path, back: str
+    principal: Principal, slug: str, written: Callable[[CompetitionRow], str], *, back: str
 ) -> RedirectResponse | DomainError:
     """Put the file that ``written`` makes of the present one in force, or say what refuses it."""
     try:
         return put_in_force(
             principal,
             slug,
-            lambda row: competitions.revision_of_file(row, written(row), data=data),
+            lambda row: competitions.revision_of_file(row, written(row)),
             back=back,
         )
     except (Conflict, InvalidCompetition) as problem:

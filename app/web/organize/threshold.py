@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from app.db.models import State, ThresholdReport
 from app.errors import Conflict, DomainError, InvalidInput, NotFound
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Excessive
 from app.scoring.excessive.advisor import DRAWS
 from app.scoring.excessive.question import Question
@@ -108,9 +108,7 @@ def question_values(competition: Competition) -> dict[str, str]:
 
 
 @router.post("/competitions/{slug}/organize/threshold")
-def save_rule(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
         reports = threshold_reports.listed(session, principal, slug)
@@ -121,7 +119,6 @@ def save_rule(
             principal,
             slug,
             lambda row: with_excessive(row.file, rule),
-            data=settings.data,
             back="threshold",
         )
         if isinstance(answer, Response):
@@ -211,7 +208,7 @@ def report_page(
 
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
-def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, settings: AppSettings) -> Response:
+def use(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> Response:
     """Write the recommended threshold into the file: it is meant for the mean distance."""
     with transaction() as session:
         desk, found = report_of(session, principal, slug, report_id)
@@ -219,7 +216,6 @@ def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, setti
         principal,
         slug,
         lambda row: with_excessive(row.file, rule_of(found, desk)),
-        data=settings.data,
         back="threshold",
     )
     return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)

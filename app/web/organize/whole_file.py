@@ -3,7 +3,6 @@
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -11,7 +10,7 @@ from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, DomainError, InvalidCompetition
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
 from app.scoring import toml_text
 from app.services import competitions
 from app.services.competitions import Revision
@@ -63,9 +62,7 @@ def download(slug: str, principal: SignedIn) -> Response:
 
 
 @router.post("/competitions/{slug}/organize/file")
-def save_file(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, form: Form
-) -> Response:
+def save_file(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     """``do``: compare, or save what has been compared."""
     with transaction() as session:
         desk = desk_of(session, principal, slug)
@@ -74,23 +71,23 @@ def save_file(
         text = text_in(form)
         competitions.hostable(text)
         if form.text("do") != "save":
-            return file_page(request, principal, desk, text, compared=comparison(desk, text, settings.data))
+            return file_page(request, principal, desk, text, compared=comparison(desk, text))
         return put_in_force(
             principal,
             slug,
-            lambda row: revision_of_compared(row, text, form.text("of"), settings.data),
+            lambda row: revision_of_compared(row, text, form.text("of")),
             back="file",
         )
     except (Conflict, InvalidCompetition) as problem:
-        again = comparison(desk, text, settings.data) if problem.code == "changed_meanwhile" else None
+        again = comparison(desk, text) if problem.code == "changed_meanwhile" else None
         return file_page(request, principal, desk, text, compared=again, problem=problem)
 
 
-def revision_of_compared(row: CompetitionRow, text: str, of: str, data: Path) -> Revision:
+def revision_of_compared(row: CompetitionRow, text: str, of: str) -> Revision:
     """The text as a revision of the very file that it was compared with."""
     if of != competitions.sha256_of(row.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return competitions.revision_of_file(row, text, data=data)
+    return competitions.revision_of_file(row, text)
 
 
 def text_in(form: Sent) -> str:
@@ -115,14 +112,14 @@ def file_page(
     return step_page(request, principal, "organize/file.html", desk, problem=problem, **content)
 
 
-def comparison(desk: Desk, text: str, data: Path) -> Comparison:
+def comparison(desk: Desk, text: str) -> Comparison:
     """What saving would do, found out the way in which it would be done."""
     row = desk.frame.row
     columns = desk.frame.competition.columns
     return Comparison(
         lines=tuple(differences(row.file, text)),
         parts=tuple(competitions.changed_parts(row.file, text)),
-        rescores=desk.judged and scores_change(row, competitions.revision_of_file(row, text, data=data)),
+        rescores=desk.judged and scores_change(row, competitions.revision_of_file(row, text)),
         drops_data=bool(row.original) and columns != competitions.read_file(text).columns,
     )
 

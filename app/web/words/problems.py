@@ -65,6 +65,14 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The service cannot seal secrets right now. Try again later; this attempt does not count.",
         "ja": "現在、秘密ファイルを封印できません。時間をおいてもう一度お試しください（送信回数には数えられません）。",
     },
+    "problem_file_damaged": {
+        "en": "A stored file is damaged and is not shown. Tell the organizers.",
+        "ja": "保存されたファイルが壊れているため、表示できません。主催者にお知らせください。",
+    },
+    "problem_file_lost": {
+        "en": "A stored file is missing. Tell the organizers.",
+        "ja": "保存されたファイルが見つかりません。主催者にお知らせください。",
+    },
     "problem_storage_unavailable": {
         "en": "The file could not be stored. Try again; this attempt does not count.",
         "ja": "ファイルを保存できませんでした。もう一度お試しください（送信回数には数えられません）。",
