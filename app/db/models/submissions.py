@@ -16,13 +16,19 @@ class Attempt(Base):
     """An upload that was begun in a phase, whatever became of it."""
 
     __tablename__ = "attempts"
-    __table_args__ = (Index("ix_attempts_team_id_phase_at", "team_id", "phase", "at"),)
+    __table_args__ = (
+        Index("ix_attempts_team_id_phase_at", "team_id", "phase", "at"),
+        Index("ix_attempts_under_way", "team_id", postgresql_where=sql("ended_at IS NULL")),
+    )
 
     id: Mapped[UUID] = identifier()
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     phase: Mapped[str]
     at: Mapped[datetime] = moment_of_insert()
+    """Its entrance: what counts for deadlines and for the caps of a day."""
+    ended_at: Mapped[datetime | None]
+    """When it was accepted, refused or broken off. None: it is being received, or its process was killed."""
 
 
 class Grant(Base):
