@@ -29,6 +29,8 @@ class Settings(BaseSettings):
 
     body_limit_mb: int = 160
     """The largest request; each file has the competition's own, smaller limit."""
+    grace_s: int = 120
+    """How long after its entrance an upload's body may end and still count for the deadline before it."""
     secure_cookies: bool = False
     """Set where the service is reached by https."""
 

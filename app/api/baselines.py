@@ -6,12 +6,16 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
+from app.config import Settings
 from app.errors import InvalidInput
-from app.http.dependencies import AppSettings, Parts, SignedIn, multipart
+from app.http.dependencies import AppSettings, Parts, SignedIn
+from app.http.taking_in import release_of
 from app.scoring.tracks import TRACKS
 from app.services import baselines, competitions, uploads
+from app.services.accounts import Principal
 from app.services.uploads import Entrance
 from app.transaction import transaction
 
@@ -36,22 +40,18 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
         return baselines.entrance(session, principal, slug)
 
 
-async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
-    competition = competitions.read_file(at.file)
-    names = {*TRACKS[competition.track].files, "secret"}
-    return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
-
-
 @router.post(
     "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=BASELINE_SCHEMA
 )
-def add_baseline(
-    principal: SignedIn,
-    settings: AppSettings,
-    at: Annotated[Entrance, Depends(entrance)],
-    sent: Annotated[Parts, Depends(parts)],
+async def add_baseline(
+    request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
 ) -> BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
+    async with release_of(request, at) as sent:
+        return await run_in_threadpool(taken_in, principal, at, sent, settings)
+
+
+def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> BaselineReceipt:
     if "name" not in sent.texts:
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
     files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}

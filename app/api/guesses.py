@@ -6,12 +6,15 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from app.db.models import Guess, State
-from app.http.attempts import fairly_counted
-from app.http.dependencies import IdempotencyKey, Parts, SignedIn, multipart
+from app.http.dependencies import IdempotencyKey, Parts, SignedIn
 from app.http.paging import AskedPage, place_of
+from app.http.taking_in import received
+from app.scoring.permutation import GUESS
 from app.services import guesses, uploads
+from app.services.accounts import Principal
 from app.services.guesses import Entrance
 from app.transaction import transaction
 
@@ -43,7 +46,9 @@ class GuessReceipt(BaseModel):
     id: UUID
     target_id: UUID
     status: str
-    received_at: datetime
+    received_at: Annotated[
+        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
+    ]
     answered: Annotated[int, Field(description="rows on which it does not abstain")]
     guesses_left: Annotated[int, Field(description="for this target, right after this guess")]
 
@@ -61,27 +66,27 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
         return guesses.entrance(session, principal, target_id, key=idempotency_key)
 
 
-async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
-    """The file, read only after it is clear that this person may guess now."""
-    with fairly_counted(at.attempt_id):
-        return await multipart(request, principal, names={"guess"}, file_mb=at.file_mb)
-
-
 @router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)
-def create_guess(
-    principal: SignedIn,
-    at: Annotated[Entrance, Depends(entrance)],
-    sent: Annotated[Parts, Depends(parts)],
+async def create_guess(
+    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> GuessReceipt:
-    """Say which row of the original each row of a target came from; a partial guess is fine."""
-    content = sent.file("guess")
-    with transaction() as session:
-        if at.repeats is not None:
-            printed = uploads.fingerprint({"guess": content})
-            return receipt(guesses.repeated(session, at.repeats, printed, at.target_id))
+    """Say which row of the original each row of a target came from; a partial guess is fine.
+
+    What counts for a deadline is when the request entered, which the receipt shows.
+    """
+    async with received(request, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
+        return receipt(await run_in_threadpool(taken_in, principal, at, sent))
+
+
+def taken_in(principal: Principal, at: Entrance, sent: Parts) -> Guess:
+    content = sent.file(GUESS)
+    if at.repeats is not None:
+        with transaction() as session:
+            printed = uploads.fingerprint({GUESS: content})
+            return guesses.repeated(session, at.repeats, printed, at.target_id)
     guess = guesses.read(content, at)
-    with fairly_counted(at.attempt_id), transaction() as session:
-        return receipt(guesses.accept(session, principal, at, guess, content))
+    with transaction() as session:
+        return guesses.accept(session, principal, at, guess, content)
 
 
 @router.get("/competitions/{slug}/guesses")

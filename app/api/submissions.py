@@ -8,12 +8,13 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from app.db.models import State, Submission
 from app.errors import NotFound
-from app.http.dependencies import AppSettings, IdempotencyKey, Parts, SignedIn
+from app.http.dependencies import AppSettings, IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.http.taking_in import taken_in, with_parts
+from app.http.taking_in import release_of, taken_in
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.storage import store
@@ -62,7 +63,9 @@ UPLOAD_SCHEMA = {
 class Receipt(BaseModel):
     id: UUID
     status: str
-    received_at: datetime
+    received_at: Annotated[
+        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
+    ]
     sha256: Annotated[dict[str, str], Field(description="of each public file, as it was sent")]
     commitment: Annotated[
         str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
@@ -115,22 +118,19 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
         return uploads.entrance(session, principal, slug, key=idempotency_key)
 
 
-async def parts(request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]) -> Parts:
-    """The files, read only after it is clear that this person may submit now."""
-    return await with_parts(request, principal, at)
-
-
 @router.post(
     "/competitions/{slug}/submissions", status_code=status.HTTP_202_ACCEPTED, openapi_extra=UPLOAD_SCHEMA
 )
-def create_submission(
-    principal: SignedIn,
-    settings: AppSettings,
-    at: Annotated[Entrance, Depends(entrance)],
-    sent: Annotated[Parts, Depends(parts)],
+async def create_submission(
+    request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
 ) -> Receipt:
-    """Accept an anonymized table with its secret; scoring runs in the background."""
-    return receipt(taken_in(principal, at, sent, settings))
+    """Accept an anonymized table with its secret; scoring runs in the background.
+
+    What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
+    later.
+    """
+    async with release_of(request, at) as sent:
+        return receipt(await run_in_threadpool(taken_in, principal, at, sent, settings))
 
 
 def receipt(made: submissions.Receipt) -> Receipt:

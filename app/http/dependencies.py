@@ -89,7 +89,7 @@ class Parts:
         return self.files[name]
 
 
-async def multipart(request: Request, _: SignedIn, *, names: set[str], file_mb: int) -> Parts:
+async def multipart(request: Request, *, names: set[str], file_mb: int) -> Parts:
     """Read a multipart form after the sender is known; each file within ``file_mb``."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         message = "send a multipart/form-data request with the files " + ", ".join(sorted(names))

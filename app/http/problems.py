@@ -11,6 +11,7 @@ from fastapi.routing import iter_route_contexts
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
 from app import errors
@@ -116,6 +117,11 @@ def on_database_error(_: Request, error: Exception) -> Response:
     return problem(503, "database_unavailable", "the database cannot be reached right now")
 
 
+def on_broken_off(_: Request, __: Exception) -> Response:
+    """The sender went away in the middle of the body: nobody hears this, but it is no fault of ours."""
+    return problem(400, "bad_request", "the request was broken off")
+
+
 def on_unexpected_error(_: Request, __: Exception) -> Response:
     return problem(500, "internal_error", "something went wrong on our side")
 
@@ -127,4 +133,5 @@ def register(app: FastAPI) -> None:
     app.add_exception_handler(PoolTimeout, on_database_error)
     app.add_exception_handler(OperationalError, on_database_error)
     app.add_exception_handler(InterfaceError, on_database_error)
+    app.add_exception_handler(ClientDisconnect, on_broken_off)
     app.add_exception_handler(Exception, on_unexpected_error)

@@ -1,9 +1,13 @@
 """A release on its way in, the same for programs and pages: its parts are read, then it is accepted."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from fastapi import Request
 
 from app.config import Settings
-from app.http.attempts import fairly_counted
+from app.db.models import Attempt
+from app.http.attempts import counted
 from app.http.dependencies import Parts, multipart
 from app.scoring.tracks import TRACKS
 from app.services import competitions, submissions, uploads
@@ -13,12 +17,22 @@ from app.services.uploads import Entrance
 from app.transaction import transaction
 
 
-async def with_parts(request: Request, principal: Principal, at: Entrance) -> Parts:
-    """The files of a release, read only after it is clear that this person may submit now."""
+@asynccontextmanager
+async def received(
+    request: Request, attempt: Attempt | None, *, names: set[str], file_mb: int
+) -> AsyncIterator[Parts]:
+    """The parts of an upload, read only after it is clear that its sender may send it now."""
+    async with counted(attempt):
+        yield await multipart(request, names=names, file_mb=file_mb)
+
+
+@asynccontextmanager
+async def release_of(request: Request, at: Entrance) -> AsyncIterator[Parts]:
+    """The parts of a release."""
     competition = competitions.read_file(at.file)
     names = {*TRACKS[competition.track].files, "secret"}
-    with fairly_counted(at.attempt_id):
-        return await multipart(request, principal, names=names, file_mb=competition.limits.file_mb)
+    async with received(request, at.attempt, names=names, file_mb=competition.limits.file_mb) as sent:
+        yield sent
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> Receipt:
@@ -29,7 +43,6 @@ def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings
         with transaction() as session:
             printed = uploads.fingerprint({**files, "secret": secret}, comment)
             return submissions.repeated(session, at.repeats, printed)
-    with fairly_counted(at.attempt_id):
-        upload = uploads.read_upload(at, files=files, secret=secret, comment=comment)
-    with fairly_counted(at.attempt_id), transaction() as session:
+    upload = uploads.read_upload(at, files=files, secret=secret, comment=comment)
+    with transaction() as session:
         return submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)

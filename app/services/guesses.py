@@ -16,7 +16,7 @@ from app.errors import Conflict, NotAllowed
 from app.scoring.arrays import IntArray
 from app.scoring.permutation import guess_csv, guess_from_file
 from app.scoring.rates import ABSTAIN
-from app.services import competitions, leases, phases, quota, targets, teams, uploads, visibility
+from app.services import attempts, competitions, leases, phases, quota, targets, teams, uploads, visibility
 from app.services.accounts import Principal
 from app.storage import store
 
@@ -26,7 +26,7 @@ JUDGE = "judge"
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """The target that a guess is read against; ``attempt_id``: how it was counted."""
+    """The target that a guess is read against; ``attempt``: how and when it was counted."""
 
     target_id: UUID
     competition_id: UUID
@@ -34,7 +34,7 @@ class Entrance:
     originals: int
     file_mb: int
     key: str | None
-    attempt_id: UUID | None
+    attempt: Attempt | None
     repeats: UUID | None = None
 
 
@@ -71,7 +71,7 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
         originals=row.original_rows or 0,
         file_mb=competitions.read_file(row.file).limits.file_mb,
         key=key,
-        attempt_id=attempt.id if attempt else None,
+        attempt=attempt,
         repeats=repeats.id if repeats else None,
     )
 
@@ -87,6 +87,7 @@ def repeated_on(session: Session, principal: Principal, target_id: UUID, key: st
 
 
 def counted(session: Session, row: CompetitionRow, team: Team, principal: Principal) -> Attempt:
+    session.refresh(row, with_for_update={"read": True})
     now = phases.standing(session, row)
     now.require_open(phases.REIDENTIFICATION)
     return quota.begin_attempt(
@@ -108,17 +109,21 @@ def require_attackable(target: Target, team: Team) -> None:
 
 
 def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray, content: bytes) -> Guess:
-    """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning."""
+    """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning.
+
+    What counts is when it entered.
+    """
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
     team = teams.require_team(session, row.id, principal)
     session.refresh(team, with_for_update=True)
     accepted, printed = guessed_under(session, team, at.key), uploads.fingerprint({"guess": content})
     if accepted is not None:
-        uploads.uncount(session, at.attempt_id)
+        attempts.take_back(session, at.attempt)
         return repeated(session, accepted, printed, at.target_id)
     uploads.require_qualified(team)
+    assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
-    now.require_open(phases.REIDENTIFICATION)
+    attempts.require_in_time(row, at.attempt, now)
     target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
     require_attackable(target, team)
     cap = quota.guesses_on(session, row, team.id, target)
@@ -128,7 +133,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray
         target_id=target.id,
         team_id=team.id,
         user_id=principal.user_id,
-        received_at=now.now,
+        received_at=at.attempt.at,
         file=store().put(guess_csv(guess)),
         answered=int(np.count_nonzero(guess != ABSTAIN)),
         guesses_left=cap.left - 1,
@@ -137,6 +142,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray
     )
     session.add(made)
     session.flush()
+    attempts.end(session, at.attempt)
     queue.defer(session, JUDGE, made.id)
     return made
 

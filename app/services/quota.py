@@ -90,35 +90,35 @@ def cap(
     valid = accepted(session, team_id, phase, window)
     used = valid if name.startswith("valid") else attempts(session, team_id, phase, window)
     if phase == REIDENTIFICATION:
-        used = max(0, used - valid)  # one begun before midnight may have been taken in after it
+        used = max(0, used - valid)  # guesses of before entrances counted bear the time of their acceptance
     granted = granted_more(session, team_id, name, window)
     return Cap(name, used, getattr(competition.limits, name) + granted, window.resets_at)
 
 
 def attempts(session: Session, team_id: UUID, phase: str, window: Window) -> int:
     mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase)
-    return one(session, mine.where(*since(Attempt.at, window)))
+    return one(session, mine.where(*within(Attempt.at, window)))
 
 
 def accepted(session: Session, team_id: UUID, phase: str, window: Window) -> int:
     """Submissions that count as valid; in re-identification, guesses that were taken in."""
     if phase == REIDENTIFICATION:
         guesses = select(func.count()).where(Guess.team_id == team_id)
-        return one(session, guesses.where(*since(Guess.received_at, window)))
+        return one(session, guesses.where(*within(Guess.received_at, window)))
     valid = (
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
         .where(Submission.team_id == team_id, Evaluation.current, Evaluation.state.not_in(GIVEN_BACK))
     )
-    return one(session, valid.where(*since(Submission.received_at, window)))
+    return one(session, valid.where(*within(Submission.received_at, window)))
 
 
 def granted_more(session: Session, team_id: UUID, name: str, window: Window) -> int:
     granted = select(func.coalesce(func.sum(Grant.amount), 0)).where(
         Grant.team_id == team_id, Grant.cap == name
     )
-    return one(session, granted.where(*since(Grant.at, window)))
+    return one(session, granted.where(*within(Grant.at, window)))
 
 
 def guesses_on(session: Session, row: CompetitionRow, team_id: UUID, target: Target) -> Cap:
@@ -137,8 +137,9 @@ def one(session: Session, query: Any) -> int:
     return int(session.scalars(query).one())
 
 
-def since(moment: Any, window: Window) -> tuple[ColumnElement[bool], ...]:
-    return () if window.since is None else (moment >= window.since,)
+def within(moment: Any, window: Window) -> tuple[ColumnElement[bool], ...]:
+    """Bounded above as well: an upload of before midnight may be accepted when others of today have been."""
+    return () if window.since is None else (moment >= window.since, moment < window.resets_at)
 
 
 def require_room(found: tuple[Cap, ...], now: datetime) -> None:

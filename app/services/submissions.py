@@ -14,7 +14,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.scoring.csv_text import Remark
-from app.services import competitions, evaluations, leases, phases, quota, rescores, teams, uploads
+from app.services import attempts, competitions, evaluations, leases, phases, quota, rescores, teams, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Upload
 from app.storage import store
@@ -35,7 +35,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     """Take a submission in: sealed, stored, queued; all of it at COMMIT or none of it.
 
     The competition's shared lock keeps its phases and data from turning meanwhile, the team's own lock puts
-    its uploads in a row; the clock is read under both.
+    its uploads in a row; the clock is read under both. What counts is when the upload entered.
     """
     at = upload.entrance
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
@@ -43,14 +43,16 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     session.refresh(team, with_for_update=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
-        uploads.uncount(session, at.attempt_id)
+        attempts.take_back(session, at.attempt)
         return repeated(session, accepted, upload.fingerprint)
     uploads.require_qualified(team)
+    assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
-    now.require_open(phases.ANONYMIZATION)
+    attempts.require_in_time(row, at.attempt, now)
     if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
-    before = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
+    entered = at.attempt.at
+    before = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
     quota.require_room(tuple(cap for cap in before if cap.name.startswith("valid")), now.now)
     made = kept(
         session,
@@ -58,10 +60,11 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
         upload,
         row=row,
         team=team,
-        received_at=now.now,
+        received_at=entered,
         sealing_key=sealing_key,
     )
-    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, now.now)
+    attempts.end(session, at.attempt)
+    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
     made.submission.quota_left = quota.left(after)
     return made
 

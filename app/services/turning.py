@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, Secret, Submission, Target
-from app.services import audit, finals, phases
+from app.services import attempts, audit, finals, phases
 from app.services.leases import UNFINISHED, clock
 
 log = structlog.get_logger(__name__)
@@ -65,7 +65,7 @@ def freeze(session: Session, competition_id: UUID) -> bool:
     """Take the finals, once the first deadline has passed and all that came in time has been scored."""
     row = locked(session, competition_id)
     due = row.frozen_at is None and phases.has_ended(session, row, phases.ANONYMIZATION)
-    if not due or is_being_scored(session, row):
+    if not due or is_being_scored(session, row) or attempts.are_under_way(session, row, phases.ANONYMIZATION):
         return False
     taken = finals.chosen(session, row)
     # Neither the order nor the number tells who it is or when it came.
@@ -129,7 +129,7 @@ def close(session: Session, competition_id: UUID) -> bool:
     if not due or not phases.has_ended(session, row, phases.REIDENTIFICATION):
         return False
     judging = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
-    if session.scalar(select(judging)):
+    if session.scalar(select(judging)) or attempts.are_under_way(session, row, phases.REIDENTIFICATION):
         return False
     row.closed_at = clock(session)
     noted(session, row, "competition.close")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
-from sqlalchemy import delete, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, Submission, Team
@@ -28,14 +28,14 @@ IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 class Entrance:
     """What an upload is read against: the competition as it stood when the team knocked.
 
-    ``attempt_id``: how it was counted; None if ``repeats`` names what was accepted under its key before.
+    ``attempt``: how and when it was counted; None if ``repeats`` names what was accepted under its key.
     """
 
     competition_id: UUID
     file: str
     original: tuple[tuple[str, str], ...]
     key: str | None
-    attempt_id: UUID | None
+    attempt: Attempt | None
     repeats: UUID | None = None
 
 
@@ -57,7 +57,10 @@ class Upload:
 
 
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
-    """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
+    """Whether this person may submit now; asked, and counted as an attempt, before the files are read.
+
+    Under the competition's shared lock: a phase that turns knows of everything that entered before.
+    """
     principal.require("submit")
     row = competitions.find(session, slug)
     team = teams.require_team(session, row.id, principal)
@@ -65,6 +68,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     if repeats is not None:
         return Entrance(row.id, row.file, digests(row), key, None, repeats)
     require_qualified(team)
+    session.refresh(row, with_for_update={"read": True})
     now = phases.standing(session, row)
     now.require_open(phases.ANONYMIZATION)
     if row.original_rows is None:
@@ -72,7 +76,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     attempt = quota.begin_attempt(
         session, row, team, principal.user_id, phase=phases.ANONYMIZATION, now=now.now
     )
-    return Entrance(row.id, row.file, digests(row), key, attempt.id)
+    return Entrance(row.id, row.file, digests(row), key, attempt)
 
 
 def checked_key(key: str | None) -> str | None:
@@ -117,11 +121,6 @@ def require_same(known: str | None, sent: str) -> None:
     """Under a known key only the same request is the retry that the key is for."""
     if known != sent:
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
-
-
-def uncount(session: Session, attempt_id: UUID | None) -> None:
-    """Take an attempt back: it turned out to repeat one that is counted."""
-    session.execute(delete(Attempt).where(Attempt.id == attempt_id))
 
 
 def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:

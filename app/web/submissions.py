@@ -2,7 +2,8 @@
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
@@ -31,7 +32,7 @@ from app.errors import (
 from app.http.dependencies import AppSettings, Parts, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
-from app.http.taking_in import taken_in, with_parts
+from app.http.taking_in import release_of, taken_in
 from app.scoring.permutation import SECRET
 from app.services import competitions, marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
@@ -177,10 +178,10 @@ async def submit(
     files: Mapping[str, bytes] = {}
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
-        sent = await form_of(request, principal, at)
-        comment, files = sent.texts.get("comment", ""), sent.files
-        require_files(at, sent)
-        identifier = await run_in_threadpool(kept, principal, at, sent, settings)
+        async with form_of(request, at) as sent:
+            comment, files = sent.texts.get("comment", ""), sent.files
+            require_files(at, sent)
+            identifier = await run_in_threadpool(kept, principal, at, sent, settings)
     except REFUSALS as problem:
         refused = Refused(problem, comment, key, files)
         return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
@@ -193,16 +194,17 @@ def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
         return uploads.entrance(session, principal, slug, key=key)
 
 
-async def form_of(request: Request, principal: Principal, at: Entrance) -> Parts:
+@asynccontextmanager
+async def form_of(request: Request, at: Entrance) -> AsyncIterator[Parts]:
     """The files that were chosen; a browser sends an empty one for a field that was left."""
     try:
-        sent = await with_parts(request, principal, at)
+        async with release_of(request, at) as sent:
+            files = {name: content for name, content in sent.files.items() if content}
+            yield Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
     except HTTPException as problem:  # what the server's own reader of forms and bodies says
         if problem.status_code == 413:
             raise TooLarge("the request is too large") from None
         raise InvalidInput("this form cannot be read", code="invalid_request") from None
-    files = {name: content for name, content in sent.files.items() if content}
-    return Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
 
 
 def require_files(at: Entrance, sent: Parts) -> None:

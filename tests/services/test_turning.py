@@ -2,11 +2,8 @@
 
 import hashlib
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -29,12 +26,9 @@ from app.transaction import transaction
 from tests.arena import ROWS, Arena, noisy_release
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.patience import PATIENCE_S, eventually
-from tests.people import database_time
 from tests.stored import file_of
 from workers import phases as clock_task
 from workers import scoring
-
-T = TypeVar("T")
 
 
 @pytest.fixture
@@ -80,17 +74,6 @@ def acts() -> list[str]:
         return list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.number)))
 
 
-def before_the_end(contest: Contest, prepare: Callable[[], T]) -> tuple[datetime, T]:
-    """The end of the first phase and what was prepared in its first quarter, however slow the machine is."""
-    for seconds in (0.4, 1.2, 4, 12, 40, PATIENCE_S):
-        end = end_in(contest, seconds)
-        with suppress(Conflict):
-            made = prepare()
-            if database_time() < end - 0.75 * timedelta(seconds=seconds):
-                return end, made
-    raise AssertionError("nothing could be prepared in time")
-
-
 def wait_until(moment: datetime) -> None:
     threading.Event().wait(max(0.0, (moment - datetime.now(UTC)).total_seconds()))
 
@@ -101,30 +84,15 @@ def somebody_waits_for_a_lock() -> bool:
         return bool(connection.scalar(text(waiting)))
 
 
-def test_an_upload_begun_in_time_and_ended_after_the_deadline_is_refused(
-    contest: Contest, settings: Settings
-) -> None:
-    contest.arena.team("red")
-    end, (principal, upload) = before_the_end(contest, lambda: read(contest.arena, "red", settings))
-    wait_until(end)
-    with pytest.raises(Conflict) as refused:
-        accept(principal, upload, settings)
-    assert refused.value.code == "phase_closed"
-    turn()
-    assert targets() == []
-
-
 def test_what_is_accepted_around_the_deadline_was_received_before_it_and_is_scored(
     contest: Contest, settings: Settings
 ) -> None:
-    """Uploads one after the other across the end, the clock racing with them: each is in time and a final,
-    or refused; none is lost between."""
+    """Uploads that enter one after the other across the end, the clock racing with them: each is in time and
+    a final, or refused; none is lost between."""
     teams = [f"team {number}" for number in range(8)]
     for team in teams:
         contest.arena.team(team)
-    end, ready = before_the_end(
-        contest, lambda: [read(contest.arena, team, settings, seed=seed) for seed, team in enumerate(teams)]
-    )
+    end = end_in(contest, 1.0)
     stopped = threading.Event()
 
     def tick() -> None:
@@ -134,7 +102,7 @@ def test_what_is_accepted_around_the_deadline_was_received_before_it_and_is_scor
     def hand_in(number: int) -> str | None:
         wait_until(end + timedelta(milliseconds=8 * (number - len(teams) / 2)))
         try:
-            return accept(*ready[number], settings)
+            return accept(*read(contest.arena, teams[number], settings, seed=number), settings)
         except Conflict as refused:
             assert refused.code == "phase_closed"  # noqa: PT017
             return None
@@ -164,14 +132,13 @@ def score(identifier: str) -> None:
 
 
 def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, settings: Settings) -> None:
-    """Accepted before the end, committed after it: the freeze waits, then settles until it is scored."""
-    contest.arena.team("red")
-    end, (principal, upload) = before_the_end(contest, lambda: read(contest.arena, "red", settings))
+    """Entered before the end, being committed after it: the freeze waits, then settles until it is scored."""
+    principal, upload = read(contest.arena, "red", settings)
+    contest.move(anonymization=(-3, 0), reidentification=(1, 2))
     turned = threading.Thread(target=turn)
     with transaction() as session:
         made = submissions.accept(session, principal, upload, sealing_key=settings.sealing_key_file)
         identifier = str(made.submission.id)
-        wait_until(end)
         turned.start()
         assert eventually(somebody_waits_for_a_lock)
         assert turned.is_alive()
@@ -182,27 +149,26 @@ def test_the_clock_waits_for_an_upload_that_holds_the_lock(contest: Contest, set
     assert [str(target.submission_id) for target in targets()] == [identifier]
 
 
-def test_an_upload_waits_for_the_clock_that_holds_the_lock_and_is_refused(
+def test_an_upload_knocks_while_the_clock_holds_the_lock_and_is_refused(
     contest: Contest, settings: Settings
 ) -> None:
     contest.arena.team("red")
-    end, (principal, upload) = before_the_end(contest, lambda: read(contest.arena, "red", settings))
-    wait_until(end)
+    contest.move(anonymization=(-3, 0), reidentification=(1, 2))
     answers: list[str] = []
 
-    def hand_in() -> None:
+    def knock() -> None:
         try:
-            accept(principal, upload, settings)
+            read(contest.arena, "red", settings)
         except Conflict as refused:
             answers.append(refused.code)
 
     with transaction() as session:
         assert turning.freeze(session, competition_id())
-        handing = threading.Thread(target=hand_in)
-        handing.start()
+        knocking = threading.Thread(target=knock)
+        knocking.start()
         assert eventually(somebody_waits_for_a_lock)
-        assert handing.is_alive()
-    handing.join(PATIENCE_S)
+        assert knocking.is_alive()
+    knocking.join(PATIENCE_S)
     assert answers == ["phase_closed"]
     assert targets() == []
 

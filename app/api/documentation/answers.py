@@ -132,7 +132,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
         UPLOAD,
         {
             404: ("file_lost",),
-            409: ("phase_closed", "phase_paused", "no_original", "changed_meanwhile"),
+            409: ("phase_closed", "phase_paused", "too_late", "no_original", "changed_meanwhile"),
             422: ("comment",),
         },
     ),
@@ -155,7 +155,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "get_secret": ({404: ("not_revealed_yet", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),
     "create_guess": (
         UPLOAD,
-        {403: ("own_target",), 409: ("phase_closed", "phase_paused", "target_withdrawn")},
+        {403: ("own_target",), 409: ("phase_closed", "phase_paused", "too_late", "target_withdrawn")},
     ),
     "list_guesses": (TEAM,),
     "download_kit": ({404: ("no_original", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),

@@ -106,6 +106,7 @@ ERRORS: dict[str, str] = {
     "team_name_taken": "this competition has a team of that name",
     "team_needed": "this invite founds a team: give it a name",
     "too_large": "the request or one of its files is larger than the limit",
+    "too_late": "it came in time, but took longer than the 120 s after which the phase turns",
     "too_many": "too many requests; wait a while",
     "too_many_finals": "as many finals as there may be are marked already; unmark one first",
     "too_many_streams": "you follow 20 submissions already; close one",

@@ -77,6 +77,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The file could not be stored. Try again; this attempt does not count.",
         "ja": "ファイルを保存できませんでした。もう一度お試しください（送信回数には数えられません）。",
     },
+    "problem_too_late": {
+        "en": "It came in time, but receiving it took so long that the phase has turned meanwhile.",
+        "ja": "締切前に送信が始まりましたが、受信に時間がかかり、その間にフェーズが切り替わりました。",
+    },
     "problem_too_many_finals": {
         "en": "All finals are chosen already. Unmark one first.",
         "ja": "最終提出はすでに上限まで選ばれています。先に 1 つ外してください。",
