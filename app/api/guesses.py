@@ -12,7 +12,7 @@ from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, Parts, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.http.taking_in import received
-from app.scoring.permutation import GUESS
+from app.scoring.files import GUESS
 from app.services import guesses, uploads
 from app.services.accounts import Principal
 from app.services.guesses import Entrance

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
-from app.scoring.excessive.advisor import DRAWS
+from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
 from app.services import threshold_reports
 from app.transaction import transaction

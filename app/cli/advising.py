@@ -25,7 +25,7 @@ def threshold(
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
     from app.cli.files import contest_of
-    from app.scoring.excessive.advisor import DRAWS
+    from app.scoring.excessive import DRAWS
     from app.scoring.excessive.question import Question, answer, checked
 
     contest = contest_of(competition, original)

@@ -11,7 +11,7 @@ from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import Remark
+from app.scoring.files import Remark
 from app.scoring.permutation import source_from_secret
 from app.scoring.registry import Tables, Track
 from app.scoring.tracks import TRACKS

@@ -24,8 +24,8 @@ from app.cli.options import (
 from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
 
 if TYPE_CHECKING:
-    from app.scoring.csv_text import Remark
     from app.scoring.evaluate import Verdict
+    from app.scoring.files import Remark
 
 ACCEPTED, REJECTED = 0, 1
 

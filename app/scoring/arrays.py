@@ -1,10 +1,12 @@
 """The array types the rules are written in."""
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -14,8 +14,6 @@ from scipy.optimize import linear_sum_assignment
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.assignment import FREE, OUT, place_rows
 
-DENSE_LIMIT = 1000
-"""Rows of the original up to which a full matrix is matched: 0.1 s, or 1 s where all rows of Y are equal."""
 LENGTHS = (3, 12, 48)
 """How many columns a row's list holds at first, and each time that none of them was worth it."""
 ROUNDS = 8

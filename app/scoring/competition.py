@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
+from math import ceil
 from typing import Literal
 
 Parameters = Mapping[str, object]
@@ -89,3 +91,11 @@ class Competition:
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
     phases: tuple[Phase, ...] = ()
+
+
+def rows_required(share: float, rows: int) -> int:
+    """Fewest rows a release may have: ``share`` of ``rows``, rounded up.
+
+    The share is taken as the decimal that was written: 0.7 of 10 rows are 7, not 8.
+    """
+    return ceil(Fraction(repr(share)) * rows)

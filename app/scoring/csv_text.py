@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -14,21 +13,12 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from app.errors import LISTED, InvalidUpload, Problem
+from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
 
-MAX_ROWS = 1_000_000
-MAX_CELL = 1_000
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 NOT_JAPANESE = re.compile("[\ufffd\ue000-\uf8ff\x80\xa0]")
 """What Python's CP932 makes of bytes that no Japanese text has."""
 CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something worth knowing about an upload that is accepted all the same."""
-
-    code: str
-    message: str
 
 
 class Problems:

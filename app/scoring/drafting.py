@@ -1,23 +1,16 @@
 """First versions of competition files, and what new columns do to a file."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from app.errors import InvalidInput, InvalidUpload, Problem
+from app.errors import InvalidInput
 from app.scoring.competition import Columns, MeasureSettings, Parameters
 from app.scoring.competition_file import parse_competition
-from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.templates import TEMPLATES, template
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_writing import table_text, value_text, with_attackers, with_columns, with_measures
 from app.scoring.tracks import TRACKS
 
-AMOUNTS = 20
-"""A column of numbers with more different values than this is taken for amounts."""
 PLACEHOLDERS = Columns(("quasi_identifier",), ("sensitive",))
 """The columns of a microdata draft until there are data: the format knows no table without columns."""
 STARTS = (*(str(year) for year in TEMPLATES), *TRACKS)
@@ -83,51 +76,3 @@ def fitting(parameters: Parameters, columns: Columns) -> dict[str, object]:
             named = tuple(one for one in roles[name] if one in value)  # type: ignore[operator]  # a list of names
             kept |= {name: named} if named else {}
     return kept
-
-
-def fits(content: bytes, columns: Columns) -> bool:
-    """Whether the table's header holds exactly these columns, each role in its order."""
-    header = header_of(decoded(content, "original")[0], "original")
-    return all(
-        tuple(name for name in header if name in set(role)) == role
-        for role in (columns.quasi_identifiers, columns.sensitive)
-    ) and set(header) == {*columns.quasi_identifiers, *columns.sensitive}
-
-
-def suggested(content: bytes, known: Columns) -> Columns:
-    """Roles for the columns of a table: those they have, else amounts are sensitive, all others are not."""
-    text, _ = decoded(content, "original")
-    header = header_of(text, "original")
-    if len(set(header)) < len(header):
-        repeated = next(name for name in header if header.count(name) > 1)[:80]
-        raise InvalidUpload([wrong("header", f"the header names {repeated!r} twice", repeated)])
-    if len(header) < 2:
-        raise InvalidUpload([wrong("header", "the header names one column; at least two are needed")])
-    different = {name: amounts(column) for name, column in text_columns(cells(text, header, "original"))}
-    return Columns(*roles_of(header, different, known))
-
-
-def amounts(column: pa.Array) -> int | None:
-    """How many different numbers a column holds; None if it holds anything else."""
-    if not len(column) or not marks(pc.match_substring_regex(column, NUMBER)).all():
-        return None
-    return len(pc.unique(column))
-
-
-def roles_of(
-    header: list[str], different: Mapping[str, int | None], known: Columns
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    numeric = {name: count for name, count in different.items() if count is not None}
-    if not numeric:
-        raise InvalidUpload([wrong("not_a_number", "no column holds numbers only: none could be sensitive")])
-    sensitive = {name for name, count in numeric.items() if count > AMOUNTS}
-    sensitive = (sensitive - set(known.quasi_identifiers)) | (numeric.keys() & set(known.sensitive))
-    sensitive = sensitive or {max(numeric, key=lambda name: numeric[name])}
-    if len(sensitive) == len(header):
-        sensitive.discard(header[0])
-    quasi = tuple(name for name in header if name not in sensitive)
-    return quasi, tuple(name for name in header if name in sensitive)
-
-
-def wrong(code: str, message: str, column: str | None = None) -> Problem:
-    return Problem("original", None, column, code, message)

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from app.scoring.arrays import IntArray
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
+from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
@@ -136,14 +134,6 @@ def judge(
     track = TRACKS[competition.track]
     check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
     return _judged(competition, track, track.release_of(original, anonymized, source))
-
-
-def rows_required(share: float, rows: int) -> int:
-    """Fewest rows a release may have: ``share`` of ``rows``, rounded up.
-
-    The share is taken as the decimal that was written: 0.7 of 10 rows are 7, not 8.
-    """
-    return ceil(Fraction(repr(share)) * rows)
 
 
 def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:

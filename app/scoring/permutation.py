@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import LISTED, InvalidInput, InvalidUpload, Problem
+from app.scoring.files import GUESS, SECRET
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
 
 HEADER = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
 ROW_NUMBER = re.compile(r"[0-9]{1,9}")
-SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
-GUESS = "guess"
 
 
 def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:

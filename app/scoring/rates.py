@@ -92,6 +92,11 @@ def expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
 
 
+def answered(guess: IntArray) -> int:
+    """On how many rows a guess vector does not abstain."""
+    return int(np.count_nonzero(guess != ABSTAIN))
+
+
 def guess_of(answer: Answer, rng: np.random.Generator) -> IntArray | None:
     """The answer as one guess vector, drawn where it draws lots; None if no attacker could give it."""
     match answer:

@@ -6,16 +6,20 @@ A parameter's name means the same everywhere: ``columns``, ``quasi_identifiers``
 (standard deviations) and ``share`` (of the rows).
 """
 
+from __future__ import annotations  # its types are those of numbers, which descriptions do not need
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from numpy.random import Generator
-
-from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.competition import Competition
-from app.scoring.csv_text import Remark
-from app.scoring.rates import Answer
+from app.scoring.files import Remark
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from app.scoring.arrays import FloatArray, IntArray
+    from app.scoring.rates import Answer
 
 Files = Mapping[str, bytes]
 Tables = Any

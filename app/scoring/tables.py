@@ -13,10 +13,8 @@ import pyarrow as pa
 
 from app.scoring.competition import Columns
 from app.scoring.csv_text import (
-    MAX_ROWS,
     NUMBER,
     Problems,
-    Remark,
     cells,
     check_header,
     check_text,
@@ -25,6 +23,7 @@ from app.scoring.csv_text import (
     numbers,
     text_columns,
 )
+from app.scoring.files import MAX_ROWS, Remark
 
 
 def parse_original(

@@ -22,11 +22,9 @@ from app.scoring.encoding import (
     texts,
     vocabulary_of,
 )
+from app.scoring.files import MASTER
 from app.scoring.release import Memo, once
 from app.scoring.transaction_tables import TransactionTables
-
-MASTER = ("sex", "birthday", "country")
-"""The quasi-identifiers of a customer."""
 
 
 @dataclass(frozen=True, slots=True)

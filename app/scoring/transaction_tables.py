@@ -16,9 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from app.scoring.csv_text import (
-    MAX_ROWS,
     Problems,
-    Remark,
     cells,
     check_header,
     check_text,
@@ -29,10 +27,9 @@ from app.scoring.csv_text import (
     table_csv,
     text_columns,
 )
+from app.scoring.files import CUSTOMER_COLUMNS, MAX_ROWS, TRANSACTION_COLUMNS, Remark
 from app.scoring.tables import is_respelled, respelled
 
-CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
-TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
 REQUIRED = ("customer_id", "receipt_id", "goods")
 MAX_QUANTITY = 10**12
 """Sums over the most rows a file may have stay below 2**63."""

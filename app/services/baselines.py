@@ -1,21 +1,29 @@
 """Baselines: releases of sample methods that organizers put on the board for comparison."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Team
+from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
-from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS
 from app.services import accounts, audit, competitions, leases, rulings, submissions, uploads
 from app.services.accounts import Principal
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance, Upload
+
+if TYPE_CHECKING:
+    from numpy.random import default_rng
+
+    from app.scoring.permutation import secret_csv
+else:
+    default_rng = deferred("numpy.random.default_rng")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
 
 SEED = 2015
 """Of what a sample method draws; a baseline is no target, so nothing is to be guessed of it."""
@@ -39,7 +47,7 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
     track = TRACKS[rules.track]
     if method not in track.methods:
         raise InvalidInput(f"methods: {', '.join(track.methods)}", code="unknown_method")
-    original, rng = competitions.original_tables(at.original, at.file), np.random.default_rng(SEED)
+    original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
     release, source = track.anonymize(track.methods[method], original, rules, rng, {})
     release, source = track.shuffle(release, source, rng=rng)
     return track.files_of(release), secret_csv(source)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy import Exists, exists, select
@@ -12,19 +13,24 @@ from sqlalchemy.orm import Session
 
 from app.db.models import AuditEntry, Organizer, Rescore, Submission
 from app.db.models import Competition as CompetitionRow
+from app.deferred import deferred
 from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Competition
 from app.scoring.competition_file import SLUG, parse_competition
-from app.scoring.csv_text import Remark
+from app.scoring.files import Remark
 from app.scoring.registry import Tables
-from app.scoring.scales import scales
 from app.scoring.toml_text import loaded, with_scales
 from app.scoring.tracks import TRACKS
 from app.services import audit
 from app.services.accounts import Principal
 from app.services.audit import Wanted
 from app.storage import digest_of, store
+
+if TYPE_CHECKING:
+    from app.scoring.scales import scales
+else:
+    scales = deferred("app.scoring.scales.scales")
 
 
 @lru_cache(maxsize=1024)

@@ -3,22 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-import numpy as np
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue
 from app.db.models import Attempt, Guess, Secret, State, Target, Team
 from app.db.models import Competition as CompetitionRow
+from app.deferred import deferred
 from app.errors import Conflict, NotAllowed
-from app.scoring.arrays import IntArray
-from app.scoring.permutation import guess_csv, guess_from_file
-from app.scoring.rates import ABSTAIN
 from app.services import attempts, competitions, leases, phases, quota, targets, teams, uploads, visibility
 from app.services.accounts import Principal
 from app.storage import store
+
+if TYPE_CHECKING:
+    from app.scoring.arrays import IntArray
+    from app.scoring.permutation import guess_csv, guess_from_file
+    from app.scoring.rates import answered
+else:
+    guess_csv = deferred("app.scoring.permutation.guess_csv")
+    guess_from_file = deferred("app.scoring.permutation.guess_from_file")
+    answered = deferred("app.scoring.rates.answered")
 
 JUDGE = "judge"
 """The name of the task that judges one guess."""
@@ -108,7 +115,7 @@ def require_attackable(target: Target, team: Team) -> None:
         raise Conflict("this target has been withdrawn", code="target_withdrawn")
 
 
-def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray, content: bytes) -> Guess:
+def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArray", content: bytes) -> Guess:
     """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning.
 
     What counts is when it entered.
@@ -135,7 +142,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray
         user_id=principal.user_id,
         received_at=at.attempt.at,
         file=store().put(guess_csv(guess)),
-        answered=int(np.count_nonzero(guess != ABSTAIN)),
+        answered=answered(guess),
         guesses_left=cap.left - 1,
         idempotency_key=at.key,
         fingerprint=printed,
@@ -147,7 +154,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: IntArray
     return made
 
 
-def read(content: bytes, at: Entrance) -> IntArray:
+def read(content: bytes, at: Entrance) -> "IntArray":
     """The guess of an uploaded file; InvalidUpload says what is wrong. Needs no session."""
     return guess_from_file(content, originals=at.originals, anonymized=at.rows)
 

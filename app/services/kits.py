@@ -2,17 +2,27 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from app.scoring.arrays import IntArray
+from app.deferred import deferred
 from app.scoring.competition import Competition
-from app.scoring.evaluate import judge
-from app.scoring.permutation import secret_csv
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, kit_words
 from app.storage import store
+
+if TYPE_CHECKING:
+    from numpy import arange
+    from numpy.random import default_rng
+
+    from app.scoring.arrays import IntArray
+    from app.scoring.evaluate import judge
+    from app.scoring.permutation import secret_csv
+else:
+    arange = deferred("numpy.arange")
+    default_rng = deferred("numpy.random.default_rng")
+    judge = deferred("app.scoring.evaluate.judge")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
 
 SEED = 2015
 CHEAP = {"microdata": "add_noise", "transactions": "delete_records"}
@@ -57,10 +67,10 @@ def example_release(rules: Competition, original: Tables) -> dict[str, bytes]:
     return track.files_of(release) | {"secret": secret_csv(source)}
 
 
-def candidates(rules: Competition, original: Tables) -> Iterator[tuple[Tables, IntArray]]:
+def candidates(rules: Competition, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
     """The work of a sample method in a new order; then the original in a new order, which is no excess."""
-    track, rng = TRACKS[rules.track], np.random.default_rng(SEED)
+    track, rng = TRACKS[rules.track], default_rng(SEED)
     method = track.methods[CHEAP[rules.track]]
     changed, source = track.anonymize(method, original, rules, rng, {})
     yield track.shuffle(changed, source, rng=rng)
-    yield track.shuffle(original, np.arange(track.individuals(original)), rng=rng)
+    yield track.shuffle(original, arange(track.individuals(original)), rng=rng)

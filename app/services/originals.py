@@ -2,19 +2,26 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from app.db.models import Competition as CompetitionRow
+from app.deferred import deferred
 from app.errors import InvalidUpload
 from app.scoring.competition import Columns
-from app.scoring.csv_text import Remark
-from app.scoring.drafting import fits, suggested, with_columns_of
+from app.scoring.drafting import with_columns_of
+from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
 from app.services import competitions
 from app.services.competitions import Revision
 from app.storage import store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from app.scoring.column_roles import fits, suggested
+else:
+    fits = deferred("app.scoring.column_roles.fits")
+    suggested = deferred("app.scoring.column_roles.suggested")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +85,11 @@ def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     return Summary(tuple(parts), tuple(remarks))
 
 
-def part(name: str, frame: pd.DataFrame, sensitive: set[str]) -> Part:
+def part(name: str, frame: "pd.DataFrame", sensitive: set[str]) -> Part:
     return Part(name, len(frame), tuple(column(frame[one], one in sensitive) for one in frame.columns))
 
 
-def column(cells: pd.Series, is_sensitive: bool) -> Column:
+def column(cells: "pd.Series", is_sensitive: bool) -> Column:
     numeric = cells.dtype.kind in "if"
     values = cells.unique()
     return Column(
@@ -90,7 +97,7 @@ def column(cells: pd.Series, is_sensitive: bool) -> Column:
         role="sensitive" if is_sensitive else "quasi_identifier",
         different=len(values),
         empty=0 if numeric else int((cells == "").sum()),
-        least=float(np.min(values)) if numeric else None,
-        largest=float(np.max(values)) if numeric else None,
+        least=float(values.min()) if numeric else None,
+        largest=float(values.max()) if numeric else None,
         examples=() if numeric else tuple(str(value)[:40] for value in values if value != "")[:4],
     )

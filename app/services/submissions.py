@@ -13,7 +13,7 @@ from app import sealing
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
-from app.scoring.csv_text import Remark
+from app.scoring.files import Remark
 from app.services import attempts, competitions, evaluations, leases, phases, quota, rescores, teams, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Upload

@@ -4,21 +4,31 @@ import hashlib
 import re
 import secrets
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, Submission, Team
 from app.db.models import Competition as CompetitionRow
+from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
-from app.scoring.csv_text import Remark
-from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
+from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.storage import digest_of
+
+if TYPE_CHECKING:
+    from numpy.random import default_rng
+
+    from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
+else:
+    default_rng = deferred("numpy.random.default_rng")
+    keeps_original_order = deferred("app.scoring.permutation.keeps_original_order")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
+    source_from_secret = deferred("app.scoring.permutation.source_from_secret")
 
 LONGEST_COMMENT = 1_000
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -140,7 +150,7 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     sent = {name: digest_of(content) for name, content in files.items()}
     printed = fingerprint({**files, "secret": secret}, comment)
     if competition.publication.shuffle_targets:
-        order = np.random.default_rng(secrets.randbits(128))
+        order = default_rng(secrets.randbits(128))
         release, source = track.shuffle(release, source, rng=order)
         files = track.files_of(release)
     elif keeps_original_order(source):

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.competition import Competition
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_tables import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.services import announcements
 from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from app.errors import Conflict, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
 from app.http.dependencies import Parts, SignedIn
 from app.http.taking_in import received
-from app.scoring.permutation import GUESS
+from app.scoring.files import GUESS
 from app.services import guesses
 from app.services.accounts import Principal
 from app.services.guesses import Entrance

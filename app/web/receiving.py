@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.db.models import Competition as CompetitionRow
-from app.scoring.competition import Competition
-from app.scoring.csv_text import MAX_ROWS
-from app.scoring.evaluate import rows_required
-from app.scoring.permutation import SECRET
+from app.scoring.competition import Competition, rows_required
+from app.scoring.files import MAX_ROWS, SECRET
 from app.scoring.tracks import TRACKS
 from app.services import samples
 from app.services.samples import Sample

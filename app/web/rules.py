@@ -9,12 +9,12 @@ from markupsafe import Markup
 
 from app.db.models import Competition as CompetitionRow
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.assignment import DENSE_LIMIT
+from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.ranking import overall, utility, utility_score
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
-from app.scoring.transaction_tables import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.transaction import transaction
 from app.web import formulas
 from app.web.frame import frame_of

@@ -33,7 +33,7 @@ from app.http.dependencies import AppSettings, Parts, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.http.taking_in import release_of, taken_in
-from app.scoring.permutation import SECRET
+from app.scoring.files import SECRET
 from app.services import competitions, marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.outlines import Outline

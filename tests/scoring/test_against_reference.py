@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from app.scoring import anonymity, distances, rates
+from app.scoring import distances, rates
+from app.scoring.anonymity import microdata as anonymity
 from app.scoring.attackers import linkage
 from app.scoring.excessive.check import Histogram, individual_distances
 from app.scoring.tracks.microdata import MICRODATA

@@ -9,12 +9,21 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, Limits, MeasureSettings
-from app.scoring.evaluate import Verdict, evaluate, rows_required
+from app.scoring.competition import (
+    AttackerSettings,
+    Columns,
+    Competition,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    rows_required,
+)
+from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.release import prepare
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.microdata import MICRODATA, null_release
+from app.scoring.tracks.microdata import MICRODATA
+from app.scoring.tracks.microdata.steps import null_release
 from app.scoring.utility import UTILITIES
 from tests.scoring.tables_to_break import Case, cases
 

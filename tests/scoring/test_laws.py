@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.scoring import attackers, rates
+from app.scoring import rates
 from app.scoring.anonymity import ANONYMITY
-from app.scoring.attackers import ATTACKERS
+from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_one, ranks
 from app.scoring.methods import METHODS
 from app.scoring.methods import microdata as microdata_methods
 from app.scoring.methods import permutations as permutation_methods
@@ -73,7 +73,7 @@ def test_entries_stand_under_their_names(registry: Mapping[str, Measure | Attack
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(UTILITIES) == public_functions(microdata_utilities) - {"correlations"}
-    files = (attackers.linkage, attackers.ranks, attackers.euclidean, attackers.gower, attackers.one_to_one)
+    files = (linkage, ranks, euclidean, gower, one_to_one)
     found = set().union(*map(public_functions, files))
     assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
     methods = public_functions(microdata_methods) | public_functions(permutation_methods)

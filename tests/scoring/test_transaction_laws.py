@@ -11,17 +11,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from app.scoring import attackers, rates
-from app.scoring.attackers import TRANSACTION_ATTACKERS
+from app.scoring import rates
+from app.scoring.anonymity import CUSTOMER_ANONYMITY
+from app.scoring.attackers import TRANSACTION_ATTACKERS, basket_assignment, baskets, records, spend
 from app.scoring.competition_file import parse_competition
-from app.scoring.customer_anonymity import CUSTOMER_ANONYMITY
 from app.scoring.evaluate import evaluate
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.rates import Noted, OwnCluster
 from app.scoring.registry import Attacker, Measure
 from app.scoring.scales import scales
 from app.scoring.templates import template
-from app.scoring.tracks.transactions import TRANSACTIONS, null_release
+from app.scoring.tracks.transactions import TRANSACTIONS
+from app.scoring.tracks.transactions.steps import null_release
 from app.scoring.transaction_release import TransactionTarget, target_of
 from app.scoring.utility import TRANSACTION_UTILITIES
 from app.scoring.utility import transactions as utilities
@@ -49,7 +50,7 @@ def public_functions(module: object) -> dict[str, Callable[..., object]]:
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(TRANSACTION_UTILITIES) == set(public_functions(utilities)) - BUILDING_BLOCKS
-    files = (attackers.baskets, attackers.records, attackers.spend, attackers.basket_assignment)
+    files = (baskets, records, spend, basket_assignment)
     found = set().union(*map(public_functions, files))
     assert set(TRANSACTION_ATTACKERS) == (found | {"own_row"}) - {"ranked", "Keys"}
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.scoring.arrays import IntArray
 from app.scoring.attackers.baskets import jaccard
 from app.scoring.data import tc400
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.methods.clustering import (
     OUTSIDE,
@@ -25,8 +26,6 @@ from app.scoring.methods.clustering import (
 from app.scoring.methods.transactions import Released, shuffle_customers, with_dummies
 from app.scoring.transaction_release import prepare, target_of
 from app.scoring.transaction_tables import (
-    CUSTOMER_COLUMNS,
-    TRANSACTION_COLUMNS,
     TransactionTables,
     files_of,
     parse_release,

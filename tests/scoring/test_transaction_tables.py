@@ -10,11 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload
-from app.scoring.csv_text import MAX_CELL, Remark
+from app.scoring.files import CUSTOMER_COLUMNS, MAX_CELL, TRANSACTION_COLUMNS, Remark
 from app.scoring.transaction_tables import (
-    CUSTOMER_COLUMNS,
     MAX_QUANTITY,
-    TRANSACTION_COLUMNS,
     TransactionTables,
     files_of,
     parse_original,

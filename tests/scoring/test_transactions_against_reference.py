@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.scoring import baskets, customer_anonymity
+from app.scoring import baskets
+from app.scoring.anonymity import transactions as customer_anonymity
 from app.scoring.attackers import TRANSACTION_ATTACKERS, linkage
 from app.scoring.attackers import baskets as by_goods
 from app.scoring.attackers import records as by_records

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from app.scoring import baskets, customer_anonymity
+from app.scoring import baskets
+from app.scoring.anonymity import transactions as customer_anonymity
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.attackers import baskets as by_goods
 from app.scoring.rates import rate_of

@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.scoring import anonymity, rates
+from app.scoring import rates
+from app.scoring.anonymity import microdata as anonymity
 from app.scoring.attackers import ATTACKERS
 from app.scoring.release import Target
 from app.scoring.utility import UTILITIES

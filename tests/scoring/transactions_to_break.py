@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.transaction_release import TransactionRelease, prepare, release_of
-from app.scoring.transaction_tables import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS, TransactionTables
+from app.scoring.transaction_tables import TransactionTables
 from tests.scoring.transactions_reference import Customer, Record, Side
 
 GOODS = ["a", "b", "A", "10", "9"]

@@ -10,9 +10,9 @@ from app.api.documentation.codes import ERRORS, IN_FILES, REJECTIONS, WARNINGS
 from app.errors import DomainError, InvalidUpload, Problem
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
+from app.scoring.column_roles import suggested
 from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
-from app.scoring.drafting import suggested
 from app.scoring.permutation import guess_from_file, source_from_secret
 from app.services.competitions import awaited
 from app.services.uploads import IN_ORDER

@@ -1,49 +1,50 @@
 """The built-in attackers of each track by name."""
 
-from app.scoring.attackers import (
-    basket_assignment,
-    baskets,
-    euclidean,
-    gower,
-    linkage,
-    one_to_one,
-    ranks,
-    records,
-    spend,
-)
+from app.deferred import deferred_in
 from app.scoring.registry import Attacker
 
+DENSE_LIMIT = 1000
+"""Rows of the original up to which a full matrix is matched: 0.1 s, or 1 s where all rows of Y are equal."""
+
+_by = deferred_in(__name__)
+
 ATTACKERS = {
-    "id_rand": Attacker("id_rand", 1, linkage.id_rand, ("quasi_identifiers",)),
-    "id_sa": Attacker("id_sa", 1, linkage.id_sa, ("column", "quasi_identifiers")),
-    "sort": Attacker("sort", 1, ranks.sort, ("sensitive",)),
-    "sa_rank": Attacker("sa_rank", 1, ranks.sa_rank, ("column",)),
-    "sa_nearest": Attacker("sa_nearest", 1, ranks.sa_nearest, ("column",)),
-    "euc1": Attacker("euc1", 1, euclidean.euc1, ("quasi_identifiers", "sensitive", "give_up")),
-    "euc2": Attacker("euc2", 1, euclidean.euc2, ("quasi_identifiers", "sensitive")),
-    "aya": Attacker("aya", 1, euclidean.aya, ("quasi_identifiers", "sensitive")),
-    "own_row": Attacker("own_row", 1, linkage.own_row),
-    "gower": Attacker("gower", 1, gower.gower),
+    "id_rand": Attacker("id_rand", 1, _by("linkage.id_rand"), ("quasi_identifiers",)),
+    "id_sa": Attacker("id_sa", 1, _by("linkage.id_sa"), ("column", "quasi_identifiers")),
+    "sort": Attacker("sort", 1, _by("ranks.sort"), ("sensitive",)),
+    "sa_rank": Attacker("sa_rank", 1, _by("ranks.sa_rank"), ("column",)),
+    "sa_nearest": Attacker("sa_nearest", 1, _by("ranks.sa_nearest"), ("column",)),
+    "euc1": Attacker("euc1", 1, _by("euclidean.euc1"), ("quasi_identifiers", "sensitive", "give_up")),
+    "euc2": Attacker("euc2", 1, _by("euclidean.euc2"), ("quasi_identifiers", "sensitive")),
+    "aya": Attacker("aya", 1, _by("euclidean.aya"), ("quasi_identifiers", "sensitive")),
+    "own_row": Attacker("own_row", 1, _by("linkage.own_row")),
+    "gower": Attacker("gower", 1, _by("gower.gower")),
     "euc2_assignment": Attacker(
-        "euc2_assignment", 1, one_to_one.euc2_assignment, ("quasi_identifiers", "sensitive", "dense_limit")
+        "euc2_assignment",
+        1,
+        _by("one_to_one.euc2_assignment"),
+        ("quasi_identifiers", "sensitive", "dense_limit"),
     ),
-    "gower_assignment": Attacker("gower_assignment", 1, one_to_one.gower_assignment, ("dense_limit",)),
+    "gower_assignment": Attacker("gower_assignment", 1, _by("one_to_one.gower_assignment"), ("dense_limit",)),
 }
 
 TRANSACTION_ATTACKERS = {
-    "jaccard": Attacker("jaccard", 1, baskets.jaccard),
-    "jaccard_quantity": Attacker("jaccard_quantity", 1, baskets.jaccard_quantity),
-    "tfidf": Attacker("tfidf", 1, baskets.tfidf),
-    "random_in_cluster": Attacker("random_in_cluster", 1, baskets.random_in_cluster, may_count=False),
-    "master_match": Attacker("master_match", 1, baskets.master_match),
-    "receipt_match": Attacker("receipt_match", 1, records.receipt_match),
-    "own_row": Attacker("own_row", 1, linkage.own_row),
-    "sort_spend": Attacker("sort_spend", 1, spend.sort_spend),
-    "record_keys": Attacker("record_keys", 1, records.record_keys),
+    "jaccard": Attacker("jaccard", 1, _by("baskets.jaccard")),
+    "jaccard_quantity": Attacker("jaccard_quantity", 1, _by("baskets.jaccard_quantity")),
+    "tfidf": Attacker("tfidf", 1, _by("baskets.tfidf")),
+    "random_in_cluster": Attacker("random_in_cluster", 1, _by("baskets.random_in_cluster"), may_count=False),
+    "master_match": Attacker("master_match", 1, _by("baskets.master_match")),
+    "receipt_match": Attacker("receipt_match", 1, _by("records.receipt_match")),
+    "own_row": Attacker("own_row", 1, _by("linkage.own_row")),
+    "sort_spend": Attacker("sort_spend", 1, _by("spend.sort_spend")),
+    "record_keys": Attacker("record_keys", 1, _by("records.record_keys")),
     "jaccard_assignment": Attacker(
-        "jaccard_assignment", 1, basket_assignment.jaccard_assignment, ("dense_limit",)
+        "jaccard_assignment", 1, _by("basket_assignment.jaccard_assignment"), ("dense_limit",)
     ),
     "jaccard_quantity_assignment": Attacker(
-        "jaccard_quantity_assignment", 1, basket_assignment.jaccard_quantity_assignment, ("dense_limit",)
+        "jaccard_quantity_assignment",
+        1,
+        _by("basket_assignment.jaccard_quantity_assignment"),
+        ("dense_limit",),
     ),
 }

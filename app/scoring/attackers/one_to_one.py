@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.assignment import DENSE_LIMIT, Lister, ListRows, Lists, match_dense, match_listed, note_of
+from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
+from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import GowerIndex, gower_index, gower_nearest, gower_sums, known_codes, unit_values
 from app.scoring.encoding import Grouping
 from app.scoring.nearest import Forest, build_forest, several_nearest

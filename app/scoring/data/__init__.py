@@ -5,7 +5,8 @@ from importlib.resources import as_file, files
 import numpy as np
 import pandas as pd
 
-from app.scoring.transaction_tables import TRANSACTION_COLUMNS, TransactionTables
+from app.scoring.files import TRANSACTION_COLUMNS
+from app.scoring.transaction_tables import TransactionTables
 
 CUSTOMERS = 400
 SEED = 2016

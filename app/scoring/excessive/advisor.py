@@ -1,7 +1,6 @@
 """Advice to organizers on the threshold of the rule against excessive anonymization (P2 §4.3, §4.4)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY
 from app.scoring.excessive.certified import Certified, certified_bounds
 from app.scoring.excessive.chances import group_tail, log2, smallest_bound, smallest_group_bound, tail
@@ -26,11 +26,8 @@ HELD = 10_000
 """Most individuals whose distances are all held at once: 800 MB."""
 PAIRS = 10**7
 """Pairs of individuals that are compared in a simulation where not all distances are held."""
-DRAWS = 10_000
 SHARES = (1, 2, 4, 8, 16, 32, 64)
 """Bounds are shown at n divided by these, beside those that the advice needs."""
-
-Announce = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +82,6 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
-
-
-def silent(step: int, of: int, name: str) -> None:
-    """Progress that nobody watches."""
 
 
 def advise(

@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.deferred import deferred
 from app.errors import InvalidInput
 from app.scoring.competition import Competition
-from app.scoring.excessive.advisor import DRAWS, Advice, Announce, advise, silent
+from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.tracks import TRACKS
+
+if TYPE_CHECKING:
+    from app.scoring.excessive.advisor import Advice, advise
+else:
+    advise = deferred("app.scoring.excessive.advisor.advise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ def checked(question: Question, competition: Competition) -> Question:
 
 def answer(
     question: Question, competition: Competition, prepared: Any, *, progress: Announce = silent
-) -> Advice:
+) -> "Advice":
     """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
     asked, track = checked(question, competition), TRACKS[competition.track]
     assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above

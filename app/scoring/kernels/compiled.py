@@ -5,13 +5,36 @@ whatever the machine, so that ties fall the same way everywhere.
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from app.deferred import deferred
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+njit = deferred("numba.njit")
+dispatcher = deferred("numba.types.Dispatcher")
 
 
 def compiled(function: Function) -> Function:
     """The function compiled by numba on its first call, kept on disk. A division by zero does not raise."""
-    return cast(Function, njit(cache=True, error_model="numpy")(function))
+    return cast(Function, Compiled(function))
+
+
+class Compiled:
+    """A loop, and what numba makes of it; numba is loaded no sooner."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    @cached_property
+    def loop(self) -> Any:
+        return njit(cache=True, error_model="numpy")(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Numba looks here for what one loop finds when it calls another."""
+        return dispatcher(self.loop)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.loop(*arguments)

@@ -1,30 +1,32 @@
 """The utility measures of each track by name."""
 
+from app.deferred import deferred_in
 from app.scoring.registry import Measure
-from app.scoring.utility import microdata, transactions
+
+_by = deferred_in(__name__)
 
 UTILITIES = {
-    "mean_mae": Measure("mean_mae", 1, microdata.mean_mae, in_data_units=True, weighs=True),
+    "mean_mae": Measure("mean_mae", 1, _by("microdata.mean_mae"), in_data_units=True, weighs=True),
     "cross_mean": Measure(
-        "cross_mean", 1, microdata.cross_mean, ("columns", "target"), in_data_units=True, weighs=True
+        "cross_mean", 1, _by("microdata.cross_mean"), ("columns", "target"), in_data_units=True, weighs=True
     ),
-    "cross_count": Measure("cross_count", 1, microdata.cross_count, ("columns",), weighs=True),
-    "cor_mae": Measure("cor_mae", 1, microdata.cor_mae, weighs=True),
-    "information_loss": Measure("information_loss", 1, microdata.information_loss, weighs=True),
-    "row_difference": Measure("row_difference", 1, microdata.row_difference, weighs=True),
+    "cross_count": Measure("cross_count", 1, _by("microdata.cross_count"), ("columns",), weighs=True),
+    "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True),
+    "information_loss": Measure("information_loss", 1, _by("microdata.information_loss"), weighs=True),
+    "row_difference": Measure("row_difference", 1, _by("microdata.row_difference"), weighs=True),
 }
 
 TRANSACTION_UTILITIES = {
-    "cmae_price": Measure("cmae_price", 1, transactions.cmae_price, in_data_units=True, weighs=True),
-    "cmae_spend": Measure("cmae_spend", 1, transactions.cmae_spend, in_data_units=True, weighs=True),
-    "rfm": Measure("rfm", 1, transactions.rfm, weighs=True),
+    "cmae_price": Measure("cmae_price", 1, _by("transactions.cmae_price"), in_data_units=True, weighs=True),
+    "cmae_spend": Measure("cmae_spend", 1, _by("transactions.cmae_spend"), in_data_units=True, weighs=True),
+    "rfm": Measure("rfm", 1, _by("transactions.rfm"), weighs=True),
     "row_difference": Measure(
         "row_difference",
         1,
-        transactions.row_difference,
-        details=transactions.signed_row_difference,
+        _by("transactions.row_difference"),
+        details=_by("transactions.signed_row_difference"),
         weighs=True,
     ),
-    "goods_cosine": Measure("goods_cosine", 1, transactions.goods_cosine, weighs=True),
-    "top_goods": Measure("top_goods", 1, transactions.top_goods, weighs=True),
+    "goods_cosine": Measure("goods_cosine", 1, _by("transactions.goods_cosine"), weighs=True),
+    "top_goods": Measure("top_goods", 1, _by("transactions.top_goods"), weighs=True),
 }

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from app.scoring.arrays import FloatArray, IntArray, SparseCounts
 from app.scoring.baskets import TIE, wide
 from app.scoring.encoding import Vocabulary, group_rows
+from app.scoring.files import MASTER
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together
 from app.scoring.magnitude import restored
 from app.scoring.release import once
 from app.scoring.spending import Table, has_rows, last_days, mean_prices, receipts, room_of, spends
 from app.scoring.transaction_release import (
-    MASTER,
     History,
     PreparedTransactions,
     TransactionRelease,

@@ -15,7 +15,7 @@ from app.db.models import State, ThresholdReport
 from app.errors import Conflict, DomainError, InvalidInput, NotFound
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Excessive
-from app.scoring.excessive.advisor import DRAWS
+from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
 from app.scoring.toml_writing import with_excessive
 from app.scoring.tracks import TRACKS

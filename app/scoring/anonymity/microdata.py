@@ -9,7 +9,6 @@ import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.encoding import Grouping, group_rows
-from app.scoring.registry import Measure
 from app.scoring.release import Release, once
 
 
@@ -118,15 +117,3 @@ def _ranks(release: Release) -> list[IntArray]:
     """Each sensitive column's values as 0, 1, ... in ascending order, equal values alike."""
     columns = release.target.values.T
     return once(release.kept, ("ranks",), lambda: [np.unique(c, return_inverse=True)[1] for c in columns])
-
-
-ANONYMITY = {
-    "k_min": Measure("k_min", 1, k_min, higher_is_better=True),
-    "k_mean": Measure("k_mean", 1, k_mean, higher_is_better=True),
-    "classes": Measure("classes", 1, classes),
-    "unique_share": Measure("unique_share", 1, unique_share),
-    "l_diversity": Measure(
-        "l_diversity", 1, l_diversity, details=l_diversity_by_column, higher_is_better=True
-    ),
-    "t_closeness": Measure("t_closeness", 1, t_closeness, details=t_closeness_by_column),
-}

@@ -6,7 +6,6 @@ Reported beside the utility; high is good.
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.registry import Measure
 from app.scoring.transaction_release import TransactionRelease, basket_classes, master_classes
 
 
@@ -36,11 +35,3 @@ def _smallest(classes: IntArray) -> float:
 
 def _mean(classes: IntArray) -> float:
     return len(classes) / (int(classes.max()) + 1)
-
-
-CUSTOMER_ANONYMITY = {
-    "k_min": Measure("k_min", 1, k_min, higher_is_better=True),
-    "k_mean": Measure("k_mean", 1, k_mean, higher_is_better=True),
-    "basket_k_min": Measure("basket_k_min", 1, basket_k_min, higher_is_better=True),
-    "basket_k_mean": Measure("basket_k_mean", 1, basket_k_mean, higher_is_better=True),
-}

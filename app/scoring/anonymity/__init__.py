@@ -1,0 +1,30 @@
+"""The k-anonymity of each track and its companions by name."""
+
+from app.deferred import deferred_in
+from app.scoring.registry import Measure
+
+_by = deferred_in(__name__)
+
+ANONYMITY = {
+    "k_min": Measure("k_min", 1, _by("microdata.k_min"), higher_is_better=True),
+    "k_mean": Measure("k_mean", 1, _by("microdata.k_mean"), higher_is_better=True),
+    "classes": Measure("classes", 1, _by("microdata.classes")),
+    "unique_share": Measure("unique_share", 1, _by("microdata.unique_share")),
+    "l_diversity": Measure(
+        "l_diversity",
+        1,
+        _by("microdata.l_diversity"),
+        details=_by("microdata.l_diversity_by_column"),
+        higher_is_better=True,
+    ),
+    "t_closeness": Measure(
+        "t_closeness", 1, _by("microdata.t_closeness"), details=_by("microdata.t_closeness_by_column")
+    ),
+}
+
+CUSTOMER_ANONYMITY = {
+    "k_min": Measure("k_min", 1, _by("transactions.k_min"), higher_is_better=True),
+    "k_mean": Measure("k_mean", 1, _by("transactions.k_mean"), higher_is_better=True),
+    "basket_k_min": Measure("basket_k_min", 1, _by("transactions.basket_k_min"), higher_is_better=True),
+    "basket_k_mean": Measure("basket_k_mean", 1, _by("transactions.basket_k_mean"), higher_is_better=True),
+}

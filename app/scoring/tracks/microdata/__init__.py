@@ -1,0 +1,92 @@
+"""The microdata track: PWS Cup 2015."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from app.deferred import deferred, deferred_in
+from app.errors import InvalidCompetition
+from app.scoring.anonymity import ANONYMITY
+from app.scoring.attackers import ATTACKERS
+from app.scoring.competition import Columns, Competition, MeasureSettings
+from app.scoring.methods import METHODS
+from app.scoring.registry import Distance, Track
+from app.scoring.utility import UTILITIES
+
+AVERAGES = frozenset({"cor_mae", "information_loss", "sort"})
+SIGNATURES = {
+    "k_anonymize": frozenset({"cross_mean", "cross_count", "k_min", "k_mean", "id_rand"}),
+    "add_noise": frozenset({"mean_mae", "cross_mean", "cor_mae", "information_loss", "sort"}),
+    "cheating_permutation": frozenset({"information_loss", "id_rand", "sort"}),
+    "unify_columns (in the cross-tables)": frozenset({"cross_mean", "cross_count", "k_mean", "id_rand"}),
+    "unify_columns (others)": frozenset({"k_mean", "id_rand"}),
+    "microaggregate": AVERAGES,
+    "swap_within_classes": AVERAGES,
+    "delete_rows": frozenset({"mean_mae", "cross_mean", "cross_count", "cor_mae", "row_difference", "sort"}),
+}
+"""What each method of P0 changes in its Tables 12 and 13, among the measures and attackers that tell."""
+
+
+def columns_of(competition: Competition) -> Columns:
+    """The roles of the columns, which a microdata competition always names."""
+    if competition.columns is None:
+        raise InvalidCompetition("the competition names no columns", code="missing_key")
+    return competition.columns
+
+
+def group_columns(competition: Competition) -> tuple[Sequence[str], Sequence[str]]:
+    """All quasi-identifiers; and those of the cross-tables that weigh, which a cheat keeps for its utility's
+    sake. Where no cross-table weighs, those of any that names its columns."""
+    every = columns_of(competition).quasi_identifiers
+    tables = [competition.measures.get(name, MeasureSettings()) for name in ("cross_mean", "cross_count")]
+    weighing = [one for one in tables if one.weight] or [one for one in tables if "columns" in one.parameters]
+    named = [cast(Sequence[str], one.parameters.get("columns", every)) for one in weighing] or [every]
+    return every, [column for column in every if any(column in columns for columns in named)]
+
+
+_by = deferred_in(__name__)
+
+MICRODATA = Track(
+    name="microdata",
+    files=("anonymized",),
+    original_files=("original",),
+    check_part=lambda files, competition: None,  # noqa: ARG005 - the only file is the whole
+    parse_original=_by("steps.parse_original"),
+    parse_release=_by("steps.parse_release"),
+    files_of=_by("steps.files_of"),
+    canonical_files=_by("steps.files_of"),
+    individuals=len,
+    prepare=_by("steps.prepare"),
+    target_of=deferred("app.scoring.release.target_of"),
+    release_of=deferred("app.scoring.release.release_of"),
+    measures={**UTILITIES, **ANONYMITY},
+    attackers=ATTACKERS,
+    methods=METHODS,
+    distances={
+        "gower": Distance(
+            "gower",
+            deferred("app.scoring.distances.gower_rows"),
+            deferred("app.scoring.all_pairs.gower_to_others"),
+            deferred("app.scoring.distances.gower_nearest_other"),
+            deferred("app.scoring.all_pairs.gower_matrix"),
+            deferred("app.scoring.all_pairs.gower_pairs"),
+        ),
+        "euclidean": Distance(
+            "euclidean",
+            deferred("app.scoring.all_pairs.euclidean_rows"),
+            deferred("app.scoring.all_pairs.euclidean_to_others"),
+            deferred("app.scoring.all_pairs.euclidean_nearest_other"),
+            deferred("app.scoring.all_pairs.euclidean_matrix"),
+            deferred("app.scoring.all_pairs.euclidean_pairs"),
+            bounded=False,
+        ),
+    },
+    anonymize=_by("steps.anonymize"),
+    shuffle=deferred("app.scoring.methods.permutations.shuffle_rows"),
+    untouched=_by("steps.untouched"),
+    null_release=_by("steps.null_release"),
+    own_scales={"mean_mae": _by("steps.mean_deviation"), "row_difference": _by("steps.original_rows")},
+    largest_cell=_by("steps.largest_cell"),
+    group_columns=group_columns,
+    groups=_by("steps.groups"),
+    signatures=SIGNATURES,
+)

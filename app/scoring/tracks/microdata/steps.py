@@ -1,0 +1,78 @@
+"""What is done with the tables of the microdata track."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import PCG64, Generator
+
+from app.scoring import release, tables
+from app.scoring.arrays import IntArray
+from app.scoring.competition import Competition
+from app.scoring.csv_text import table_csv
+from app.scoring.files import Remark
+from app.scoring.magnitude import finite_mean, standard_deviation
+from app.scoring.registry import Files, Method
+from app.scoring.release import PreparedOriginal, Release, release_of
+from app.scoring.tracks.microdata import columns_of
+
+
+def null_release(original: PreparedOriginal, draw: int) -> Release:
+    """Every column, in file order, permuted by itself with the generator PCG64(draw); secret = identity."""
+    rng = Generator(PCG64(draw))
+    table = original.table
+    columns = {name: table[name].to_numpy()[rng.permutation(original.rows)] for name in table.columns}
+    return release_of(original, pd.DataFrame(columns), np.arange(original.rows))
+
+
+def mean_deviation(original: PreparedOriginal) -> float:
+    """The scale of ``mean_mae``, which no permutation moves: mean deviation of the sensitive columns."""
+    return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
+
+
+def original_rows(original: PreparedOriginal) -> float:
+    """The scale of ``row_difference``: the number of original rows."""
+    return float(original.rows)
+
+
+def largest_cell(original: PreparedOriginal) -> float:
+    """The largest absolute sensitive value."""
+    return float(np.abs(original.values).max(initial=0.0))
+
+
+def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
+    """The group of every row by the named quasi-identifiers, (n,)."""
+    return original.grouping(names).group_of
+
+
+def parse_original(files: Files, competition: Competition) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_original(files["original"], columns_of(competition))
+
+
+def parse_release(
+    files: Files, original: pd.DataFrame, competition: Competition
+) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_release(files["anonymized"], original, columns_of(competition))
+
+
+def files_of(table: pd.DataFrame) -> dict[str, bytes]:
+    return {"anonymized": table_csv(table)}
+
+
+def prepare(table: pd.DataFrame, competition: Competition) -> PreparedOriginal:
+    return release.prepare(table, columns_of(competition))
+
+
+def untouched(original: PreparedOriginal) -> Release:
+    return release_of(original, original.table, np.arange(original.rows))
+
+
+def anonymize(
+    method: Method,
+    table: pd.DataFrame,
+    competition: Competition,
+    rng: Generator,
+    parameters: Mapping[str, Any],
+) -> tuple[pd.DataFrame, IntArray]:
+    return method.apply(table, columns_of(competition), rng=rng, **parameters)

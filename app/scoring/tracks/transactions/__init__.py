@@ -1,0 +1,82 @@
+"""The transactions track: PWS Cup 2016."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from app.deferred import deferred, deferred_in
+from app.scoring.anonymity import CUSTOMER_ANONYMITY
+from app.scoring.attackers import TRANSACTION_ATTACKERS
+from app.scoring.files import MASTER
+from app.scoring.methods import TRANSACTION_METHODS
+from app.scoring.registry import Distance, Track
+from app.scoring.utility import TRANSACTION_UTILITIES
+
+if TYPE_CHECKING:
+    from app.scoring.baskets import Kind
+
+FILES = ("customers", "transactions")
+DUMMIES = frozenset(
+    {
+        "cmae_price",
+        "cmae_spend",
+        "rfm",
+        "row_difference",
+        "goods_cosine",
+        "top_goods",
+        "basket_k_mean",
+        "jaccard",
+    }
+)
+SIGNATURES = {
+    "dummies in clusters": DUMMIES,
+    "permutation of customers": frozenset({"jaccard", "receipt_match"}),
+    "group_permutation": frozenset({"jaccard", "receipt_match"}),
+    "delete_records": frozenset({"cmae_price", "cmae_spend", "rfm", "row_difference", "goods_cosine"}),
+}
+"""What each kind of method changes, among the measures and attackers that tell."""
+
+
+_by = deferred_in(__name__)
+_tables = deferred_in("app.scoring.transaction_tables")
+_release = deferred_in("app.scoring.transaction_release")
+_baskets = deferred_in("app.scoring.baskets")
+
+
+def _distance(kind: "Kind") -> Distance:
+    return Distance(
+        kind,
+        partial(_baskets("distances_to_source"), kind=kind),
+        partial(_baskets("distances_to_others"), kind=kind),
+        partial(_baskets("nearest_other"), kind=kind),
+        partial(_baskets("distance_matrix"), kind=kind),
+        partial(_baskets("pair_distances"), kind=kind),
+    )
+
+
+TRANSACTIONS = Track(
+    name="transactions",
+    files=FILES,
+    original_files=FILES,
+    check_part=lambda files, _: _tables("check_customers")(files),
+    parse_original=lambda files, _: _tables("parse_original")(files),
+    parse_release=lambda files, original, _: _tables("parse_release")(files, original),
+    files_of=_tables("files_of"),
+    canonical_files=_tables("canonical_files"),
+    individuals=lambda tables: len(tables.customers),
+    prepare=lambda tables, _: _release("prepare")(tables),
+    target_of=_release("target_of"),
+    release_of=_release("release_of"),
+    measures={**TRANSACTION_UTILITIES, **CUSTOMER_ANONYMITY},
+    attackers=TRANSACTION_ATTACKERS,
+    methods=TRANSACTION_METHODS,
+    distances={kind: _distance(kind) for kind in ("jaccard_quantity", "jaccard")},
+    anonymize=_by("steps.anonymize"),
+    shuffle=deferred("app.scoring.methods.transactions.shuffle_customers"),
+    untouched=_by("steps.untouched"),
+    null_release=_by("steps.null_release"),
+    own_scales={"row_difference": _by("steps.original_records")},
+    largest_cell=_by("steps.largest_price"),
+    group_columns=lambda _: (MASTER, ("sex", "country")),
+    groups=_by("steps.groups"),
+    signatures=SIGNATURES,
+)

@@ -1,0 +1,51 @@
+"""What is done with the tables of the transactions track."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import PCG64, Generator
+
+from app.scoring.arrays import IntArray
+from app.scoring.competition import Competition
+from app.scoring.encoding import group_rows
+from app.scoring.files import MASTER
+from app.scoring.registry import Method
+from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
+from app.scoring.transaction_tables import TransactionTables
+
+
+def null_release(original: PreparedTransactions, draw: int) -> TransactionRelease:
+    """Every column of T but the customers', in file order, permuted by itself with PCG64(draw); M stays."""
+    tables = permuted(original.tables, Generator(PCG64(draw)))
+    return release_of(original, tables, np.arange(original.rows))
+
+
+def original_records(original: PreparedTransactions) -> float:
+    """The scale of ``row_difference``: the number of original transactions."""
+    return float(len(original.history.owner))
+
+
+def largest_price(original: PreparedTransactions) -> float:
+    """The largest unit price: the only cells that are amounts of money."""
+    return float(original.history.price.max(initial=0.0))
+
+
+def groups(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
+    """The group of every customer by some of sex, birthday and country, (n,)."""
+    places = [MASTER.index(name) for name in names]
+    return group_rows(original.master[:, places]).group_of
+
+
+def untouched(original: PreparedTransactions) -> TransactionRelease:
+    return release_of(original, original.tables, np.arange(original.rows))
+
+
+def anonymize(
+    method: Method,
+    tables: TransactionTables,
+    competition: Competition,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
+    rng: Generator,
+    parameters: Mapping[str, Any],
+) -> tuple[TransactionTables, IntArray]:
+    return method.apply(tables, rng=rng, **parameters)
