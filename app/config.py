@@ -40,7 +40,12 @@ class Settings(BaseSettings):
     """How often a submission is tried before it ends in ERROR."""
     lease_s: int = 20
     """A worker that has not renewed its claim for so long has lost it."""
+    clock_every_s: float = 1.0
+    """How often the clock looks for competitions to turn."""
+    clock_stale_s: float = 30.0
+    """A clock that has not gone round for so long stands still."""
     sweep_every_s: int = 5
+    """How often it looks for work that nobody does."""
 
     @property
     def files(self) -> str:

@@ -65,30 +65,14 @@ def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | Non
 def worker_program(*, env: Mapping[str, str], log: Path | None = None, jobs: int = 1) -> Program:
     """A Celery worker."""
     command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--concurrency", str(jobs)]
-    command += ["--queues", "celery,upkeep", "--loglevel", "INFO", "--hostname", f"{os.getpid()}@%h"]
+    command += ["--queues", "celery", "--loglevel", "INFO", "--hostname", f"{os.getpid()}@%h"]
     # A warm shutdown waits for the running score; with nobody left to wait, end now: it is delivered again.
     return Program(name="worker", command=command, env=env, log=log, orphaned=signal.SIGQUIT)
 
 
-def scheduler_program(*, data: Path, env: Mapping[str, str], log: Path | None = None) -> Program:
-    """The workers' clock; one is enough, and two do no harm.
-
-    A program of its own: a worker with an embedded clock does not notice when that dies, and nothing sweeps.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "celery",
-        "-A",
-        "workers.main",
-        "beat",
-        "--pidfile=",
-        "--loglevel",
-        "INFO",
-    ]
-    # The clock's own file would land in the current folder.
-    command += ["--schedule", str(data.resolve() / "schedule")]
-    return Program(name="scheduler", command=command, env=env, log=log)
+def scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
+    """The clock; one is enough, and two do no harm."""
+    return Program(name="scheduler", command=[sys.executable, "-m", "workers.clock"], env=env, log=log)
 
 
 @dataclass(kw_only=True)

@@ -16,6 +16,9 @@ from app.config import get_settings
 
 log = structlog.get_logger(__name__)
 
+SCORE, JUDGE, ADVISE = "score", "judge", "advise"
+"""The tasks: score an evaluation, judge a guess, make a threshold report."""
+
 JOBS = "jobs"
 QUEUE = "celery"
 IMPATIENT = {"socket_timeout": 1}

@@ -3,12 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from psycopg.errors import LockNotAvailable
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from app import queue
 from app.db import engine
 from app.errors import Unavailable
+
+DATABASE_AWAY = "database_unavailable"
 
 
 @contextmanager
@@ -21,6 +24,8 @@ def transaction() -> Iterator[Session]:
         with engine.session_factory().begin() as session:
             yield session
     except OperationalError as problem:
-        raise Unavailable("the database cannot be reached", code="database_unavailable") from problem
+        if isinstance(problem.orig, LockNotAvailable):
+            raise Unavailable("somebody else holds what is needed", code="locked") from problem
+        raise Unavailable("the database cannot be reached", code=DATABASE_AWAY) from problem
     for job in session.info.pop(queue.JOBS, []):
         queue.publish(job)

@@ -21,7 +21,7 @@ from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS, Arena, competition_file, noisy_release
-from workers import phases, trials
+from workers import clock, trials, turning
 
 SECOND = """
 [[phases]]
@@ -147,9 +147,24 @@ class Contest:
         return str(self.arena.client.get(f"/api/v1{self.path}").json()["state"])
 
 
+class Here:
+    """The long work of a turn, done in this process."""
+
+    def send(self, competition_id: UUID) -> None:
+        turning.work(competition_id)
+
+    def failed(self) -> list[UUID]:
+        return []
+
+    def dismiss(self) -> None:
+        pass
+
+
 def turn() -> None:
-    """What the clock's task does, called as a plain function."""
-    phases.turn_all()
+    """Rounds of the clock until nothing more is due: freeze and write; publish, close and open; reveal."""
+    hands = clock.Clock(get_settings(), Here())
+    for _ in range(3):
+        hands.turn_all()
 
 
 def judge_everything() -> None:

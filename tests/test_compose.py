@@ -108,10 +108,13 @@ def test_only_web_reaches_a_network_with_a_way_out(compose: Compose, services: d
     assert services["keys"]["network_mode"] == "none"
 
 
-def test_only_workers_and_the_maker_of_the_keys_see_the_private_ones(services: dict[str, Compose]) -> None:
+def test_only_workers_the_clock_and_the_maker_of_the_keys_see_the_private_ones(
+    services: dict[str, Compose],
+) -> None:
     holders = {name for name, service in services.items() if "private-keys" in mounts(service)}
-    assert holders == {"keys", "worker"}
-    assert mounts(services["worker"])["private-keys"].endswith(":ro")
+    assert holders == {"keys", "worker", "scheduler"}
+    for name in ("worker", "scheduler"):
+        assert mounts(services[name])["private-keys"].endswith(":ro")
     assert not [text for text in texts(services["web"]) if "private" in text or "OPENING" in text]
 
 
@@ -120,6 +123,7 @@ def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
     for name, variable, folder in (
         ("web", "ANONCUP_SEALING_KEY_FILE", "public-key"),
         ("worker", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
+        ("scheduler", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
     ):
         path = services[name]["environment"][variable]
         assert path in made
@@ -168,7 +172,7 @@ def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: d
     assert used == set(compose["volumes"])
     assert mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
     assert mounts(services["redis"]) == {"redis": "/data"}
-    assert mounts(services["web"])["blobs"] == mounts(services["worker"])["blobs"] == "/data"
+    assert {mounts(services[name])["blobs"] for name in ("web", "worker", "scheduler")} == {"/data"}
     started = " ".join(services["redis"]["command"])
     assert "--appendonly yes" in started
     assert "--maxmemory-policy noeviction" in started

@@ -243,7 +243,7 @@ def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> Non
     web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command[:5] == [sys.executable, "-m", "uvicorn", "--factory", "app.main:served_app"]
     assert "8123" in web.command
-    worker, clock = worker_program(env={}), scheduler_program(data=tmp_path, env={})
+    worker, clock = worker_program(env={}), scheduler_program(env={})
     assert worker.command[:6] == [sys.executable, "-m", "celery", "-A", "workers.main", "worker"]
-    assert str(tmp_path / "schedule") in clock.command
-    assert (web.name, worker.name) == ("web", "worker")
+    assert clock.command == [sys.executable, "-m", "workers.clock"]
+    assert (web.name, worker.name, clock.name) == ("web", "worker", "scheduler")

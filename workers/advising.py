@@ -6,14 +6,14 @@ from uuid import UUID
 
 from app.config import get_settings
 from app.db.models import ThresholdReport
-from app.queue import celery
+from app.queue import ADVISE, celery
 from app.services import threshold_reports
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Inquiry, Step, Verdict
 
 
-@celery.task(name=threshold_reports.ADVISE)
+@celery.task(name=ADVISE)
 def advise(report_id: str) -> None:
     """Make one report. Safe to deliver twice, and to kill."""
     settings = get_settings()

@@ -1,4 +1,4 @@
-"""The Celery entry point: ``celery -A workers.main worker``. Tasks and their schedule are listed here."""
+"""The Celery entry point: ``celery -A workers.main worker``. Tasks are listed here."""
 
 import ctypes
 import signal
@@ -7,22 +7,12 @@ from typing import Any
 from celery.signals import setup_logging, worker_process_init
 
 from app import logs
-from app.config import get_settings
 from app.queue import celery
-from workers import advising, phases, scoring, trials, upkeep
+from workers import advising, scoring, trials
 
-__all__ = ["advising", "celery", "phases", "scoring", "trials", "upkeep"]
+__all__ = ["advising", "celery", "scoring", "trials"]
 
 PR_SET_PDEATHSIG = 1
-
-EVERY_S = get_settings().sweep_every_s
-
-celery.conf.task_routes = {name: {"queue": upkeep.QUEUE} for name in (upkeep.SWEEP, phases.TURN)}
-celery.conf.beat_schedule = {
-    # One that waited too long is replaced by the next one.
-    name: {"task": name, "schedule": EVERY_S, "options": {"expires": 2 * EVERY_S}}
-    for name in (upkeep.SWEEP, phases.TURN)
-}
 
 
 @setup_logging.connect

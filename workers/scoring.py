@@ -8,7 +8,7 @@ from uuid import UUID
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Evaluation
-from app.queue import celery
+from app.queue import SCORE, celery
 from app.services import evaluations
 from app.services.evaluations import Claim
 from app.transaction import transaction
@@ -16,7 +16,7 @@ from workers import child, leased
 from workers.child import Request, Step, Verdict
 
 
-@celery.task(name=evaluations.SCORE)
+@celery.task(name=SCORE)
 def score(evaluation_id: str) -> None:
     """Score one submission. Safe to deliver twice, and to kill."""
     settings = get_settings()

@@ -7,7 +7,7 @@ from uuid import UUID
 from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Guess
-from app.queue import celery
+from app.queue import JUDGE, celery
 from app.services import guesses
 from app.services.guesses import Claim
 from app.transaction import transaction
@@ -15,7 +15,7 @@ from workers import child, leased
 from workers.child import Step, Trial, Verdict
 
 
-@celery.task(name=guesses.JUDGE)
+@celery.task(name=JUDGE)
 def judge(guess_id: str) -> None:
     """Judge one guess. Safe to deliver twice, and to kill."""
     settings = get_settings()

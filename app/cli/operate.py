@@ -50,14 +50,21 @@ def worker(jobs: Annotated[int, typer.Option(min=1, help="submissions scored at 
     """Score submissions until stopped; needs DATABASE_URL and REDIS_URL."""
     from app.cli import running
 
-    running.become_celery("worker", "--concurrency", str(jobs), "--queues", "celery,upkeep")
+    running.become_worker(jobs)
 
 
-def scheduler() -> None:
-    """Ring the workers' clock; one is enough, and two do no harm. Needs DATABASE_URL and REDIS_URL."""
+def scheduler(
+    check: Annotated[
+        bool, typer.Option(help="only say whether a clock goes; exit status 3: none does")
+    ] = False,
+) -> None:
+    """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""
     from app.cli import running
 
-    running.become_celery("beat", "--schedule", str(running.schedule_file()), "--pidfile=")
+    if check:
+        running.check_clock()
+        return
+    running.become_scheduler()
 
 
 def migrate(data: Data = DEFAULT_DATA) -> None:

@@ -20,7 +20,7 @@ from app.processes import (
     worker_program,
 )
 from app.roles import Role
-from app.services import accounts
+from app.services import accounts, health
 from app.storage import Store, opened
 from app.transaction import transaction
 from migrations.run import migrate as migrate_database
@@ -39,16 +39,30 @@ def become_web_server(host: str, port: int) -> None:
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def become_celery(kind: str, *arguments: str) -> None:
+def become_worker(jobs: int) -> None:
     """Turn this process into Celery's, which has its own way with signals."""
+    require_services()
+    celery = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--loglevel", "INFO"]
+    celery += ["--concurrency", str(jobs), "--queues", "celery"]
+    os.execv(sys.executable, celery)  # noqa: S606  # no shell is wanted
+
+
+def become_scheduler() -> None:
+    require_services()
+    program = scheduler_program(env={})
+    os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
+
+
+def check_clock() -> None:
+    """Whether any clock goes, by what it has left in the database."""
+    require_services()
+    with transaction() as session:
+        health.require_clock(session, stale_after_s=get_settings().clock_stale_s)
+
+
+def require_services() -> None:
     if given_services() is None:
         raise InvalidInput("set DATABASE_URL and REDIS_URL")
-    celery = [sys.executable, "-m", "celery", "-A", "workers.main", kind, "--loglevel", "INFO"]
-    os.execv(sys.executable, [*celery, *arguments])  # noqa: S606  # no shell is wanted
-
-
-def schedule_file() -> Path:
-    return get_settings().data / "schedule"
 
 
 def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
@@ -99,7 +113,7 @@ def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
         programs = [
             web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
             worker_program(env=shared | private, log=logs / "worker.log"),
-            scheduler_program(data=data, env=shared, log=logs / "scheduler.log"),
+            scheduler_program(env=shared | private, log=logs / "scheduler.log"),
         ]
         with supervised(programs, also=services.check) as supervisor:
             wait_until_healthy(
@@ -109,7 +123,7 @@ def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
 
 
 def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """What both processes are told, what only the web application and what only the worker."""
+    """What all are told, what only the web application, and what only the worker and the clock."""
     public, private = data / "keys" / "sealing.pub", data / "keys" / "private"
     if not public.exists():
         sealing.create_keys(public, private)

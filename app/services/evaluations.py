@@ -1,6 +1,5 @@
 """The life of an evaluation: queued, scoring under a lease, then finished once."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,9 +12,6 @@ from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submi
 from app.scoring.toml_text import with_scales
 from app.services import leases
 from app.services.competitions import published_file
-
-SCORE = "score"
-"""The name of the task that scores one evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None =
     )
     session.add(evaluation)
     session.flush()
-    queue.defer(session, SCORE, evaluation.id)
+    queue.defer(session, queue.SCORE, evaluation.id)
     return evaluation
 
 
@@ -98,11 +94,3 @@ def fail(session: Session, claimed: Claim, reason: str) -> bool:
 def release(session: Session, claimed: Claim, reason: str) -> None:
     """Give the claim back after a passing fault; the sweep asks for it again."""
     leases.give_back(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)
-
-
-def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
-    """Ring again for evaluations that nobody works on."""
-    found = leases.unattended(session, Evaluation, queue_is_empty=queue_is_empty)
-    for evaluation_id in found:
-        queue.defer(session, SCORE, evaluation_id)
-    return found

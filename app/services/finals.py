@@ -1,15 +1,30 @@
 """Which submissions stand for a team when the first phase closes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission, Team
 from app.services import phases
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A valid submission, and what a team is ranked by."""
+
+    submission: Submission
+    overall: float
+
+    @property
+    def merit(self) -> tuple[float, datetime, UUID]:
+        """Lowest overall first, then the earlier."""
+        return self.overall, self.submission.received_at, self.submission.id
 
 
 def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
@@ -18,27 +33,21 @@ def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
     A marked one is taken although it is disqualified, so that reinstating it restores the target.
     """
     most = phases.timetable_of(row).ranking.finals
-    valid = session.scalars(
-        select(Evaluation)
-        .join(Evaluation.submission)
+    valid = session.execute(
+        # The one number, and not the verdict: a contest has thousands, and the clock holds the lock.
+        select(Submission, Evaluation.verdict["overall"].as_float())
+        .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
-        .where(Submission.competition_id == row.id, Evaluation.current, Evaluation.state == State.SCORED)
+        .where(Submission.competition_id == row.id, Evaluation.state == State.SCORED)
         .where(~Team.baseline)
-        .options(joinedload(Evaluation.submission, innerjoin=True))
         .order_by(Submission.team_id)
     )
-    by_team = groupby(valid, key=lambda evaluation: evaluation.submission.team_id)
+    by_team = groupby((Candidate(*each) for each in valid), key=lambda one: one.submission.team_id)
     return [final for _, own in by_team for final in of_one_team(list(own), most)]
 
 
-def of_one_team(valid: Sequence[Evaluation], most: int) -> list[Submission]:
+def of_one_team(valid: Sequence[Candidate], most: int) -> list[Submission]:
     """The best of those it marked (perhaps more, before the number was lowered), else of all."""
     marked = [each for each in valid if each.submission.final]
     free = [each for each in valid if each.submission.disqualified_at is None]
-    return [each.submission for each in sorted(marked or free, key=merit)[:most]]
-
-
-def merit(evaluation: Evaluation) -> tuple[float, object, UUID]:
-    """Lowest overall first, then the earlier."""
-    verdict, submission = evaluation.verdict or {}, evaluation.submission
-    return verdict["overall"], submission.received_at, submission.id
+    return [each.submission for each in sorted(marked or free, key=lambda one: one.merit)[:most]]

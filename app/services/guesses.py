@@ -27,9 +27,6 @@ else:
     guess_from_file = deferred("app.scoring.permutation.guess_from_file")
     answered = deferred("app.scoring.rates.answered")
 
-JUDGE = "judge"
-"""The name of the task that judges one guess."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
@@ -150,7 +147,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArra
     session.add(made)
     session.flush()
     attempts.end(session, at.attempt)
-    queue.defer(session, JUDGE, made.id)
+    queue.defer(session, queue.JUDGE, made.id)
     return made
 
 
@@ -233,11 +230,3 @@ def record(session: Session, claimed: Claim, *, correct: int) -> bool:
     leases.finish(session, guess, State.SCORED)
     guess.correct, guess.failure = correct, None
     return True
-
-
-def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
-    """Ring again for guesses that nobody judges."""
-    found = leases.unattended(session, Guess, queue_is_empty=queue_is_empty)
-    for guess_id in found:
-        queue.defer(session, JUDGE, guess_id)
-    return found

@@ -9,9 +9,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, Heartbeat, State
+from app.errors import Unavailable
 
-SWEEP = "sweep"
-"""The task that asks again for lost work."""
+TURN, SWEEP = "turn", "sweep"
+"""What the clock does: turn phases, about every second, and ask again for lost work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,16 @@ def heartbeats(session: Session) -> dict[str, float]:
     """Seconds since each regular task last ran to its end."""
     age = func.extract("epoch", func.clock_timestamp() - Heartbeat.at)
     return {task: float(seconds) for task, seconds in session.execute(select(Heartbeat.task, age))}
+
+
+def require_clock(session: Session, *, stale_after_s: float) -> float:
+    """Seconds since the clock last went round; Unavailable if that is too long ago, or never was."""
+    age = heartbeats(session).get(TURN)
+    if age is None:
+        raise Unavailable("the clock has never run: no phase turns", code="clock_stale")
+    if age > stale_after_s:
+        raise Unavailable(f"the clock last went round {age:.0f} s ago: no phase turns", code="clock_stale")
+    return age
 
 
 def work(session: Session) -> Work:

@@ -16,9 +16,6 @@ from app.scoring.excessive.question import Question, checked
 from app.services import audit, competitions, leases
 from app.services.accounts import Principal
 
-ADVISE = "advise"
-"""The name of the task that makes one report."""
-
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -47,7 +44,7 @@ def ask(session: Session, principal: Principal, slug: str, question: Question) -
     )
     session.add(made)
     session.flush()
-    queue.defer(session, ADVISE, made.id)
+    queue.defer(session, queue.ADVISE, made.id)
     audit.record(session, principal, "threshold.ask", competition_id=row.id, subject=str(made.id))
     return made
 
@@ -84,11 +81,3 @@ def record(session: Session, claimed: Claim, found: dict[str, Any]) -> bool:
     leases.finish(session, report, State.SCORED)
     report.report, report.failure = found, None
     return True
-
-
-def ask_again(session: Session, *, queue_is_empty: bool) -> Sequence[UUID]:
-    """Ring again for reports that nobody makes."""
-    found = leases.unattended(session, ThresholdReport, queue_is_empty=queue_is_empty)
-    for report_id in found:
-        queue.defer(session, ADVISE, report_id)
-    return found

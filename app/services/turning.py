@@ -11,11 +11,12 @@ from datetime import datetime
 from uuid import UUID
 
 import structlog
-from sqlalchemy import exists, func, select, update
+from sqlalchemy import and_, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, Secret, Submission, Target
+from app.errors import InvalidCompetition
 from app.services import attempts, audit, finals, phases
 from app.services.leases import UNFINISHED, clock
 
@@ -43,12 +44,27 @@ class Unrevealed:
     commitment: str
 
 
-def due(session: Session) -> list[UUID]:
-    """Competitions with a step to take. Nothing is locked: a step looks again under the lock."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Competitions with a step to take; and those whose file cannot be read, with the reason."""
+
+    due: list[UUID]
+    unreadable: dict[UUID, str]
+
+
+def due(session: Session) -> Found:
+    """What there is to turn. Nothing is locked: a step looks again under the lock."""
     unrevealed = select(CompetitionRow).where(CompetitionRow.revealed_at.is_(None))
-    found = session.scalars(unrevealed.order_by(CompetitionRow.created_at)).all()
+    rows = session.scalars(unrevealed.order_by(CompetitionRow.created_at)).all()
     now = clock(session)
-    return [row.id for row in found if is_due(row, now)]
+    found = Found([], {})
+    for row in rows:
+        try:
+            if is_due(row, now):
+                found.due.append(row.id)
+        except InvalidCompetition as problem:
+            found.unreadable[row.id] = problem.detail
+    return found
 
 
 def is_due(row: CompetitionRow, now: datetime) -> bool:
@@ -58,7 +74,29 @@ def is_due(row: CompetitionRow, now: datetime) -> bool:
 
 
 def locked(session: Session, competition_id: UUID) -> CompetitionRow:
-    return session.get_one(CompetitionRow, competition_id, with_for_update=True)
+    """As it stands under the lock, whatever the session has seen of it before."""
+    return session.get_one(CompetitionRow, competition_id, with_for_update=True, populate_existing=True)
+
+
+def next_step(session: Session, competition_id: UUID) -> bool:
+    """Take the one step that the competition has before it; False if that is not due or awaits something."""
+    row = session.get_one(CompetitionRow, competition_id)
+    if row.frozen_at is None:
+        return freeze(session, competition_id)
+    if row.published_at is None:
+        return publish(session, competition_id)
+    if row.closed_at is None:
+        return close(session, competition_id)
+    return reveal(session, competition_id)
+
+
+def awaits_work(session: Session, competition_id: UUID) -> bool:
+    """Whether files are to be written or secrets to be opened before the next step."""
+    undone = or_(Target.files.is_(None), and_(CompetitionRow.closed_at.is_not(None), Target.secret.is_(None)))
+    joined = exists().where(
+        CompetitionRow.id == Target.competition_id, Target.competition_id == competition_id
+    )
+    return bool(session.scalar(select(joined.where(undone))))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:

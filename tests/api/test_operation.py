@@ -18,9 +18,10 @@ from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue
+from tests.contest import turn
 from tests.e2e.stack import web
 from tests.patience import eventually
-from workers import phases, upkeep
+from workers import clock
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -109,12 +110,12 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
 def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:
     assert client.get("/readyz").json()["last_sweep_s"] is None
     assert value(scraped(client), "anoncup_heartbeat_age_seconds", task="sweep") is None
-    upkeep.sweep()
-    phases.turn_all()
+    clock.sweep()
+    turn()
     with transaction() as session:
         session.execute(text("UPDATE heartbeats SET at = at - interval '60 s' WHERE task = 'sweep'"))
     assert 60 <= client.get("/readyz").json()["last_sweep_s"] < 90
-    upkeep.sweep()
+    clock.sweep()
     found = scraped(client)
     for task in ("sweep", "turn"):
         age = value(found, "anoncup_heartbeat_age_seconds", task=task)

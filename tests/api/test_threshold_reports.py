@@ -14,7 +14,7 @@ from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
-from workers import advising, child, upkeep
+from workers import advising, child, clock
 
 PATH = "/competitions/small/threshold-reports"
 
@@ -69,7 +69,7 @@ def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
     with transaction() as session:
         report = session.scalars(select(ThresholdReport)).one()
         report.created_at = report.created_at.replace(year=report.created_at.year - 1)
-    upkeep.sweep()
+    clock.sweep()
     assert queue.depth() == 1
 
     def killed(*_: object, **__: object) -> None:

@@ -74,7 +74,7 @@ def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
 @contextmanager
 def worker(logs: Path) -> Iterator[subprocess.Popen[bytes]]:
     log = logs / f"worker-{next(numbers)}.log"
-    clock = scheduler_program(data=logs, env=QUICK, log=logs / f"scheduler-{next(numbers)}.log")
+    clock = scheduler_program(env=QUICK, log=logs / f"scheduler-{next(numbers)}.log")
     with running(clock), running(worker_program(env=QUICK, log=log)) as process:
         yield process
 

@@ -18,7 +18,7 @@ from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
 from tests.stored import file_of
-from workers import child, scoring, upkeep
+from workers import child, clock, scoring
 
 LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
@@ -124,7 +124,7 @@ def test_the_sweep_rings_for_queued_work_when_the_queue_was_emptied(arena: Arena
     identifier = submitted(arena)
     age(identifier)
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     assert waiting() == 1
 
 
@@ -132,7 +132,7 @@ def test_the_sweep_does_not_ring_while_messages_wait(arena: Arena) -> None:
     identifier = submitted(arena)
     age(identifier)
     assert waiting() == 1
-    upkeep.sweep()
+    clock.sweep()
     assert waiting() == 1
 
 
@@ -140,7 +140,7 @@ def test_the_sweep_rings_for_a_lease_that_has_run_out(arena: Arena) -> None:
     identifier = submitted(arena)
     taken(identifier, lease=timedelta(0))
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     assert waiting() == 1
 
 
@@ -151,7 +151,7 @@ def test_the_sweep_leaves_running_and_finished_work_alone(arena: Arena) -> None:
     for identifier in (running, finished):
         age(identifier)
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     assert waiting() == 0
 
 
@@ -161,7 +161,7 @@ def test_nothing_is_published_when_the_transaction_fails(arena: Arena) -> None:
 
     def interrupted() -> None:
         with transaction() as session:
-            queue.defer(session, evaluations.SCORE, identifier)
+            queue.defer(session, queue.SCORE, identifier)
             raise KeyError
 
     with pytest.raises(KeyError):

@@ -73,7 +73,7 @@ def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(clie
     with transaction() as session:
         rows = session.scalars(select(Competition)).all()
         ended = {row.id for row in rows if phases.has_ended(session, row, phases.ANONYMIZATION)}
-        found = turning.due(session)
+        found = turning.due(session).due
     assert set(found) == ended
     assert 0 < len(found) < MANY
     assert found == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended]

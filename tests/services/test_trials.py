@@ -21,7 +21,7 @@ from app.transaction import transaction
 from tests.conftest import empty_queue
 from tests.contest import Contest, judge_everything, turn
 from tests.stored import file_of
-from workers import trials, upkeep
+from workers import clock, trials
 
 RIGHT = 7
 
@@ -82,7 +82,7 @@ def test_a_worker_that_comes_too_late_records_nothing(attack: Attack) -> None:
 def test_a_guess_whose_worker_was_killed_is_asked_for_again(attack: Attack) -> None:
     claim(attack)
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     assert queue.depth() == 1
     trials.judge(str(attack.guess))
     assert (attack.row.state, attack.row.attempt) == (State.SCORED, 2)
@@ -91,7 +91,7 @@ def test_a_guess_whose_worker_was_killed_is_asked_for_again(attack: Attack) -> N
 def test_a_guess_whose_message_is_lost_is_asked_for_again(attack: Attack) -> None:
     age(attack)
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     assert queue.depth() == 1
 
 
@@ -150,12 +150,12 @@ def test_a_database_that_is_away_leaves_the_guess_to_the_sweep(
     nowhere = create_engine("postgresql+psycopg://nobody@/none?host=/nonexistent")
     with monkeypatch.context() as away:
         away.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
-        for task in (lambda: trials.judge(str(attack.guess)), upkeep.sweep):
+        for task in (lambda: trials.judge(str(attack.guess)), clock.sweep):
             with pytest.raises(Unavailable):
                 task()
     age(attack)
     empty_queue()
-    upkeep.sweep()
+    clock.sweep()
     trials.judge(str(attack.guess))
     assert attack.row.correct == RIGHT
 
@@ -175,7 +175,7 @@ def test_a_queue_that_is_away_delays_the_judging_and_never_the_guess(
         answer = contest.guess("blue", target, contest.right_on(next(iter(contest.secrets)), 3))
         assert answer.status_code == 202
         assert queue.depth() is None
-        upkeep.sweep()
+        clock.sweep()
     judge_everything()
     with transaction() as session:
         assert sorted(one.correct or 0 for one in session.scalars(select(Guess))) == [3, RIGHT]

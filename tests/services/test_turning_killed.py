@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from app.services import turning
 from tests.contest import Contest, competition_row, turn
 from tests.services.test_turning import acts, quick, targets
-from workers import phases as clock_task
+from workers import turning as work
 
 
 class Killed(BaseException):
@@ -37,12 +37,12 @@ KILLS = [
     for place, name, times in (
         (turning, "freeze", (1,)),
         (turning, "unwritten", (1,)),
-        (clock_task, "write", (1, 2)),
+        (work, "write", (1, 2)),
         (turning, "written", (1, 3)),
         (turning, "publish", (1,)),
         (turning, "close", (1,)),
         (turning, "unrevealed", (1,)),
-        (clock_task, "open_secret", (1, 2)),
+        (work, "open_secret", (1, 2)),
         (turning, "opened", (1, 3)),
         (turning, "reveal", (1,)),
     )

@@ -1,59 +1,58 @@
-"""The clock: moves each competition on when it is due, and does the long work between the steps."""
+"""The long work of a turn: writes the targets' files, opens the secrets for the reveal.
 
-from collections.abc import Callable
+usage: python -m workers.turning COMPETITION_ID
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 from uuid import UUID
 
 import structlog
-from sqlalchemy.orm import Session
 
-from app import sealing
+from app import logs, sealing
 from app.config import Settings, get_settings
 from app.errors import DomainError, Unavailable
-from app.queue import celery
 from app.scoring.tracks import TRACKS
-from app.services import competitions, health, turning
+from app.services import competitions, turning
 from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)
 
-TURN = "turn"
+T = TypeVar("T", Unwritten, Unrevealed)
 
 
-@celery.task(name=TURN)
-def turn_all() -> None:
-    """Turn every competition that is due; one that cannot be turned does not hold up the others."""
-    with transaction() as session:
-        found = turning.due(session)
-    for competition_id in found:
-        try:
-            turn(competition_id, get_settings())
-        except DomainError as problem:
-            log.error("turning_failed", competition=str(competition_id), reason=problem.detail)
-    with transaction() as session:
-        health.beat(session, TURN)
+def main() -> None:
+    logs.configure()
+    sys.exit(0 if work(UUID(sys.argv[1])) else 1)
 
 
-def turn(competition_id: UUID, settings: Settings) -> None:
-    """Every step that is due now. Safe to run twice at once, and to kill at any point."""
-    step(turning.freeze, competition_id)
+def work(competition_id: UUID) -> bool:
+    """All that stands before the competition's next step; False if something could not be done.
+
+    Safe to run twice at once, and to kill at any point.
+    """
+    settings = get_settings()
     with transaction() as session:
         unwritten = turning.unwritten(session, competition_id)
-    for target in unwritten:
-        write(target)
-    step(turning.publish, competition_id)
-    step(turning.close, competition_id)
-    with transaction() as session:
         unrevealed = turning.unrevealed(session, competition_id)
-    for sealed in unrevealed:
-        open_secret(sealed, settings)
-    step(turning.reveal, competition_id)
+    written = each(unwritten, write)
+    opened = each(unrevealed, lambda target: open_secret(target, settings))
+    return written and opened
 
 
-def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> None:
-    with transaction() as session:
-        do(session, competition_id)
+def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
+    """Whether all of them could be done; one that cannot does not hold up the others."""
+    failed = 0
+    for target in targets:
+        try:
+            do(target)
+        except DomainError as problem:
+            failed += 1
+            log.error("turning_failed", target=str(target.target_id), reason=problem.detail)
+    return not failed
 
 
 def write(target: Unwritten) -> None:
@@ -78,3 +77,7 @@ def open_secret(target: Unrevealed, settings: Settings) -> None:
     digest = store().put(opened.secret)
     with transaction() as session:
         turning.opened(session, target.target_id, salt=opened.salt, secret=digest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""The clock, a process of its own: it turns phases, looks for lost work and beats.
+
+It needs no worker and no queue, and it reads no numbers: what takes long in a turn is done by children, so
+that neither a backlog nor another competition's turn delays the next one.
+
+usage: python -m workers.clock
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from app import logs, queue
+from app.config import Settings, get_settings
+from app.errors import DomainError, Unavailable
+from app.processes import owned_signals
+from app.services import health, turning, upkeep
+from app.transaction import DATABASE_AWAY, transaction
+from workers.crew import Crew
+
+log = structlog.get_logger(__name__)
+
+LOCK_WAIT = "1s"
+"""How long a step waits for a competition that somebody else holds: the others are waiting behind it."""
+LONGEST_PAUSE = 60.0
+"""Seconds until a competition that could not be turned is tried again; they double from one round."""
+
+
+class Hands(Protocol):
+    """Who does the long work of a turn."""
+
+    def send(self, competition_id: UUID) -> None:
+        """Have it done, soon, unless somebody is at it."""
+
+    def failed(self) -> list[UUID]:
+        """Competitions whose work has ended without success since it was last asked."""
+
+    def dismiss(self) -> None:
+        """End what still runs."""
+
+
+@dataclass(slots=True)
+class Pause:
+    """A competition is left alone until then; the next pause lasts twice as long."""
+
+    until: float
+    length: float
+
+
+@dataclass(slots=True)
+class Clock:
+    """Goes round about every second. What fails is said, and never ends it."""
+
+    settings: Settings
+    hands: Hands
+    pauses: dict[UUID, Pause] = field(default_factory=dict)
+    unreadable: frozenset[UUID] = frozenset()
+    swept: float = float("-inf")
+    trouble: str | None = None
+
+    def run(self) -> None:
+        try:
+            while True:
+                started = time.monotonic()
+                self.round()
+                time.sleep(max(0.0, started + self.settings.clock_every_s - time.monotonic()))
+        finally:
+            self.hands.dismiss()
+
+    def round(self) -> None:
+        """Turn, sweep, beat; of a trouble that lasts, the first round tells and the last."""
+        try:
+            self.turn_all()
+            self.sweep_in_time()
+        except Exception as problem:
+            self.tell(problem)
+            return
+        if self.trouble is not None:
+            log.info("clock_goes_again", after=self.trouble)
+            self.trouble = None
+
+    def tell(self, problem: Exception) -> None:
+        found = described(problem)
+        if found["reason"] != self.trouble:
+            log.error("clock_hindered", **found)
+            self.trouble = found["reason"]
+
+    def turn_all(self) -> None:
+        """Turn every competition that is due; one that cannot be turned does not hold up the others."""
+        for competition_id in self.hands.failed():
+            self.postpone(competition_id)
+        with transaction() as session:
+            found = turning.due(session)
+        self.note_unreadable(found.unreadable)
+        for competition_id in found.due:
+            if competition_id not in self.pauses or self.pauses[competition_id].until <= time.monotonic():
+                self.guarded(competition_id)
+        with transaction() as session:
+            health.beat(session, health.TURN)
+
+    def guarded(self, competition_id: UUID) -> None:
+        try:
+            if turn(competition_id):
+                self.hands.send(competition_id)
+            else:
+                self.pauses.pop(competition_id, None)
+        except Exception as problem:
+            if isinstance(problem, Unavailable) and problem.code == DATABASE_AWAY:
+                raise
+            log.error("turning_failed", competition=str(competition_id), **described(problem))
+            self.postpone(competition_id)
+
+    def postpone(self, competition_id: UUID) -> None:
+        last = self.pauses.get(competition_id)
+        length = min(2 * last.length, LONGEST_PAUSE) if last else self.settings.clock_every_s
+        self.pauses[competition_id] = Pause(time.monotonic() + length, length)
+
+    def note_unreadable(self, found: dict[UUID, str]) -> None:
+        for competition_id in found.keys() - self.unreadable:
+            log.error("competition_unreadable", competition=str(competition_id), reason=found[competition_id])
+        self.unreadable = frozenset(found)
+
+    def sweep_in_time(self) -> None:
+        if time.monotonic() >= self.swept + self.settings.sweep_every_s:
+            sweep()
+            self.swept = time.monotonic()
+
+
+def described(problem: Exception) -> dict[str, Any]:
+    """For the log: a reason, and of what nobody expected the place."""
+    if isinstance(problem, DomainError):
+        return {"reason": problem.detail}
+    return {"reason": type(problem).__qualname__, "exc_info": problem}
+
+
+def turn(competition_id: UUID) -> bool:
+    """Every quick step that is due now; True if long work stands before the next one.
+
+    Safe to run twice at once, and to kill at any point.
+    """
+    while step(turning.next_step, competition_id):
+        pass
+    with transaction() as session:
+        return turning.awaits_work(session, competition_id)
+
+
+def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:
+    with transaction() as session:
+        session.execute(text(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'"))
+        return do(session, competition_id)
+
+
+def sweep() -> None:
+    """Ring again for lost evaluations, guesses and reports. Safe to run twice at once."""
+    queue_is_empty = queue.depth() == 0
+    with transaction() as session:
+        found = upkeep.ask_again(session, queue_is_empty=queue_is_empty)
+    with transaction() as session:
+        health.beat(session, health.SWEEP)
+    if found:
+        log.info("asked_again", work=[str(identifier) for identifier in found])
+
+
+def main() -> None:
+    logs.configure()
+    settings = get_settings()
+    with owned_signals():
+        log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
+        Clock(settings, Crew()).run()
+
+
+if __name__ == "__main__":
+    main()
