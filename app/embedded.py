@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +36,11 @@ LONGEST_SOCKET_FOLDER = 85
 PORT = 5432
 """Only a part of the socket's name; given everywhere, since Postgres and its clients obey ``PGPORT``."""
 
+SERVERS = ("postgres", "initdb", "valkey-server")
+"""As the system lists them."""
+
 FINISHING_WITHIN = 20.0
-"""Seconds that the servers of a killed process get to close their data before a new start gives up."""
+"""Seconds that the servers of a killed process get to close their data before they are killed too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +138,54 @@ def _held(data: Path) -> Iterator[int]:
 
 
 def _take_over(lock: int, data: Path) -> None:
-    """Wait for the servers of a process that was killed; they close their files and end."""
-    deadline = time.monotonic() + FINISHING_WITHIN
+    """Wait for the servers of a process that was killed; they close their files and end.
+
+    One that hangs while it ends would keep every later start out: nobody but us may hold ``lock``, so such
+    servers are orphans, and both recover from SIGKILL.
+    """
+    if _locked_within(FINISHING_WITHIN, lock):
+        return
+    for orphan in _servers_holding(data / "servers.lock"):
+        with suppress(ProcessLookupError):
+            os.kill(orphan, signal.SIGKILL)
+    if not _locked_within(FINISHING_WITHIN, lock):
+        raise _in_use(data, "servers that do not end")
+
+
+def _servers_holding(file: Path) -> list[int]:
+    """The processes of Postgres and Valkey that have it open, where the system tells."""
+    return [
+        int(process.name)
+        for process in Path("/proc").glob("[0-9]*")
+        if _reads(process / "comm").strip() in SERVERS and _has_open(process, file)
+    ]
+
+
+def _reads(path: Path) -> str:
+    with suppress(OSError):
+        return path.read_text()
+    return ""
+
+
+def _runs_in(process: Path, folder: Path) -> bool:
+    with suppress(OSError):  # gone, or dead and not yet waited for
+        return (process / "cwd").readlink() == folder
+    return False
+
+
+def _has_open(process: Path, file: Path) -> bool:
+    with suppress(OSError):
+        return any(each.samefile(file) for each in (process / "fd").iterdir())
+    return False
+
+
+def _locked_within(seconds: float, lock: int) -> bool:
+    deadline = time.monotonic() + seconds
     while not _locked(lock):
         if time.monotonic() > deadline:
-            raise _in_use(data, "servers that do not end")
+            return False
         time.sleep(0.02)
+    return True
 
 
 def _locked(lock: int) -> bool:
@@ -300,7 +345,7 @@ def _remove_leavings(folder: Path, sockets: Path) -> None:
     pid_file = folder / "postmaster.pid"
     if pid_file.exists():
         process = pid_file.read_text().partition("\n")[0].strip()
-        if Path(f"/proc/{process}/cwd").resolve() == folder:
+        if _runs_in(Path("/proc", process), folder):
             raise _in_use(folder, f"the Postgres server {process}")
     for file in (pid_file, sockets / f".s.PGSQL.{PORT}", sockets / f".s.PGSQL.{PORT}.lock"):
         file.unlink(missing_ok=True)

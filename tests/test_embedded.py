@@ -144,6 +144,23 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
             assert client.lrange("jobs", 0, -1) == ["score"]
 
 
+def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "FINISHING_WITHIN", 0.5)
+    with owner(data) as (process, pids):
+        services = running_services(data)
+        assert services is not None
+        sql(services, "CREATE TABLE kept AS SELECT 7 AS value")
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        process.kill()
+        process.wait()
+        with embedded_services(data) as again:
+            assert not any(is_running(pid) for pid in pids)
+            assert sql(again, "SELECT value FROM kept") == ["7"]
+
+
 def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_another(data: Path) -> None:
     with owner(data) as (process, pids):
         services = running_services(data)
