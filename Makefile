@@ -1,8 +1,9 @@
 PORT ?= 8000
 DATA ?= ./.anoncup
+FAULTS ?= 200
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long check format pictures bench lock clean
+.PHONY: demo serve test test-long faults check format pictures bench lock clean
 
 demo: runtime
 	$(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
@@ -15,6 +16,10 @@ test: dev
 
 test-long: dev
 	$(BIN)/python -m pytest -m long
+
+# A contest in flight while everything under it breaks; SEED=… plays the same faults again.
+faults: dev
+	$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
 
 check: dev
 	$(BIN)/ruff format --check .

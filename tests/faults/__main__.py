@@ -18,12 +18,12 @@ import numpy as np
 
 from app.cli.running import use
 from app.db import engine
-from tests.board_facts import ORGANIZER
 from tests.faults import boards, oracles, stage
 from tests.faults.calls import Caller, Calls
 from tests.faults.canaries import Canaries
 from tests.faults.ground import Ground, ground
 from tests.faults.injuries import Injury, NothingThere, Undo, kinds
+from tests.faults.laws import laws
 from tests.faults.ledger import Ledger
 from tests.faults.people import Play, Reader
 
@@ -141,26 +141,11 @@ def look(ground: Ground, play: Play, happened: Happened, ledgers: list[Ledger]) 
         all_ended(ground, happened, ledgers)
         kept = []
         for ledger, callers in zip(ledgers, people, strict=True):
-            yield from laws(ledger, callers)
+            closes = ledger.slug == stage.PLANS[0].slug
+            yield from laws(ledger, callers, closes=closes)
             kept.append(boards.bytes_of(ledger, callers))
         yield from play.calls.wrong
         yield from again_from_nothing(ground, ledgers, people, kept)
-
-
-def laws(ledger: Ledger, callers: dict[str, Caller]) -> Iterator[str]:
-    organizer = callers[ORGANIZER]
-    ledger.rules = organizer.ask("GET", f"/competitions/{ledger.slug}/competition.toml").response.text
-    scorer = oracles.Scorer(ledger)
-    yield from oracles.once(ledger)
-    yield from oracles.judged(ledger, scorer, organizer)
-    yield from oracles.guessed(ledger)
-    yield from oracles.counted_exactly(ledger)
-    yield from oracles.turned_once(ledger, organizer, closes=ledger.slug == stage.PLANS[0].slug)
-    yield from oracles.published(ledger, organizer)
-    yield from oracles.reported(ledger)
-    facts, wrong = boards.facts_of(ledger, scorer, organizer)
-    yield from wrong
-    yield from boards.boards_differ(ledger, facts, callers)
 
 
 def again_from_nothing(

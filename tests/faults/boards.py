@@ -88,12 +88,10 @@ def audiences(ledger: Ledger) -> dict[str, str | None]:
 def boards_differ(ledger: Ledger, facts: Facts, callers: dict[str, Caller]) -> Iterator[str]:
     for viewer in audiences(ledger):
         for which in BOARDS:
-            found = callers[viewer].ask("GET", f"/competitions/{ledger.slug}/boards/{which}").json()
-            if not same(shown(which, found), expected(which, facts, viewer)):
-                yield (
-                    f"{ledger.slug}: the {which} board of {viewer} is {shown(which, found)}, "
-                    f"not {expected(which, facts, viewer)}"
-                )
+            answer = callers[viewer].ask("GET", f"/competitions/{ledger.slug}/boards/{which}")
+            found, due = shown(which, answer.json()), expected(which, facts, viewer)
+            if not same(found, due):
+                yield f"{ledger.slug}: the {which} board of {viewer} is {found}, not {due}"
 
 
 def shown(which: str, found: dict[str, Any]) -> Any:

@@ -72,6 +72,8 @@ class Ground:
             known.pop(name, None)
         return known | {
             "TMPDIR": str(self.folder / "tmp"),
+            "ANONCUP_STORE": str(self.store),
+            "ANONCUP_GRACE_S": "15",
             "ANONCUP_LEASE_S": "4",
             "ANONCUP_SWEEP_EVERY_S": "1",
             "PYTHONUNBUFFERED": "1",
@@ -251,7 +253,6 @@ def ground(*, keep_folder: bool = False) -> Iterator[Ground]:
     made = Ground(folder, free_port())
     try:
         made.store.mkdir()
-        (made.data / "blobs").symlink_to(made.store)
         yield made
     finally:
         made.end()

@@ -125,7 +125,7 @@ def guess(team: str, seed: int, victim: Upload, *, target_id: str) -> Upload:
     right = even[rng.random(len(even)) < rng.random() * 0.8]
     said[right] = victim.rows[right]
     wrong = np.arange(1, len(said), 2)[:5]
-    said[wrong] = (victim.rows[wrong] + 1) % ROWS
+    said[wrong] = (victim.rows[wrong] + 1) % len(said)
     commitment = victim.receipt["commitment"] if victim.receipt else None
     path = f"/targets/{target_id}/guesses"
     return Upload("guess", team, path, {"guess": guess_csv(said)}, said, target=commitment)

@@ -89,7 +89,7 @@ def once(ledger: Ledger) -> Iterator[str]:
     for kind, table in kinds:
         with transaction() as session:
             query = select(table.idempotency_key, table.id).where(table.competition_id == row.id)
-            stored = session.execute(query).tuples().all()
+            stored = session.execute(query).all()
         by_key, ids = Counter(key for key, _ in stored), dict(stored)
         known = {upload.key: upload for upload in ledger.sent(kind)}
         yield from (f"{kind} {key} is there {n} times" for key, n in by_key.items() if n > 1)
@@ -263,7 +263,7 @@ def published(ledger: Ledger, caller: Caller) -> Iterator[str]:
     row = row_of(ledger.slug)
     with transaction() as session:
         named = select(Target.name, Target.id).where(Target.competition_id == row.id)
-        ids = dict(session.execute(named).tuples().all())
+        ids = dict(session.execute(named).all())
     for entry in manifest["targets"]:
         for name, digest in entry["files"].items():
             answer = caller.ask("GET", f"/targets/{ids[entry['name']]}/data/{name}")
