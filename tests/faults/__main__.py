@@ -10,11 +10,12 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
+import psutil
 
 from app.cli.running import use
 from app.db import engine
@@ -31,7 +32,7 @@ BETWEEN_S = (0.3, 5.0)
 BREATHE_EVERY = 8
 """After so many faults the service must come back by itself, before the next."""
 SETTLES_WITHIN_S = 600.0
-PIECE = 1 << 20
+TURNS_BROKEN_OFF = 6
 
 
 @dataclass
@@ -78,7 +79,19 @@ def wait(ground: Ground, happened: Happened, seconds: float) -> None:
     while time.monotonic() < deadline:
         happened.undo()
         ground.keep()
+        break_off_a_turn(ground, happened)
         time.sleep(0.05)
+
+
+def break_off_a_turn(ground: Ground, happened: Happened) -> None:
+    """What writes targets and opens secrets runs for a moment only: it is waited for, and killed at once."""
+    name = "kill -9 turning child"
+    for child in ground.processes().get("turning child", []):
+        if happened.kinds[name] < TURNS_BROKEN_OFF:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+                happened.kinds[name] += 1
+                happened.note(f"SIGKILL turning child {child.pid}")
 
 
 def breathe(ground: Ground, happened: Happened) -> None:

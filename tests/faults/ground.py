@@ -32,9 +32,8 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("valkey", "valkey-server"),
     ("scoring child", "workers.scorer"),
     ("web", "uvicorn"),
-    ("clock", "workers.main beat"),
     ("clock", "workers.clock"),
-    ("clock", "scheduler"),
+    ("turning child", "workers.turning"),
     ("worker", "workers.main worker"),
 )
 """A role, and what the command line of its process has in it; the first that fits."""
