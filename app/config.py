@@ -31,6 +31,12 @@ class Settings(BaseSettings):
     """The largest request; each file has the competition's own, smaller limit."""
     grace_s: int = 120
     """How long after its entrance an upload's body may end and still count for the deadline before it."""
+    uploads_at_once: int = 16
+    """How many uploads one web process reads at a time, each team's one after the other."""
+    parsed_mb: int = 64
+    """How much of them it has in memory at a time; of a single larger one, all."""
+    upload_patience_s: float = 60
+    """How long an upload waits for either, unread, before it is answered 503."""
     secure_cookies: bool = False
     """Set where the service is reached by https."""
 

@@ -60,9 +60,10 @@ class TooMany(DomainError):
 
 
 class Unavailable(DomainError):
-    """A part the service needs cannot be reached right now."""
+    """A part the service needs cannot be reached right now; ``retry_after`` seconds from now it may be."""
 
     code = "unavailable"
+    retry_after = 10
 
 
 class InvalidCompetition(DomainError):

@@ -31,6 +31,8 @@ from app.api import (
 from app.api.documentation import document
 from app.config import get_settings
 from app.http import live, problems
+from app.http.admission import Admission
+from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
@@ -62,6 +64,7 @@ RESOURCES = (
 def served_app() -> FastAPI:
     """The application as a process of its own serves it."""
     logs.configure()
+    spool_to(get_settings().data / "incoming")
     app = create_app()
     # What is loaded now stays: a full collection in the middle of a request need not walk over all of it.
     gc.collect()
@@ -81,6 +84,7 @@ def create_app() -> FastAPI:
         generate_unique_id_function=document.operation_name,
     )
     app.state.live = live.Live()
+    app.state.admission = Admission(get_settings())
     app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)

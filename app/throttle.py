@@ -14,16 +14,14 @@ from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
-import redis
 import structlog
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from app.config import get_settings
 from app.errors import NotSignedIn, TooMany, WrongCredential
+from app.redis_client import UNREACHABLE, pool_at
 
 log = structlog.get_logger(__name__)
 
@@ -31,12 +29,6 @@ WRONG = (NotSignedIn, WrongCredential)
 PER_ACCOUNT = RateLimitItemPerMinute(10, 15, "throttle")
 PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
 KNOWN_FOR_S = 90 * 24 * 3600
-PATIENCE_S = 0.5
-"""How long a sign-in waits for a Redis that does not answer."""
-
-UNREACHABLE = (redis.RedisError, OSError, ValueError)
-"""What a Redis that is away raises, or a URL that names none."""
-
 Counter = tuple[RateLimitItem, str]
 
 
@@ -141,19 +133,7 @@ def storage() -> RedisStorage:
 
 @lru_cache(maxsize=1)
 def storage_at(url: str) -> RedisStorage:
-    """A connection that rather gives up than waits; tried once more if a restart of Redis cut it."""
-    pool = redis.ConnectionPool.from_url(
-        redis_py_url(url),
-        socket_connect_timeout=PATIENCE_S,
-        socket_timeout=PATIENCE_S,
-        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-    )
-    return RedisStorage("redis://", connection_pool=pool, key_prefix="anoncup")
-
-
-def redis_py_url(url: str) -> str:
-    """Celery's spelling of a socket's URL in the client library's."""
-    return url.replace("redis+socket://", "unix://", 1).replace("virtual_host=", "db=", 1)
+    return RedisStorage("redis://", connection_pool=pool_at(url), key_prefix="anoncup")
 
 
 def unreachable(problem: Exception) -> None:

@@ -11,16 +11,31 @@ from typing import Any
 import httpx2
 from anyio import to_thread
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from starlette.types import ASGIApp, Message
+from fastapi import FastAPI
+from starlette.types import Message
 
-PATIENCE_S = 60
+from app.main import create_app
+from tests.patience import PATIENCE_S
+
+
+@dataclass
+class Process:
+    """An application with an event loop of its own: a web process, as far as it can tell."""
+
+    app: FastAPI
+    portal: BlockingPortal
+
+
+@contextmanager
+def process(app: FastAPI | None = None) -> Iterator[Process]:
+    with start_blocking_portal() as portal:
+        yield Process(app or create_app(), portal)
 
 
 @dataclass
 class Sending:
-    """One request to an application of its own: a web process of its own, as far as it can tell."""
+    """One request."""
 
-    portal: BlockingPortal
     body: bytes
     messages: "queue.Queue[Message]" = field(default_factory=queue.Queue)
     answers: list[Message] = field(default_factory=list)
@@ -74,7 +89,7 @@ class Sending:
 
 
 @contextmanager
-def sending(app: ASGIApp, path: str, *, token: str, files: dict[str, bytes]) -> Iterator[Sending]:
+def sending(web: Process, path: str, *, token: str, files: dict[str, bytes]) -> Iterator[Sending]:
     """A multipart request to ``path``, of which nothing but the head is sent at first."""
     parts = {name: (f"{name}.csv", content) for name, content in files.items()}
     request = httpx2.Request("POST", f"http://testserver{path}", files=parts)
@@ -94,11 +109,10 @@ def sending(app: ASGIApp, path: str, *, token: str, files: dict[str, bytes]) -> 
         "server": ("testserver", 80),
         "state": {},
     }
-    with start_blocking_portal() as portal:
-        made = Sending(portal, request.read())
-        made.done = portal.start_task_soon(app, scope, made.receive, made.send)
-        try:
-            yield made
-        finally:
-            made.messages.put({"type": "http.disconnect"})
-            made.answered()
+    made = Sending(request.read())
+    made.done = web.portal.start_task_soon(web.app, scope, made.receive, made.send)
+    try:
+        yield made
+    finally:
+        made.messages.put({"type": "http.disconnect"})
+        made.answered()

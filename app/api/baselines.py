@@ -6,13 +6,13 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
 from app.config import Settings
 from app.errors import InvalidInput
-from app.http.dependencies import AppSettings, Parts, SignedIn
-from app.http.taking_in import release_of
+from app.http.bodies import Parts
+from app.http.dependencies import AppSettings, SignedIn
+from app.http.taking_in import admission, release_of
 from app.scoring.tracks import TRACKS
 from app.services import baselines, competitions, uploads
 from app.services.accounts import Principal
@@ -47,8 +47,8 @@ async def add_baseline(
     request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
 ) -> BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
-    async with release_of(request, at) as sent:
-        return await run_in_threadpool(taken_in, principal, at, sent, settings)
+    async with release_of(request, principal, at) as sent:
+        return await admission(request).in_thread(taken_in, principal, at, sent, settings)
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> BaselineReceipt:

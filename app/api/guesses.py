@@ -6,12 +6,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
-from starlette.concurrency import run_in_threadpool
 
 from app.db.models import Guess, State
-from app.http.dependencies import IdempotencyKey, Parts, SignedIn
+from app.http.bodies import Parts
+from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.http.taking_in import received
+from app.http.taking_in import admission, received
 from app.scoring.files import GUESS
 from app.services import guesses, uploads
 from app.services.accounts import Principal
@@ -74,8 +74,8 @@ async def create_guess(
 
     What counts for a deadline is when the request entered, which the receipt shows.
     """
-    async with received(request, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
-        return receipt(await run_in_threadpool(taken_in, principal, at, sent))
+    async with received(request, principal, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
+        return receipt(await admission(request).in_thread(taken_in, principal, at, sent))
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts) -> Guess:

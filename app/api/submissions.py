@@ -8,13 +8,12 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
-from starlette.concurrency import run_in_threadpool
 
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
-from app.http.taking_in import release_of, taken_in
+from app.http.taking_in import admission, release_of, taken_in
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.storage import store
@@ -129,8 +128,8 @@ async def create_submission(
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.
     """
-    async with release_of(request, at) as sent:
-        return receipt(await run_in_threadpool(taken_in, principal, at, sent, settings))
+    async with release_of(request, principal, at) as sent:
+        return receipt(await admission(request).in_thread(taken_in, principal, at, sent, settings))
 
 
 def receipt(made: submissions.Receipt) -> Receipt:

@@ -75,7 +75,7 @@ def on_domain_error(_: Request, error: Exception) -> Response:
         listed = [asdict(entry) for entry in error.problems]
         return problem(422, error.code, error.detail, errors=listed, total=error.total)
     answer = problem(status_of(error), error.code, error.detail)
-    if isinstance(error, errors.TooMany):
+    if isinstance(error, errors.TooMany | errors.Unavailable):
         answer.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.NotSignedIn):
         answer.headers["WWW-Authenticate"] = "Bearer"
@@ -111,10 +111,11 @@ def methods_of(request: Request) -> set[str]:
     return set().union(*found)
 
 
-def on_database_error(_: Request, error: Exception) -> Response:
+def on_database_error(request: Request, error: Exception) -> Response:
     """The database went away under a request; the client may try again."""
     log.error("database_error", kind=type(error).__name__)
-    return problem(503, "database_unavailable", "the database cannot be reached right now")
+    unavailable = errors.Unavailable("the database cannot be reached right now", code="database_unavailable")
+    return on_domain_error(request, unavailable)
 
 
 def on_broken_off(_: Request, __: Exception) -> Response:

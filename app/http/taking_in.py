@@ -1,4 +1,7 @@
-"""A release on its way in, the same for programs and pages: its parts are read, then it is accepted."""
+"""An upload on its way in, the same for programs and pages.
+
+It waits for its turn, its body goes to the disk, and where there is room in memory it is read and accepted.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -7,8 +10,9 @@ from fastapi import Request
 
 from app.config import Settings
 from app.db.models import Attempt
+from app.http.admission import Admission
 from app.http.attempts import counted
-from app.http.dependencies import Parts, multipart
+from app.http.bodies import Parts, multipart
 from app.scoring.tracks import TRACKS
 from app.services import competitions, submissions, uploads
 from app.services.accounts import Principal
@@ -19,19 +23,35 @@ from app.transaction import transaction
 
 @asynccontextmanager
 async def received(
-    request: Request, attempt: Attempt | None, *, names: set[str], file_mb: int
+    request: Request, principal: Principal, attempt: Attempt | None, *, names: set[str], file_mb: int
 ) -> AsyncIterator[Parts]:
-    """The parts of an upload, read only after it is clear that its sender may send it now."""
-    async with counted(attempt):
-        yield await multipart(request, names=names, file_mb=file_mb)
+    """The parts of an upload, read only after it is clear that its sender may send it now.
+
+    What is done with them belongs into one of the threads of ``admission``.
+    """
+    doors = admission(request)
+    whose = f"team:{attempt.team_id}" if attempt else f"user:{principal.user_id}"
+    async with (
+        counted(attempt),
+        doors.place(whose),
+        multipart(request, names=names, file_mb=file_mb) as sent,
+        doors.parsing(sent.size),
+    ):
+        yield sent
+
+
+def admission(request: Request) -> Admission:
+    found: Admission = request.app.state.admission
+    return found
 
 
 @asynccontextmanager
-async def release_of(request: Request, at: Entrance) -> AsyncIterator[Parts]:
+async def release_of(request: Request, principal: Principal, at: Entrance) -> AsyncIterator[Parts]:
     """The parts of a release."""
     competition = competitions.read_file(at.file)
     names = {*TRACKS[competition.track].files, "secret"}
-    async with received(request, at.attempt, names=names, file_mb=competition.limits.file_mb) as sent:
+    file_mb = competition.limits.file_mb
+    async with received(request, principal, at.attempt, names=names, file_mb=file_mb) as sent:
         yield sent
 
 

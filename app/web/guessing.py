@@ -7,8 +7,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.errors import Conflict, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
-from app.http.dependencies import Parts, SignedIn
-from app.http.taking_in import received
+from app.http.bodies import Parts
+from app.http.dependencies import SignedIn
+from app.http.taking_in import admission, received
 from app.scoring.files import GUESS
 from app.services import guesses
 from app.services.accounts import Principal
@@ -40,8 +41,8 @@ async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Respo
     """Say which row of the original each row of the target came from."""
     try:
         at = await run_in_threadpool(entrance, principal, target_id)
-        async with received(request, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
-            await run_in_threadpool(take_in, principal, at, sent)
+        async with received(request, principal, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
+            await admission(request).in_thread(take_in, principal, at, sent)
     except SHOWN as problem:
         return await run_in_threadpool(target_page, request, principal, target_id, problem)
     return see(f"/targets/{target_id}", done="guessed")

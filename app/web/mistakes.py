@@ -17,6 +17,8 @@ DIRECTIONS = ("original_row", "anonymized_row")
 INDEX = ("", "index", "Unnamed: 0")
 """What the column of a data frame's row labels is called."""
 HEAD = 64 * 1024
+LOOKED_AT = 8 << 20
+"""How much of a file is looked at: a table's header, and a secret as long as any that is read."""
 NAMED = 8
 """How many columns are named."""
 

@@ -17,7 +17,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound, NotSignedIn, TooMany
+from app.errors import (
+    DomainError,
+    InvalidCompetition,
+    InvalidInput,
+    NotFound,
+    NotSignedIn,
+    TooMany,
+    Unavailable,
+)
 from app.http import problems
 from app.http.dependencies import signed_in_or_not
 from app.http.problems import status_of
@@ -86,8 +94,8 @@ def again(
 
 
 def waiting(problem: DomainError, answer: HTMLResponse) -> HTMLResponse:
-    """The answer, which says when to come back if there were too many tries."""
-    if isinstance(problem, TooMany):
+    """The answer, which says when to come back if there were too many tries, or too many at once."""
+    if isinstance(problem, TooMany | Unavailable):
         answer.headers["Retry-After"] = str(problem.retry_after)
     return answer
 

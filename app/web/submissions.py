@@ -29,10 +29,11 @@ from app.errors import (
     TooMany,
     Unavailable,
 )
-from app.http.dependencies import AppSettings, Parts, SignedIn
+from app.http.bodies import Parts
+from app.http.dependencies import AppSettings, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
-from app.http.taking_in import release_of, taken_in
+from app.http.taking_in import admission, release_of, taken_in
 from app.scoring.files import SECRET
 from app.services import competitions, marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
@@ -42,7 +43,7 @@ from app.services.uploads import Entrance
 from app.transaction import transaction
 from app.web import words
 from app.web.frame import Frame, frame_of
-from app.web.mistakes import Found, mistakes_of
+from app.web.mistakes import LOOKED_AT, Found, mistakes_of
 from app.web.receiving import SECRET_SAMPLES, Part, check_words, checks_of, fields_of, parts_of
 from app.web.rows import lines_of, rows_as_seen, taking
 from app.web.site import PageRoute, page, said_of, see, waiting
@@ -178,10 +179,13 @@ async def submit(
     files: Mapping[str, bytes] = {}
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
-        async with form_of(request, at) as sent:
-            comment, files = sent.texts.get("comment", ""), sent.files
-            require_files(at, sent)
-            identifier = await run_in_threadpool(kept, principal, at, sent, settings)
+        async with form_of(request, principal, at) as sent:
+            comment = sent.texts.get("comment", "")
+            try:
+                identifier = await admission(request).in_thread(kept, principal, at, sent, settings)
+            except InvalidUpload:
+                files = await run_in_threadpool(beginnings, sent)
+                raise
     except REFUSALS as problem:
         refused = Refused(problem, comment, key, files)
         return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
@@ -195,11 +199,11 @@ def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
 
 
 @asynccontextmanager
-async def form_of(request: Request, at: Entrance) -> AsyncIterator[Parts]:
+async def form_of(request: Request, principal: Principal, at: Entrance) -> AsyncIterator[Parts]:
     """The files that were chosen; a browser sends an empty one for a field that was left."""
     try:
-        async with release_of(request, at) as sent:
-            files = {name: content for name, content in sent.files.items() if content}
+        async with release_of(request, principal, at) as sent:
+            files = {name: part for name, part in sent.files.items() if part.size}
             yield Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
     except HTTPException as problem:  # what the server's own reader of forms and bodies says
         if problem.status_code == 413:
@@ -215,7 +219,13 @@ def require_files(at: Entrance, sent: Parts) -> None:
         raise InvalidUpload(missing)
 
 
+def beginnings(sent: Parts) -> dict[str, bytes]:
+    """As much of each file as the common mistakes are looked for in."""
+    return {name: sent.beginning(name, LOOKED_AT) for name in sent.files}
+
+
 def kept(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> UUID:
+    require_files(at, sent)
     return taken_in(principal, at, sent, settings).submission.id
 
 

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
 
-from app import throttle
+from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.main import create_app
@@ -258,7 +258,7 @@ def test_without_redis_people_still_sign_in(
 
 def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes the connection and says nothing: one try waits for it once, and not for long."""
-    assert throttle.PATIENCE_S <= 0.5
+    assert redis_client.PATIENCE_S <= 0.5
     with ThreadPoolExecutor(1) as pool, socket.create_server(("127.0.0.1", 0)) as silent:
         silent.setblocking(False)
         with redis_at(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", monkeypatch):
@@ -288,7 +288,7 @@ def test_connections_that_were_cut_are_made_again(rei: None) -> None:
     ],
 )
 def test_the_url_of_the_queue_is_the_url_of_the_throttle(given: str, wanted: str) -> None:
-    assert throttle.redis_py_url(given) == wanted
+    assert redis_client.redis_py_url(given) == wanted
 
 
 def test_a_huge_name_is_refused_before_it_costs_anything(

@@ -10,12 +10,11 @@ from sqlalchemy import select, update
 
 from app.config import Settings
 from app.db.models import Attempt, Guess, Submission
-from app.main import create_app
 from app.services import attempts, uploads
 from app.transaction import transaction
 from tests.arena import noisy_release
 from tests.contest import Contest, competition_row, judge_everything, turn
-from tests.sending import Sending, sending
+from tests.sending import Sending, process, sending
 from tests.services.test_turning import accept, acts, member, score, targets
 
 
@@ -29,7 +28,8 @@ def uploading(contest: Contest, team: str, *, seed: int = 1) -> Iterator[Sending
     """A release that has entered, and of whose body the first half has come."""
     table, secret = noisy_release(seed, contest.arena.table)
     path, token = f"/api/v1{contest.path}/submissions", contest.arena.team(team)
-    with sending(create_app(), path, token=token, files={"anonymized": table, "secret": secret}) as sent:
+    files = {"anonymized": table, "secret": secret}
+    with process() as web, sending(web, path, token=token, files=files) as sent:
         sent.entered()
         sent.piece(len(sent.body) // 2)
         yield sent
@@ -38,7 +38,7 @@ def uploading(contest: Contest, team: str, *, seed: int = 1) -> Iterator[Sending
 @contextmanager
 def guessing(contest: Contest, team: str, target: str, content: bytes) -> Iterator[Sending]:
     path, token = f"/api/v1/targets/{target}/guesses", contest.arena.team(team)
-    with sending(create_app(), path, token=token, files={"guess": content}) as sent:
+    with process() as web, sending(web, path, token=token, files={"guess": content}) as sent:
         sent.entered()
         yield sent
 

@@ -69,7 +69,7 @@ NEW_NAME = ("name_length", "name_characters")
 UPLOAD: Answers = {
     403: ("not_in_a_team", "disqualified"),
     429: ("quota_used_up",),
-    503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "unavailable"),
+    503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "unavailable", "busy"),
 }
 
 BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
@@ -166,7 +166,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
             404: ("file_lost",),
             409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
             422: ("comment", *NEW_NAME),
-            503: ("storage_unavailable", "file_damaged", "sealing_unavailable"),
+            503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "busy"),
         },
     ),
     "remove_baseline": (ORGANIZER, {404: ("no_such_baseline",)}),

@@ -57,7 +57,7 @@ HEADERS: Mapping[str, Json] = {
     "Retry-After": {"description": "seconds to wait", "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}},
 }
-OF_ERRORS = {401: "WWW-Authenticate", 429: "Retry-After"}
+OF_ERRORS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 IF_NONE_MATCH: Json = {
     "name": "If-None-Match",
     "in": "header",

@@ -5,6 +5,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This board is not open to you yet.",
         "ja": "このボードはまだ公開されていません。",
     },
+    "problem_busy": {
+        "en": "Many uploads are being taken in right now. Send it again in a moment; this attempt does not count.",
+        "ja": "現在、多くの提出を受け付けています。少し待ってから、もう一度送信してください（送信回数には数えられません）。",
+    },
     "problem_comment": {
         "en": "A comment is text of at most 1,000 characters.",
         "ja": "コメントは 1,000 文字以内のテキストにしてください。",

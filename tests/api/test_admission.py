@@ -1,0 +1,199 @@
+"""How much is taken in at a time: one upload of a team, a few in all, so many bytes; others wait unread."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import func, select
+from starlette.datastructures import UploadFile
+
+from app import turns
+from app.config import Settings, get_settings
+from app.db.models import Attempt
+from app.http.admission import Admission
+from app.services import uploads
+from app.transaction import transaction
+from tests.arena import Arena, competition_file, noisy_release
+from tests.patience import eventually
+from tests.sending import Process, Sending, process, sending
+
+
+@contextmanager
+def limited(**settings: Any) -> Iterator[Process]:
+    """A web process with limits of its own."""
+    with process() as web:
+        web.app.state.admission = Admission(get_settings().model_copy(update=settings))
+        yield web
+
+
+@contextmanager
+def uploading(web: Process, arena: Arena, team: str, *, seed: int = 1) -> Iterator[Sending]:
+    table, secret = noisy_release(seed, arena.table)
+    files = {"anonymized": table, "secret": secret}
+    path = f"/api/v1/competitions/{arena.slug}/submissions"
+    with sending(web, path, token=arena.team(team), files=files) as sent:
+        yield sent
+
+
+def attempts() -> int:
+    with transaction() as session:
+        return session.scalars(select(func.count()).select_from(Attempt)).one()
+
+
+def test_a_teams_uploads_are_read_one_after_the_other_and_other_teams_beside_them(arena: Arena) -> None:
+    with process() as web, uploading(web, arena, "red") as first:
+        first.entered()
+        with uploading(web, arena, "red", seed=2) as second, uploading(web, arena, "blue") as other:
+            assert eventually(lambda: attempts() == 3)
+            other.entered()
+            assert other.finish().status == 202
+            assert second.asked.empty()
+            assert first.finish().status == 202
+            second.entered()
+            assert second.finish().status == 202
+        assert web.app.state.admission.turns == {}
+
+
+def test_a_teams_uploads_take_turns_in_several_processes(arena: Arena) -> None:
+    with process() as web, uploading(web, arena, "red") as first:
+        first.entered()
+        with process() as other, uploading(other, arena, "red", seed=2) as second:
+            assert eventually(lambda: attempts() == 2)
+            assert second.asked.empty()
+            assert first.finish().status == 202
+            second.entered()
+            assert second.finish().status == 202
+
+
+def test_who_waits_too_long_is_told_when_to_come_again_and_loses_no_attempt(arena: Arena) -> None:
+    with process() as web, uploading(web, arena, "red") as first:
+        first.entered()
+        with limited(upload_patience_s=0) as other, uploading(other, arena, "red", seed=2) as second:
+            assert second.answered().told == (503, "busy")
+            assert int(second.header("retry-after")) > 0
+            assert second.asked.empty()
+        assert attempts() == 1
+        assert first.finish().status == 202
+
+
+def test_a_few_places_are_there_for_all_teams(arena: Arena) -> None:
+    with limited(uploads_at_once=1) as web, uploading(web, arena, "red") as first:
+        first.entered()
+        with uploading(web, arena, "blue") as second:
+            assert eventually(lambda: attempts() == 2)
+            assert second.asked.empty()
+            first.break_off()
+            second.entered()
+            assert second.finish().status == 202
+
+
+def test_so_many_bytes_are_parsed_at_a_time(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for nothing each is parsed alone."""
+    read, inside, most = uploads.read_upload, [0], [0]
+
+    def watched(*arguments: Any, **named: Any) -> uploads.Upload:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        try:
+            return read(*arguments, **named)
+        finally:
+            inside[0] -= 1
+
+    monkeypatch.setattr(uploads, "read_upload", watched)
+    teams = [f"team {number}" for number in range(6)]
+    with limited(parsed_mb=0) as web, ExitStack() as under_way:
+        sent = [under_way.enter_context(uploading(web, arena, team)) for team in teams]
+        for one in sent:
+            one.entered()
+            one.messages.put({"type": "http.request", "body": one.body, "more_body": False})
+        assert [one.answered().status for one in sent] == [202] * 6
+        assert web.app.state.admission.room.used == 0
+    assert most == [1]
+
+
+def test_a_large_file_waits_on_the_disk_without_a_name_and_is_gone_after_the_request(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with process() as web, uploading(web, arena, "red") as sent:
+        sent.body = sent.body.replace(b"\r\n\r\n", b"\r\n\r\n" + b"x" * 3_000_000, 1)
+        sent.entered()
+        sent.piece(2_500_000)
+        sent.entered()
+        assert held_open(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        assert sent.finish().status == 422
+        assert not held_open(tmp_path)
+
+
+def held_open(folder: Path) -> bool:
+    """Whether this process has a file in the folder open, with a name or without."""
+    found = []
+    for handle in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            found.append(os.readlink(handle))
+    return any(name.startswith(str(folder)) for name in found)
+
+
+def test_a_disk_that_is_full_while_a_body_comes_costs_no_attempt(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with process() as web, uploading(web, arena, "red") as sent:
+        monkeypatch.setattr(UploadFile, "write", full)
+        sent.piece(len(sent.body) // 2)
+        assert sent.finish().told == (503, "storage_unavailable")
+    assert attempts() == 0
+
+
+def test_of_a_file_that_is_too_large_no_more_than_the_limit_is_kept(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena = Arena.opened(client, file=competition_file(more="[limits]\nfile_mb = 1"))
+    kept, write = [0], UploadFile.write
+
+    async def counted(file: UploadFile, content: bytes) -> None:
+        kept[0] += len(content)
+        await write(file, content)
+
+    monkeypatch.setattr(UploadFile, "write", counted)
+    with process() as web, uploading(web, arena, "red") as sent:
+        sent.body = sent.body.replace(b"\r\n\r\n", b"\r\n\r\n" + b"x" * 5_000_000, 1)
+        while len(sent.body) > 64 * 1024:
+            sent.piece(64 * 1024)
+        assert sent.finish().told == (413, "too_large")
+    assert kept[0] < 1.1 * 2**20
+
+
+def test_without_redis_each_process_keeps_its_own_turns(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena.team("red")
+    away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
+    monkeypatch.setattr(turns, "get_settings", lambda: away)
+    with process() as web, uploading(web, arena, "red") as first:
+        first.entered()
+        with uploading(web, arena, "red", seed=2) as second:
+            assert eventually(lambda: attempts() == 2)
+            assert second.asked.empty()
+            assert first.finish().status == 202
+            second.entered()
+            assert second.finish().status == 202
+
+
+def test_a_turn_is_held_by_one_and_freed_when_its_process_is_gone(settings: Settings) -> None:
+    assert turns.take("red", "a")
+    assert not turns.take("red", "b")
+    turns.end("red", "b")
+    turns.extend("red", "b")
+    assert not turns.take("red", "b")
+    assert 0 < turns.client().ttl(turns.key("red")) <= turns.LIFE_S
+    turns.end("red", "a")
+    assert turns.take("red", "b")
