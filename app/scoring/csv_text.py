@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from app.errors import LISTED, InvalidUpload, Problem
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
+from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-NOT_JAPANESE = re.compile("[\ufffd\ue000-\uf8ff\x80\xa0]")
-"""What Python's CP932 makes of bytes that no Japanese text has."""
 CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
 
 
@@ -53,16 +52,17 @@ def table_csv(table: pd.DataFrame) -> bytes:
 
 
 def decoded(content: bytes, file: str) -> tuple[str, list[Remark]]:
-    """The file's text: UTF-8 with or without BOM, else CP932, which is said."""
+    """The file's text: UTF-8 with or without BOM, else Japanese in CP932, which is said."""
     try:
         return content.decode("utf-8-sig"), []
-    except UnicodeDecodeError as problem:
-        failed_at = problem.start
-    text = content.decode("cp932", errors="replace")
-    if NOT_JAPANESE.search(text):
-        row = content.count(b"\n", 0, failed_at) or None
-        message = "the text is neither UTF-8 nor Shift_JIS (CP932)"
-        raise InvalidUpload([Problem(file, row, None, "encoding", message)])
+    except UnicodeDecodeError:
+        pass
+    try:
+        text = from_shift_jis(content)
+    except NotShiftJis as problem:
+        row = content.count(b"\n", 0, problem.at) or None
+        message = "the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8"
+        raise InvalidUpload([Problem(file, row, None, "encoding", message)]) from None
     return text, [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
 
 

@@ -136,7 +136,7 @@ IN_FILES: dict[str, str] = {
     "control_character": "a NUL, line break or control character in a cell or file",
     "duplicate_customer": "a customer is listed twice",
     "duplicate_row": "a row number is used twice",
-    "encoding": "the text is neither UTF-8 nor Shift_JIS (CP932)",
+    "encoding": "the text is neither UTF-8 nor surely Shift_JIS (CP932)",
     "guess_header": "the first line of a guess is original_row",
     "header": "the header is not that of the original",
     "missing_file": "the request has no file of that name",

@@ -32,8 +32,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "この行番号は上の行ですでに使われています。",
     },
     "bad_encoding": {
-        "en": "The text is neither UTF-8 nor Shift_JIS (CP932).",
-        "ja": "文字コードが UTF-8 でも Shift_JIS（CP932）でもありません。",
+        "en": "The text is neither UTF-8 nor surely Shift_JIS (CP932). Save the file as UTF-8.",
+        "ja": "文字コードが UTF-8 ではなく、Shift_JIS（CP932）とも断定できません。UTF-8 で保存してください。",
     },
     "bad_encoding_request": {
         "en": "The names and texts of a form must be UTF-8.",

@@ -10,8 +10,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "ヘッダー行の列数は {found} です（{expected} 列が必要です）。",
     },
     "check_cp932": {
-        "en": "Not UTF-8: it will be read as Shift_JIS (CP932).",
-        "ja": "UTF-8 ではないため、Shift_JIS（CP932）として読み込まれます。",
+        "en": "Not UTF-8: it has to be Shift_JIS (CP932).",
+        "ja": "UTF-8 ではありません。Shift_JIS（CP932）である必要があります。",
     },
     "check_duplicate": {
         "en": "Row {row} repeats the row number {found}.",
