@@ -110,7 +110,7 @@ class Alive(BaseModel):
 
 
 class Ready(Alive):
-    """What an upload needs can be reached."""
+    """What an upload needs can be reached, and phases turn."""
 
     database: str = "ok"
     queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost")]
@@ -118,6 +118,7 @@ class Ready(Alive):
     last_sweep_s: Annotated[
         float | None, Field(description="seconds since lost work was last looked for; null: never")
     ]
+    clock_s: Annotated[float, Field(description="seconds since the clock last went round")]
 
 
 def healthz() -> Alive:
@@ -126,14 +127,16 @@ def healthz() -> Alive:
 
 
 def readyz() -> Ready:
-    """What an upload needs can be reached: the database; the queue may be away for a while."""
+    """What an upload needs can be reached, and the clock goes; the queue may be away for a while."""
     with transaction() as session:
         beats = health.heartbeats(session)
+    clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
     waiting = queue.depth()
     return Ready(
         queue="unreachable" if waiting is None else "ok",
         queue_depth=waiting,
         last_sweep_s=beats.get(health.SWEEP),
+        clock_s=clock_s,
     )
 
 

@@ -25,7 +25,7 @@ def transaction() -> Iterator[Session]:
             yield session
     except OperationalError as problem:
         if isinstance(problem.orig, LockNotAvailable):
-            raise Unavailable("somebody else holds what is needed", code="locked") from problem
+            raise Unavailable("somebody else holds what is needed") from problem
         raise Unavailable("the database cannot be reached", code=DATABASE_AWAY) from problem
     for job in session.info.pop(queue.JOBS, []):
         queue.publish(job)

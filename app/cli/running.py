@@ -57,7 +57,8 @@ def check_clock() -> None:
     """Whether any clock goes, by what it has left in the database."""
     require_services()
     with transaction() as session:
-        health.require_clock(session, stale_after_s=get_settings().clock_stale_s)
+        beats = health.heartbeats(session)
+    health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
 
 
 def require_services() -> None:

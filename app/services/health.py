@@ -38,9 +38,9 @@ def heartbeats(session: Session) -> dict[str, float]:
     return {task: float(seconds) for task, seconds in session.execute(select(Heartbeat.task, age))}
 
 
-def require_clock(session: Session, *, stale_after_s: float) -> float:
+def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
     """Seconds since the clock last went round; Unavailable if that is too long ago, or never was."""
-    age = heartbeats(session).get(TURN)
+    age = beats.get(TURN)
     if age is None:
         raise Unavailable("the clock has never run: no phase turns", code="clock_stale")
     if age > stale_after_s:

@@ -108,12 +108,15 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
 
 
 def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:
+    turn()
     assert client.get("/readyz").json()["last_sweep_s"] is None
     assert value(scraped(client), "anoncup_heartbeat_age_seconds", task="sweep") is None
     clock.sweep()
+    aged("turn", 12)
+    assert 12 <= client.get("/readyz").json()["clock_s"] < 30
     turn()
-    with transaction() as session:
-        session.execute(text("UPDATE heartbeats SET at = at - interval '60 s' WHERE task = 'sweep'"))
+    aged("sweep", 60)
+    turn()
     assert 60 <= client.get("/readyz").json()["last_sweep_s"] < 90
     clock.sweep()
     found = scraped(client)
@@ -121,6 +124,32 @@ def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:
         age = value(found, "anoncup_heartbeat_age_seconds", task=task)
         assert age is not None
         assert 0 <= age < 30
+
+
+def aged(task: str, seconds: float) -> None:
+    """As if the task had last run so long ago."""
+    earlier = text("UPDATE heartbeats SET at = at - make_interval(secs => :by) WHERE task = :task")
+    with transaction() as session:
+        session.execute(earlier, {"by": seconds, "task": task})
+
+
+def test_it_is_not_ready_before_the_clock_has_run_nor_when_it_stands_still(
+    client: TestClient, settings: Settings
+) -> None:
+    def told() -> tuple[int, str | None]:
+        answer = client.get("/readyz")
+        return answer.status_code, answer.json().get("code")
+
+    assert told() == (503, "clock_stale")
+    turn()
+    assert told() == (200, None)
+    aged("turn", settings.clock_stale_s)
+    assert told() == (503, "clock_stale")
+    assert client.get("/readyz").headers["content-type"] == "application/problem+json"
+    clock.sweep()
+    assert told() == (503, "clock_stale")
+    turn()
+    assert told() == (200, None)
 
 
 def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(
@@ -139,6 +168,7 @@ def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(
 
 
 def test_without_a_queue_it_is_ready_and_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    turn()
     monkeypatch.setattr(queue, "depth", lambda: None)
     answer = client.get("/readyz")
     assert answer.status_code == 200

@@ -18,7 +18,7 @@ from app.services import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
-from tests.contest import Contest
+from tests.contest import Contest, turn
 from tests.security.table import AREAS
 
 
@@ -219,6 +219,11 @@ def an_upload(stage: Stage) -> dict[str, Any]:
     return {"files": {"anonymized": ("a.csv", table), "secret": ("s.csv", secret)}}
 
 
+def a_beat(_: Stage) -> dict[str, Any]:
+    turn()
+    return {}
+
+
 CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     "POST /api/v1/signup": a_sign_up,
     "POST /api/v1/join": a_join,
@@ -259,6 +264,7 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
     },
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
     "POST /api/v1/competitions/{slug}/announcements": lambda _: {"json": {"text": {"en": "Hello"}}},
+    "GET /readyz": a_beat,
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},
 }
 """What a request that is allowed must carry to succeed; a refusal must come before it matters."""

@@ -8,6 +8,7 @@ ERRORS: dict[str, str] = {
     "board_not_open": "this board is not open to you",
     "busy": "many uploads are being taken in; try again in a moment",
     "changed_meanwhile": "the competition has changed while the request was read; send it again",
+    "clock_stale": "the clock stands still: no phase turns until it goes again",
     "column_in_both_roles": "a column is either a quasi-identifier or sensitive",
     "comment": "a comment is text of at most 1000 characters",
     "conflict": "the request does not fit the present state",

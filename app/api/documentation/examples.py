@@ -139,6 +139,7 @@ VALUES: Mapping[str, Json] = {
     "invite": "q3c1Jt2nUe0VbW8s",
     "ja": "締切を一日延ばします。",
     "last_sweep_s": 4.2,
+    "clock_s": 0.6,
     "left": 7,
     "limit": 10,
     "measures": {"mean_mae": 18.25},
