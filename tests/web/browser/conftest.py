@@ -2,13 +2,13 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.config import Settings
 from tests.e2e.stack import web
+from tests.web.browser.looking import WITHIN_MS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
@@ -19,14 +19,21 @@ def browser() -> Iterator[Browser]:
     # Not a Python package: a machine to which it cannot be added still runs all other tests.
     if CHROMIUM is None:
         pytest.skip("these tests need a chromium, chromium-browser or google-chrome on the PATH")
+    expect.set_options(timeout=WITHIN_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield started
         started.close()
 
 
-@pytest.fixture
-def site(settings: Settings, tmp_path: Path) -> Iterator[str]:
-    """The address of a web server over the test's own database."""
-    with web(tmp_path) as url:
+@pytest.fixture(scope="session")
+def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a web server; it keeps nothing between requests that the database does not say."""
+    with web(tmp_path_factory.mktemp("web")) as url:
         yield url
+
+
+@pytest.fixture
+def site(server: str, settings: Settings) -> str:
+    """The server over an empty database."""
+    return server

@@ -1,7 +1,6 @@
 """Somebody who uses the pages: finds a control by what it says, in their language, and presses it."""
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,10 +9,10 @@ from typing import Any, Literal
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
 from app.web import words
+from tests.patience import eventually
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 
 Control = Literal["button", "link", "radio", "checkbox", "combobox"]
-WITHIN_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class Person:
     def sees(self, key: str, *, within: Locator | None = None, **parts: object) -> None:
         text = self.word(key, **parts)
         found = (within or self.page.locator("main")).get_by_text(text)
-        expect(found.filter(visible=True).first).to_be_visible(timeout=WITHIN_MS)
+        expect(found.filter(visible=True).first).to_be_visible()
 
     def finds_no_fault(self) -> None:
         """The page as it stands is sound; what it holds is kept, to be searched for secrets."""
@@ -103,11 +102,13 @@ class Person:
 
     def waits_for(self, wanted: Locator) -> None:
         """Load the page again until it shows what is awaited, as people do."""
-        until = time.monotonic() + WITHIN_MS / 1000
-        while not wanted.first.is_visible():
-            assert time.monotonic() < until, f"{self.page.url} does not show {wanted}"
+
+        def shows() -> bool:
             self.page.wait_for_timeout(250)
             self.page.reload()
+            return wanted.first.is_visible()
+
+        assert wanted.first.is_visible() or eventually(shows), f"{self.page.url} does not show {wanted}"
         self.finds_no_fault()
 
     @contextmanager
@@ -128,7 +129,6 @@ def somebody(browser: Browser, url: str, look: Look) -> Iterator[Person]:
     seen = looking(browser, url, language=look.language, size=look.size, touch=look.touch)
     with seen as looker:
         person = Person(looker, look)
-        person.page.set_default_timeout(WITHIN_MS)
         person.page.on("response", lambda answer: note(person, answer))
         person.page.on("requestfailed", lambda asked: broken(person, asked.url, asked.failure))
         yield person

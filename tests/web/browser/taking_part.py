@@ -11,7 +11,7 @@ from app.web.sentences import said
 from app.web.shown import score, shown
 from tests.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
-from tests.web.browser.person import WITHIN_MS, Person
+from tests.web.browser.person import Person
 
 
 def joins(member: Person, link: str, team: str) -> None:
@@ -65,7 +65,7 @@ def sends_and_waits(member: Person, release: Release, comment: str, *, state: st
     member.touch(member.control("link", "send_follow"))
     tag = entry(member, comment).locator(".tag").first
     expect(tag).to_be_in_viewport()
-    expect(tag).to_have_text(member.word(f"state_{state}"), timeout=WITHIN_MS)
+    expect(tag).to_have_text(member.word(f"state_{state}"))
     assert member.page.evaluate("window.stayed")
     member.finds_no_fault()
 
@@ -141,7 +141,7 @@ def guesses(member: Person, content: bytes, *, answered: int, right: str) -> Non
     member.press("button", "send_guess")
     member.sees("done_guessed")
     newest = member.page.locator("#guesses tbody tr").first
-    expect(newest).to_contain_text(member.word("guess_SCORED"), timeout=WITHIN_MS)
+    expect(newest).to_contain_text(member.word("guess_SCORED"))
     told = newest.get_by_role("cell")
     expect(told.nth(1)).to_have_text(f"{answered} / {ROWS}")
     expect(told.nth(2)).to_have_text(right)

@@ -8,6 +8,7 @@ from app.web import words
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.arena import ROWS, Arena
 from tests.contest import Contest, judge_everything
+from tests.web.browser.looking import WITHIN_MS
 
 
 def csv(content: bytes) -> FilePayload:
@@ -22,6 +23,7 @@ def opened(browser: Browser, site: str, arena: Arena) -> Page:
     context = browser.new_context(locale="en")
     context.add_cookies([{"name": COOKIE, "value": arena.team("red"), "url": site}])
     page = context.new_page()
+    page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/competitions/{arena.slug}/submissions?lang=en")
     return page
 
@@ -97,7 +99,7 @@ def test_what_a_teammate_sends_appears_by_itself(browser: Browser, site: str, ar
     page = opened(browser, site, arena)
     expect(page.locator(".entry")).to_have_count(0)
     arena.submit("red")
-    expect(page.locator(".entry")).to_have_count(1, timeout=20_000)
+    expect(page.locator(".entry")).to_have_count(1)
     expect(page.locator("#caps .number").first).to_contain_text("1 / ")
     page.context.close()
 
@@ -121,6 +123,7 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     context = browser.new_context(locale="en")
     context.add_cookies([{"name": COOKIE, "value": contest.arena.team("blue"), "url": site}])
     page = context.new_page()
+    page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
     send = page.get_by_role("button", name=words.WORDS["send_guess"]["en"])
     wrong = {
@@ -140,5 +143,5 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     last = page.locator("#last-guess")
     expect(last).to_contain_text(words.WORDS["last_guess_waits"]["en"])
     judge_everything()
-    expect(last).to_contain_text("7 of 40 rows are right", timeout=10_000)
+    expect(last).to_contain_text("7 of 40 rows are right")
     context.close()
