@@ -3,7 +3,7 @@ DATA ?= ./.anoncup
 FAULTS ?= 200
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long faults check format pictures bench lock clean
+.PHONY: demo serve test test-long containers faults check format pictures bench lock clean
 
 demo: runtime
 	$(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
@@ -20,6 +20,10 @@ test-long: dev
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev
 	$(BIN)/python -m tests.faults --faults $(FAULTS) $(if $(SEED),--seed $(SEED))
+
+# Images and docker-compose.yml, run by Docker or podman; skips where neither is.
+containers: dev
+	$(BIN)/python -m pytest -m containers -n 0 -vv -rs tests/containers
 
 check: dev
 	$(BIN)/ruff format --check .

@@ -1,6 +1,8 @@
 """docker-compose.yml: a valid file, and what it promises about keys, users, ports and health."""
 
 import json
+import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -230,7 +232,10 @@ def test_every_image_is_of_the_ordinary_user() -> None:
 
 def test_the_locks_agree() -> None:
     development = pins("requirements-dev.lock")
-    assert pins("requirements-server.lock") < pins("requirements.lock") < development
+    server = pins("requirements-server.lock")
+    assert server < pins("requirements.lock") < development
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {re.split(r"[\[>=]", each)[0] for each in needed} <= {pin.partition("==")[0] for pin in server}
     names = {pin.partition("==")[0] for pin in development}
     shared = {pin for pin in pins("requirements-build.lock") if pin.partition("==")[0] in names}
     assert shared <= development

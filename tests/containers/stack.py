@@ -1,0 +1,143 @@
+"""The services of docker-compose.yml, brought up as they are by the machine's engine, and who uses them."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.arena import PASSWORD
+from tests.containers.engine import Engine, Ran, run, succeeded
+from tests.e2e.stack import free_port
+from tests.patience import eventually
+
+PROJECT = "anoncup-trial"
+"""Nobody's own: what it leaves is removed, volumes and all."""
+ONE_SHOTS = ("keys", "migrate")
+SERVERS = ("postgres", "redis")
+LASTING = ("web", "worker", "scheduler")
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who uses the command line on a machine of their own."""
+
+    folder: Path
+    url: str
+    within: tuple[str, ...]
+
+    def run(self, *words: str | Path, typed: str = "") -> Ran:
+        command = (sys.executable, "-c", "from app.cli.main import main; main()", *map(str, words))
+        env = {"XDG_CONFIG_HOME": str(self.folder), "ANONCUP_URL": self.url, "NO_PROXY": "127.0.0.1"}
+        return run((*self.within, *command), typed=typed, env=env)
+
+    def __call__(self, *words: str | Path, typed: str = "") -> str:
+        return succeeded(("anoncup", *map(str, words)), self.run(*words, typed=typed))
+
+    def told(self, *words: str | Path, typed: str = "") -> Any:
+        """What the command answers programs."""
+        return json.loads(self(*words, "--json", typed=typed))
+
+
+@dataclass
+class Stack:
+    engine: Engine
+    folder: Path
+    port: int
+    files: tuple[Path, ...] = ()
+    people: dict[str, Person] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def compose(self, *words: str, typed: str = "") -> str:
+        files = [part for file in self.files for part in ("--file", str(file))]
+        options = ("--project-name", PROJECT, "--env-file", str(self.folder / ".env"), *files)
+        command = (*self.engine.within, *self.engine.composer, *options, *words)
+        return succeeded(command, run(command, typed=typed, env=self.engine.env))
+
+    def up(self, *, scale: Mapping[str, int] | None = None) -> None:
+        """All of it, in the order that ``depends_on`` names; back once everything lasting is healthy."""
+        scaled = [part for name, number in (scale or {}).items() for part in ("--scale", f"{name}={number}")]
+        if self.engine.waits:
+            self.compose("up", "--detach", "--no-build", "--wait", *scaled)
+            return
+        self.start(*SERVERS)
+        self.start(*ONE_SHOTS)
+        for name in ONE_SHOTS:
+            ended = self.engine("wait", *self.containers(name)).split()
+            assert ended == ["0"], self.logs(name)
+        self.start(*LASTING, options=scaled)
+
+    def start(self, *names: str, options: list[str] | None = None) -> None:
+        self.compose("up", "--detach", "--no-build", "--no-deps", *(options or []), *names)
+        for name in set(names) - set(ONE_SHOTS):
+            assert eventually(partial(self.healthy, name)), self.logs(name)
+
+    def down(self, *options: str) -> None:
+        self.compose("down", "--timeout", "60", *options)
+
+    def healthy(self, name: str) -> bool:
+        return all(self.engine.healthy(container) for container in self.containers(name))
+
+    def containers(self, name: str) -> list[str]:
+        """Those of a service, the first one first."""
+        labels = {"project": PROJECT, "service": name}
+        filters = [f"--filter=label=com.docker.compose.{key}={value}" for key, value in labels.items()]
+        return sorted(self.engine("ps", "--all", "--format", "{{.Names}}", *filters).split())
+
+    def logs(self, name: str) -> str:
+        found = [self.engine.run("logs", container) for container in self.containers(name)]
+        return "\n".join(ran.out + ran.err for ran in found)[-8000:]
+
+    def inside(self, name: str, *command: str, typed: str = "") -> Ran:
+        """A command in the first container of a service."""
+        return self.engine.run("exec", "--interactive", self.containers(name)[0], *command, typed=typed)
+
+    def person(self, name: str) -> Person:
+        if name not in self.people:
+            folder = self.folder / name
+            folder.mkdir()
+            self.people[name] = Person(folder, self.url, self.engine.within)
+        return self.people[name]
+
+    def organizer(self) -> Person:
+        """The first account, made as the README says."""
+        if "Ada" not in self.people:
+            command = ("anoncup", "admin", "create-user", "Ada", "--role", "administrator")
+            self.compose("exec", "-T", "web", *command, "--password-stdin", typed=PASSWORD + "\n")
+            self.person("Ada")("login", "--name", "Ada", "--password-stdin", typed=PASSWORD + "\n")
+        return self.person("Ada")
+
+    def member(self, name: str, *, slug: str) -> Person:
+        """Somebody who signs up with a team of the same name."""
+        invite = self.organizer()("organize", "invites", slug).strip()
+        person = self.person(name)
+        words = ("sign-up", "--invite", invite, "--team", f"Team {name}", "--name", name, "--password-stdin")
+        person(*words, typed=PASSWORD + "\n")
+        return person
+
+
+@contextmanager
+def brought_up(engine: Engine, folder: Path) -> Iterator[Stack]:
+    """A service of its own, removed with everything it kept."""
+    stack = Stack(engine, folder, 8000 if engine.within else free_port())
+    settings = {
+        "POSTGRES_PASSWORD": os.urandom(12).hex(),
+        "REDIS_PASSWORD": os.urandom(12).hex(),
+        "PORT": str(stack.port),
+        "ANONCUP_IMAGE": PROJECT,
+    }
+    (folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    # A run that was killed leaves its containers.
+    stack.down("--volumes")
+    try:
+        stack.up()
+        yield stack
+    finally:
+        stack.down("--volumes")

