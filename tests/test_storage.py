@@ -66,6 +66,11 @@ def test_a_place_of_another_kind_is_refused() -> None:
             opened(name)
 
 
+def test_a_file_in_a_folder_is_for_its_group_too_and_for_nobody_else(tmp_path: Path) -> None:
+    digest = opened(str(tmp_path)).put(b"content")
+    assert (tmp_path / "blobs" / digest[:2] / digest).stat().st_mode & 0o777 == 0o640
+
+
 def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,13 @@ from tempfile import NamedTemporaryFile
 from typing import IO
 
 
-def write_whole(path: Path, content: IO[bytes]) -> None:
+def write_whole(path: Path, content: IO[bytes], *, mode: int = 0o600) -> None:
     """All of it under its name or nothing: written aside, flushed, renamed."""
     content.seek(0)
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:
+            os.fchmod(file.fileno(), mode)
             shutil.copyfileobj(content, file)
             file.flush()
             os.fsync(file.fileno())

@@ -42,7 +42,8 @@ class Folder:
 
     def replace(self, name: str, content: IO[bytes]) -> None:
         with said("stored"):
-            write_whole(self.root / name, content)
+            # Web, workers and clock may be different users, who share the folder by its group.
+            write_whole(self.root / name, content, mode=0o640)
 
     def remove(self, name: str) -> None:
         with said("removed"):
