@@ -22,6 +22,7 @@ from migrations.run import migrate
 from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
+from tests.s3 import S3Server
 from workers import child
 
 
@@ -134,3 +135,21 @@ def reference_data() -> Path:
     if not folder:
         pytest.skip("ANONCUP_REFERENCE_DATA is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    """An S3-compatible store that this process's environment names."""
+    if s3_server.process is None:
+        s3_server.start()
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server

@@ -1,8 +1,12 @@
-"""Files by their hash: whole or not at all, and said when the disk fails."""
+"""Files by their hash, in a folder and in a bucket: whole or not at all, checked when read, and said when the
+place fails."""
 
 import threading
+from collections.abc import Callable
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import func, select
@@ -10,60 +14,112 @@ from sqlalchemy import func, select
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import InvalidInput, NotFound, Unavailable
-from app.storage import digest_of, opened
+from app.storage import Store, bucket, digest_of, opened
 from app.transaction import transaction
 from tests.arena import Arena
-from tests.stored import file_of
+from tests.s3 import BUCKET, S3Server
 
 
-def test_what_is_put_is_got(tmp_path: Path) -> None:
-    store = opened(str(tmp_path))
-    digest = store.put(b"content")
-    assert digest == digest_of(b"content")
-    assert store.get(digest) == b"content"
-    assert b"".join(store.pieces(digest)) == b"content"
+@pytest.fixture(params=["folder", "bucket"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """An empty store of each kind."""
+    if request.param == "folder":
+        return opened(str(tmp_path))
+    request.getfixturevalue("s3")
+    return opened(f"s3://{BUCKET}/{uuid4()}")
+
+
+def harm(store: Store, digest: str, content: bytes = b"harmed") -> None:
+    store.place.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(content))
+
+
+def code_of(call: Callable[[], object]) -> str:
+    """What the store says is wrong."""
+    with pytest.raises((NotFound, Unavailable)) as caught:
+        call()
+    return caught.value.code
+
+
+LARGE = b"0123456789abcdef" * (1 << 20)
+"""More than is held in memory while it is checked."""
+
+
+@pytest.mark.parametrize("content", [b"", b"content", LARGE], ids=["empty", "small", "large"])
+def test_what_is_put_is_got(store: Store, content: bytes) -> None:
+    digest = store.put(content)
+    assert digest == digest_of(content)
+    assert store.get(digest) == content
+    assert b"".join(store.pieces(digest)) == content
     assert store.holds(digest)
 
 
-def test_an_open_file_is_put_from_its_start(tmp_path: Path) -> None:
-    store = opened(str(tmp_path))
+def test_an_open_file_is_put_from_its_start(store: Store) -> None:
     file = BytesIO(b"line\n" * 100_000)
     file.seek(7)
     assert store.get(store.put_file(file)) == file.getvalue()
 
 
-def test_the_same_content_is_kept_once_even_by_many_at_once(tmp_path: Path) -> None:
-    threads = [threading.Thread(target=opened(str(tmp_path)).put, args=(b"same" * 10_000,)) for _ in range(8)]
+def test_the_same_content_may_be_put_by_many_at_once(store: Store) -> None:
+    threads = [threading.Thread(target=store.put, args=(b"same" * 10_000,)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    files = [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]
-    assert [path.read_bytes() for path in files] == [b"same" * 10_000]
+    assert store.get(digest_of(b"same" * 10_000)) == b"same" * 10_000
 
 
-def test_a_file_that_is_not_there_is_said_to_be_lost(tmp_path: Path) -> None:
-    with pytest.raises(NotFound) as caught:
-        opened(str(tmp_path)).get(digest_of(b"never put"))
-    assert caught.value.code == "file_lost"
+def test_what_is_there_is_not_written_again(store: Store) -> None:
+    name = "blobs/na/name"
+    assert store.place.create(name, BytesIO(b"first"))
+    assert not store.place.create(name, BytesIO(b"second"))
+    with store.place.open(name) as file:
+        file.seek(0)
+        assert file.read() == b"first"
 
 
-def test_a_damaged_file_is_never_served_and_is_mended_when_it_is_put_again(tmp_path: Path) -> None:
-    store = opened(str(tmp_path))
+def test_a_file_that_is_not_there_is_said_to_be_lost(store: Store) -> None:
+    store.put(b"another")
+    assert code_of(lambda: store.get(digest_of(b"never put"))) == "file_lost"
+    assert code_of(lambda: next(store.pieces(digest_of(b"never put")))) == "file_lost"
+    assert not store.holds(digest_of(b"never put"))
+
+
+def test_what_is_removed_is_gone_and_may_be_removed_again(store: Store) -> None:
     digest = store.put(b"content")
-    file_of(tmp_path, digest).write_bytes(b"c0ntent")
-    for read in (store.get, store.open, lambda one: next(store.pieces(one))):
-        with pytest.raises(Unavailable) as caught:
-            read(digest)
-        assert caught.value.code == "file_damaged"
+    store.remove(digest)
+    store.remove(digest)
+    assert not store.holds(digest)
+
+
+@pytest.mark.parametrize("damage", [b"", b"c0ntent", b"content and more"])
+def test_a_damaged_file_is_never_served_and_is_mended_when_it_is_put_again(
+    store: Store, damage: bytes
+) -> None:
+    digest = store.put(b"content")
+    harm(store, digest, damage)
+    assert code_of(lambda: store.get(digest)) == "file_damaged"
+    assert code_of(lambda: store.open(digest)) == "file_damaged"
+    assert code_of(lambda: next(store.pieces(digest))) == "file_damaged"
     store.put(b"content")
     assert store.get(digest) == b"content"
+
+
+def test_a_store_that_answers_passes_its_check_however_often(store: Store) -> None:
+    store.check()
+    store.check()
 
 
 def test_a_place_of_another_kind_is_refused() -> None:
     for name in ("gs://bucket", "s3://", "s3:///prefix", "file:///tmp"):
         with pytest.raises(InvalidInput):
             opened(name)
+
+
+def test_the_layout_of_a_folder_is_the_one_that_installations_have(tmp_path: Path) -> None:
+    digest = opened(str(tmp_path)).put(b"content")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [
+        tmp_path / "blobs" / digest[:2] / digest
+    ]
 
 
 def test_a_file_in_a_folder_is_for_its_group_too_and_for_nobody_else(tmp_path: Path) -> None:
@@ -78,9 +134,66 @@ def test_a_disk_that_fails_in_the_middle_leaves_no_piece(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(Unavailable):
-        opened(str(tmp_path)).put(b"content")
+    assert code_of(lambda: opened(str(tmp_path)).put(b"content")) == "storage_unavailable"
     assert [path for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == []
+
+
+def test_a_folder_that_is_no_folder_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    store = opened(str(tmp_path / "file"))
+    for call in everything(store):
+        assert code_of(call) == "storage_unavailable"
+
+
+def everything(store: Store) -> list[Callable[[], object]]:
+    """Every way to use a store."""
+    digest = digest_of(b"content")
+    return [
+        lambda: store.get(digest),
+        lambda: store.holds(digest),
+        lambda: store.put(b"content"),
+        lambda: store.remove(digest),
+        store.check,
+    ]
+
+
+def test_a_bucket_that_is_not_there_is_not_mistaken_for_lost_files(s3: S3Server) -> None:
+    store = opened("s3://another/prefix")
+    for call in (lambda: store.get(digest_of(b"content")), lambda: store.put(b"content"), store.check):
+        assert code_of(call) == "storage_unavailable"
+
+
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
+def test_credentials_that_the_store_does_not_know_are_said_before_anything_is_lost(
+    s3: S3Server, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "wrong")
+    for call in everything(opened(f"s3://{BUCKET}/{uuid4()}")):
+        assert code_of(call) == "storage_unavailable"
+
+
+def test_a_bucket_that_goes_away_is_unavailable_and_comes_back_with_all_it_had(s3: S3Server) -> None:
+    store = opened(f"s3://{BUCKET}/{uuid4()}")
+    digest = store.put(b"content")
+    s3.kill()
+    for call in everything(store):
+        assert code_of(call) == "storage_unavailable"
+    s3.start()
+    assert store.get(digest) == b"content"
+
+
+def test_a_bucket_that_hangs_is_given_up(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connections are accepted and nothing comes: without a limit this test would not end."""
+    monkeypatch.setitem(bucket.CLIENT, "read_timeout", timedelta(seconds=1))
+    store = opened(f"s3://{BUCKET}/{uuid4()}")
+    digest = store.put(b"content")
+    s3.hang()
+    try:
+        assert code_of(lambda: store.get(digest)) == "storage_unavailable"
+        assert code_of(lambda: store.put(b"more")) == "storage_unavailable"
+    finally:
+        s3.go_on()
+    assert store.get(digest) == b"content"
 
 
 def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(

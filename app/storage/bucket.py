@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 import obstore
 import structlog
 from obstore.exceptions import AlreadyExistsError, BaseError
-from obstore.store import ClientConfig, RetryConfig, S3Store
+from obstore.store import S3Store
 
 from app.errors import NotFound, Unavailable
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig
 
 log = structlog.get_logger(__name__)
 
@@ -23,15 +26,18 @@ IN_MEMORY = 8 << 20
 """Larger files wait on the disk while they are checked."""
 
 # A store that does not answer is given up after some seconds, also if it accepts connections and then hangs;
-# a large file may take as long as its bytes keep coming.
-CLIENT = ClientConfig(
-    connect_timeout=timedelta(seconds=2), read_timeout=timedelta(seconds=5), timeout=timedelta(seconds=300)
-)
-RETRIES = RetryConfig(
-    max_retries=2,
-    retry_timeout=timedelta(seconds=5),
-    backoff={"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
-)
+# a large file may take as long as its bytes keep coming. While it is sent one the store says nothing, so the
+# time between two signs of life has to do for 64 MB.
+CLIENT: "ClientConfig" = {
+    "connect_timeout": timedelta(seconds=2),
+    "read_timeout": timedelta(seconds=15),
+    "timeout": timedelta(seconds=300),
+}
+RETRIES: "RetryConfig" = {
+    "max_retries": 2,
+    "retry_timeout": timedelta(seconds=10),
+    "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=1), "base": 2},
+}
 
 NO_BUCKET = "NoSuchBucket"
 """A 404 that says nothing about the file: the store's name is wrong."""
@@ -47,8 +53,7 @@ class Bucket:
     @classmethod
     def named(cls, bucket: str, *, prefix: str) -> "Bucket":
         """Endpoint, region and credentials are read from the environment."""
-        endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
-        client = CLIENT | ClientConfig(allow_http=endpoint.startswith("http://"))
+        client: ClientConfig = {**CLIENT, "allow_http": is_plain(os.environ.get("AWS_ENDPOINT_URL", ""))}
         return cls(S3Store(bucket, prefix=prefix or None, client_options=client, retry_config=RETRIES))
 
     def open(self, name: str) -> IO[bytes]:
@@ -93,6 +98,11 @@ class Bucket:
         content.seek(0)
         with said("stored"):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
+
+
+def is_plain(endpoint: str) -> bool:
+    """Whether the operator asked for http, as is usual on one's own network."""
+    return endpoint.startswith("http://")
 
 
 @contextmanager
