@@ -56,6 +56,12 @@ class Work:
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     state: Mapped[State] = mapped_column(Text, default=State.QUEUED)
     attempt: Mapped[int] = mapped_column(default=0)
+    excused: Mapped[int] = mapped_column(default=0, server_default=sql("0"))
+    """Attempts that ended for want of what another worker may have; they do not count against it."""
+    not_before: Mapped[datetime | None]
+    """Until then nobody takes it: given back, so that another worker looks at it first."""
+    missing_since: Mapped[datetime | None]
+    """When a worker whose store answers first found one of its files missing or damaged."""
     leased_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     started_at: Mapped[datetime | None]
