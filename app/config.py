@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     scoring_memory_mb: int = 6144
     scoring_attempts: int = 3
     """How often a submission is tried before it ends in ERROR."""
+    lost_after_s: int = 300
+    """A file that no worker has found whole for so long is lost, and what needs it ends in ERROR."""
     lease_s: int = 20
     """A worker that has not renewed its claim for so long has lost it."""
     clock_every_s: float = 1.0

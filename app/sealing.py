@@ -105,6 +105,13 @@ def read_public_key(public_file: Path | None) -> PublicKey:
         ) from None
 
 
+def held_keys(private_folder: Path | None) -> list[str]:
+    """The ids of the private keys that this process can read."""
+    if private_folder is None:
+        return []
+    return sorted(path.stem for path in private_folder.glob("*.key") if os.access(path, os.R_OK))
+
+
 def read_private_key(private_folder: Path | None, key_id: str) -> PrivateKey:
     try:
         path = (private_folder or Path()) / f"{key_id}.key"

@@ -23,7 +23,7 @@ from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
 from tests.s3 import S3Server
-from workers import child
+from workers import child, fitness
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -80,6 +80,7 @@ def settings(session_settings: Settings) -> Settings:
     """An empty database, an empty queue, and what reaches them."""
     assert eventually(empty_tables), f"somebody still writes: {busy()}"
     empty_queue()
+    rested()
     return session_settings
 
 
@@ -109,6 +110,15 @@ def busy() -> list[str]:
     query = "SELECT query FROM pg_stat_activity WHERE state <> 'idle' AND pid <> pg_backend_pid()"
     with engine.get_engine().connect() as connection:
         return list(connection.scalars(text(query)))
+
+
+def rested() -> None:
+    """The pause that follows a claim given back has passed, for the work and for this process as a worker."""
+    with engine.get_engine().begin() as connection:
+        for table in ("evaluations", "guesses", "threshold_reports"):
+            connection.execute(text(f"UPDATE {table} SET not_before = NULL"))
+    for worker in (fitness.FOR_SECRETS, fitness.FOR_REPORTS):
+        worker.reason, worker.believed_until, worker.resting_until = None, 0.0, 0.0
 
 
 def empty_queue() -> None:

@@ -11,11 +11,14 @@ from app.services import threshold_reports
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Inquiry, Step, Verdict
+from workers.fitness import FOR_REPORTS
 
 
 @celery.task(name=ADVISE)
 def advise(report_id: str) -> None:
     """Make one report. Safe to deliver twice, and to kill."""
+    if not FOR_REPORTS.admitted():
+        return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
@@ -29,7 +32,7 @@ def advise(report_id: str) -> None:
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(inquiry, settings, on_step=on_step)
 
-    found = leased.done(do, ThresholdReport, claimed.report_id, claimed.attempt)
+    found = leased.done(do, ThresholdReport, claimed.report_id, claimed.attempt, fitness=FOR_REPORTS)
     if found is not None:
         with transaction() as session:
             threshold_reports.record(session, claimed, found.content)

@@ -13,8 +13,13 @@ from app.errors import NotFound, Unavailable
 from app.services import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
+from workers.fitness import Fitness
 
 log = structlog.get_logger(__name__)
+
+KEY_MISSING = "opening_key_missing"
+WANTING = {KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
+"""What may be wanting on one worker and not on another."""
 
 Do = Callable[[Callable[[Step], None]], Verdict]
 
@@ -29,19 +34,27 @@ def done(
     identifier: UUID,
     attempt: int,
     *,
+    fitness: Fitness,
     progress: Callable[[Step], dict[str, Any]] = lambda _: {},
 ) -> Verdict | None:
     """What ``do`` found; None if it could not be finished, which is noted on the work.
 
-    ``progress``: the columns that a step fills.
+    ``fitness``: of this process for such work; ``progress``: the columns that a step fills.
     """
     try:
-        return do(renewal(kind, identifier, attempt, progress))
+        found = do(renewal(kind, identifier, attempt, progress))
+        fitness.refresh()
+        return found
     except ScoringFailed as problem:
         end_in_error(kind, identifier, attempt, str(problem))
     except LostClaim:
         log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
-    except (NotFound, Unavailable, ChildDied) as problem:
+    except (NotFound, Unavailable) as problem:
+        if problem.code in WANTING:
+            turn_away(kind, identifier, attempt, problem, fitness)
+        else:
+            give_back(kind, identifier, attempt, str(problem))
+    except ChildDied as problem:
         give_back(kind, identifier, attempt, str(problem))
     return None
 
@@ -59,6 +72,21 @@ def renewal(
             raise LostClaim
 
     return renew
+
+
+def turn_away(
+    kind: type[Work], identifier: UUID, attempt: int, problem: NotFound | Unavailable, fitness: Fitness
+) -> None:
+    """Something is wanting: here, where it costs the work nothing, or in the store itself."""
+    here = fitness.wanting()
+    log.warning("work_turned_away", work=kind.__name__, id=str(identifier), reason=str(problem), here=here)
+    patience = timedelta(seconds=get_settings().lost_after_s)
+    with transaction() as session:
+        if here is not None or problem.code == KEY_MISSING:
+            leases.excuse(session, kind, identifier, attempt, str(problem))
+        else:
+            leases.miss(session, kind, identifier, attempt, str(problem), patience=patience)
+    fitness.rest()
 
 
 def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:

@@ -14,11 +14,14 @@ from app.services.evaluations import Claim
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Request, Step, Verdict
+from workers.fitness import FOR_SECRETS
 
 
 @celery.task(name=SCORE)
 def score(evaluation_id: str) -> None:
     """Score one submission. Safe to deliver twice, and to kill."""
+    if not FOR_SECRETS.admitted():
+        return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
@@ -31,7 +34,9 @@ def score(evaluation_id: str) -> None:
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(request_of(claimed, settings), settings, on_step=on_step)
 
-    verdict = leased.done(do, Evaluation, claimed.evaluation_id, claimed.attempt, progress=columns)
+    verdict = leased.done(
+        do, Evaluation, claimed.evaluation_id, claimed.attempt, fitness=FOR_SECRETS, progress=columns
+    )
     if verdict is not None:
         with transaction() as session:
             evaluations.record(session, claimed, verdict=verdict.content, scorer=verdict.scorer)

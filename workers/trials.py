@@ -13,11 +13,14 @@ from app.services.guesses import Claim
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Trial, Verdict
+from workers.fitness import FOR_SECRETS
 
 
 @celery.task(name=JUDGE)
 def judge(guess_id: str) -> None:
     """Judge one guess. Safe to deliver twice, and to kill."""
+    if not FOR_SECRETS.admitted():
+        return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
@@ -28,7 +31,7 @@ def judge(guess_id: str) -> None:
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
 
-    found = leased.done(do, Guess, claimed.guess_id, claimed.attempt)
+    found = leased.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
     if found is not None:
         with transaction() as session:
             guesses.record(session, claimed, correct=found.content["correct"])

@@ -20,6 +20,9 @@ UNFINISHED = (State.QUEUED, State.SCORING)
 MESSAGE_TRAVELS = timedelta(seconds=5)
 """How long the message of a piece of work may be under way before it counts as lost."""
 
+FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=1)
+"""How long work that was given back uncounted is left alone."""
+
 
 def clock(session: Session) -> datetime:
     """The database's clock now, which inside a transaction ``now()`` is not."""
@@ -30,13 +33,13 @@ def clock(session: Session) -> datetime:
 def claim(session: Session, kind: type[W], identifier: UUID, *, lease: timedelta, attempts: int) -> W | None:
     """Take a piece of work for this worker, or None if it is not ours to do.
 
-    It is not if it is finished, cancelled, held by a worker whose lease runs, or if it has been tried
-    ``attempts`` times: then it ends in ERROR, because it kills its workers.
+    It is not if it is finished, cancelled, given back a moment ago, held by a worker whose lease runs, or if
+    it has been tried ``attempts`` times: then it ends in ERROR, because it kills its workers.
     """
     work = session.scalar(
         select(kind)
         .where(kind.id == identifier)
-        .where(or_(kind.state == State.QUEUED, lease_has_run_out(kind)))
+        .where(or_(is_waiting(kind), lease_has_run_out(kind)))
         .with_for_update(skip_locked=True)
     )
     if work is None or gave_up(session, work, attempts):
@@ -48,16 +51,23 @@ def claim(session: Session, kind: type[W], identifier: UUID, *, lease: timedelta
     return work
 
 
+def is_waiting(kind: type[Work]) -> Any:  # as below
+    """Queued, and free to be taken."""
+    free = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
+    return and_(kind.state == State.QUEUED, free)
+
+
 def lease_has_run_out(kind: type[Work]) -> Any:  # a SQL expression; SQLAlchemy's own type says no more
     return and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
 
 
 def gave_up(session: Session, work: Work, attempts: int) -> bool:
-    if work.attempt < attempts:
+    tried = work.attempt - work.excused
+    if tried < attempts:
         return False
     finish(session, work, State.ERROR)
     last = work.failure or "its worker was lost"
-    work.failure = f"scoring was tried {work.attempt} times and never finished; last: {last}"
+    work.failure = f"scoring was tried {tried} times and never finished; last: {last}"
     return True
 
 
@@ -106,6 +116,41 @@ def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int
         work.leased_until = None
 
 
+def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+    """Give the claim back uncounted: what was wanting is this worker's, and another one may have it.
+
+    It rests a while, longer each time, so that who can do it finds it when who cannot has turned away.
+    """
+    work = held(session, kind, identifier, attempt)
+    if work is not None:
+        put_back(session, work, reason)
+
+
+def miss(
+    session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str, *, patience: timedelta
+) -> None:
+    """As ``excuse``, for a file that is not whole in a store that answers; once it has been missed for
+    ``patience``, nobody seems to have it, and the work ends in ERROR."""
+    work = held(session, kind, identifier, attempt)
+    if work is None:
+        return
+    now = clock(session)
+    work.missing_since = work.missing_since or now
+    if work.missing_since + patience > now:
+        put_back(session, work, reason)
+    else:
+        finish(session, work, State.ERROR)
+        work.failure = reason
+
+
+def put_back(session: Session, work: Work, reason: str) -> None:
+    work.not_before = clock(session) + min(FIRST_REST * 2**work.excused, LONGEST_REST)
+    work.excused += 1
+    work.failure = reason
+    work.state = State.QUEUED
+    work.leased_until = None
+
+
 def unattended(session: Session, kind: type[Work], *, queue_is_empty: bool) -> Sequence[UUID]:
     """What should be worked on and is not: nobody holds it and no message waits.
 
@@ -114,5 +159,5 @@ def unattended(session: Session, kind: type[Work], *, queue_is_empty: bool) -> S
     lost = lease_has_run_out(kind)
     if queue_is_empty:
         waiting = kind.created_at < func.clock_timestamp() - MESSAGE_TRAVELS
-        lost = or_(lost, and_(kind.state == State.QUEUED, waiting))
+        lost = or_(lost, and_(is_waiting(kind), waiting))
     return session.scalars(select(kind.id).where(lost).order_by(kind.created_at)).all()

@@ -17,7 +17,6 @@ from app.services.evaluations import Claim
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
-from tests.stored import file_of
 from workers import child, clock, scoring
 
 LEASE = timedelta(seconds=30)
@@ -214,33 +213,6 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
     child.keeper.discard()
     assert row(identifier).state == State.ERROR
     assert "memory" in (row(identifier).failure or "")
-
-
-def test_a_file_that_cannot_be_read_for_a_while_is_tried_again(arena: Arena, settings: Settings) -> None:
-    identifier = submitted(arena)
-    claimed = taken(identifier, lease=timedelta(0))
-    digest = claimed.files["anonymized"]
-    blob = file_of(settings.data, digest)
-    kept = blob.read_bytes()
-    blob.unlink()
-    scoring.score(str(identifier))
-    assert (row(identifier).state, row(identifier).failure) == (State.QUEUED, "the file is not in the store")
-    blob.write_bytes(kept)
-    scoring.score(str(identifier))
-    assert row(identifier).state == State.SCORED
-
-
-def test_a_missing_opening_key_does_not_lose_the_submission(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    identifier = submitted(arena)
-    keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr(scoring, "get_settings", lambda: keyless)
-    scoring.score(str(identifier))
-    assert row(identifier).state == State.QUEUED
-    monkeypatch.undo()
-    scoring.score(str(identifier))
-    assert row(identifier).state == State.SCORED
 
 
 def test_a_database_that_is_away_is_said_to_be_unavailable(
