@@ -18,6 +18,7 @@ from app.services import competitions, turning
 from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
+from workers.fitness import FOR_REPORTS, FOR_SECRETS
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +39,10 @@ def work(competition_id: UUID) -> bool:
     with transaction() as session:
         unwritten = turning.unwritten(session, competition_id)
         unrevealed = turning.unrevealed(session, competition_id)
+    reason = (FOR_SECRETS if unrevealed else FOR_REPORTS).wanting()
+    if reason is not None:
+        log.error("takes_no_work", competition=str(competition_id), reason=reason)
+        return False
     written = each(unwritten, write)
     opened = each(unrevealed, lambda target: open_secret(target, settings))
     return written and opened
