@@ -1,7 +1,8 @@
 """What can go wrong in the contest's own words. Nothing here knows HTTP or a database."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
@@ -46,7 +47,13 @@ class WrongCredential(InvalidInput):
 
 
 class TooLarge(DomainError):
+    """``file``: the one that is, if it is one of several."""
+
     code = "too_large"
+
+    def __init__(self, detail: str, *, file: str | None = None) -> None:
+        super().__init__(detail)
+        self.file = file
 
 
 class TooMany(DomainError):
@@ -92,3 +99,12 @@ class InvalidUpload(DomainError):
         self.problems = tuple(problems[:LISTED])
         self.total = len(problems) if total is None else total
         super().__init__(self.problems[0].message)
+
+
+def particulars(error: DomainError) -> dict[str, Any]:
+    """What an answer says besides code and sentence: what is wrong in files, or which one is too large."""
+    if isinstance(error, InvalidUpload):
+        return {"errors": [asdict(each) for each in error.problems], "total": error.total}
+    if isinstance(error, TooLarge) and error.file is not None:
+        return {"file": error.file}
+    return {}

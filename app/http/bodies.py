@@ -11,7 +11,8 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.errors import InvalidUpload, Problem, TooLarge, Unavailable
+from app.errors import InvalidUpload, Problem, Unavailable
+from app.scoring.files import too_large
 
 TEXT_BYTES = 64 * 1024
 MOST_PARTS = 8
@@ -110,7 +111,7 @@ async def read(request: Request, file_mb: int) -> FormData:
         raise Unavailable("the upload could not be kept", code="storage_unavailable") from problem
     if reader.too_large:
         await form.close()
-        raise TooLarge(f"{reader.too_large} is larger than {file_mb} MB")
+        raise too_large(reader.too_large, file_mb)
     return form
 
 

@@ -1,6 +1,5 @@
 """One table from errors to answers: application/problem+json."""
 
-from dataclasses import asdict
 from typing import Any
 
 import structlog
@@ -71,10 +70,7 @@ def status_of(error: errors.DomainError) -> int:
 
 def on_domain_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
-    if isinstance(error, errors.InvalidUpload):
-        listed = [asdict(entry) for entry in error.problems]
-        return problem(422, error.code, error.detail, errors=listed, total=error.total)
-    answer = problem(status_of(error), error.code, error.detail)
+    answer = problem(status_of(error), error.code, error.detail, **errors.particulars(error))
     if isinstance(error, errors.TooMany | errors.Unavailable):
         answer.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.NotSignedIn):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from app.errors import TooLarge
+
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
 
@@ -21,3 +23,7 @@ class Remark:
 
     code: str
     message: str
+
+
+def too_large(file: str, most_mb: int) -> TooLarge:
+    return TooLarge(f"{file} is larger than {most_mb} MB", file=file)

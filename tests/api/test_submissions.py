@@ -198,6 +198,7 @@ def test_a_file_beyond_the_competitions_limit_is_too_large(client: TestClient) -
     arena = Arena.opened(client, file=file)
     answer = arena.submit("red", anonymized=b"x" * (2**20 + 1))
     assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+    assert answer.json()["file"] == "anonymized"
     assert counted(Submission) == 0
 
 

@@ -248,4 +248,6 @@ def more(code: str) -> Json:
         return {"errors": [wrong], "total": 1}
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}
+    if code == "too_large":
+        return {"file": "anonymized"}
     return {}

@@ -37,3 +37,6 @@ class Problem(BaseModel):
     ] = []
     total: Annotated[int, Field(description="of `malformed_upload`: how many there are in all")] = 0
     fields: Annotated[list[WrongField], Field(description="of `invalid_request`")] = []
+    file: Annotated[
+        str | None, Field(description="of `too_large`: the name of the part that is, if a part is")
+    ] = None
