@@ -270,9 +270,33 @@ def test_a_malformed_file_is_named_with_row_and_code(
 ) -> None:
     replace(folder, name, old, new)
     done = score(folder, "--json")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
     assert done.stderr.startswith("anoncup: ")
     assert f"\n  {said}" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["code"] == "malformed_upload"
+    assert f"anoncup: {found['detail']}\n" in done.stderr
+    where, code = said.split(": ")[:2]
+    file, _, row = where.partition(", row ")
+    listed = found["errors"]
+    assert (file, int(row) if row else None, code) in [
+        (one["file"], one["row"], one["code"]) for one in listed
+    ]
+    assert set(listed[0]) >= {"file", "row", "column", "code", "message"}
+    assert found["total"] == len(listed)
+
+
+@pytest.mark.parametrize("command", ["check", "score", "attack", "threshold"])
+def test_what_is_wrong_is_said_as_json_by_every_command_that_was_asked_for_it(
+    folder: Path, command: str
+) -> None:
+    name = "original" if command == "threshold" else "anonymized"
+    files = FILES[:2] if command == "threshold" else FILES
+    replace(folder, name, ",rent", ",Rent")
+    done = run(command, *options(folder, *files), "--json", cwd=folder)
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (2, "malformed_upload")
+    plain = run(command, *options(folder, *files), cwd=folder)
+    assert (plain.returncode, plain.stdout, plain.stderr) == (2, "", done.stderr)
 
 
 def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
@@ -298,8 +322,9 @@ def test_every_problem_of_a_file_has_its_line(folder: Path) -> None:
 def test_a_wrong_competition_file_is_explained(folder: Path, old: str, new: str, said: str) -> None:
     replace(folder, "competition", old, new)
     done = score(folder, "--json")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
     assert said in done.stderr
+    assert said in json.loads(done.stdout)["detail"]
 
 
 def test_a_competition_file_that_is_no_text_is_explained(folder: Path) -> None:

@@ -1,13 +1,11 @@
 """``anoncup``: commands for teams on local files, and for whoever runs the service."""
 
-import sys
-import traceback
-
 import typer
 
 from app.cli import (
     advising,
     boards,
+    endings,
     fetching,
     keeping,
     local,
@@ -18,12 +16,6 @@ from app.cli import (
     remote,
     sending,
 )
-from app.errors import DomainError, InvalidUpload, Unavailable
-
-WRONG_INPUT = 2
-UNREACHABLE = 3
-BROKEN = 70
-"""A fault of ours, which must not look like a release that the rules reject."""
 
 LOCAL, REMOTE, SERVER = "On your own files", "At a service", "Running a service"
 
@@ -69,24 +61,4 @@ app.add_typer(operate.keys, name="keys", rich_help_panel=SERVER)
 
 def main() -> None:
     """Run the command line; what a person can mend is said without a traceback."""
-    try:
-        app()
-    except DomainError as problem:
-        print(f"anoncup: {problem.detail}", file=sys.stderr)
-        if isinstance(problem, InvalidUpload):
-            list_problems(problem)
-        sys.exit(UNREACHABLE if isinstance(problem, Unavailable) else WRONG_INPUT)
-    except OSError as problem:
-        print(f"anoncup: {problem}", file=sys.stderr)
-        sys.exit(WRONG_INPUT)
-    except Exception:
-        traceback.print_exc()
-        sys.exit(BROKEN)
-
-
-def list_problems(problem: InvalidUpload) -> None:
-    for entry in problem.problems:
-        where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
-        print(f"  {where}: {entry.code}: {entry.message}", file=sys.stderr)
-    if problem.total > len(problem.problems):
-        print(f"  … {problem.total} problems in all", file=sys.stderr)
+    endings.end(app)

@@ -1,5 +1,6 @@
 """The options that several commands take; nothing here is slow to import."""
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +33,21 @@ SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=Fals
 MaybeSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+json_wanted = ContextVar("json_wanted", default=False)
+"""Whether this command was asked for JSON: what goes wrong is said so too."""
+
+
+def want_json(wanted: bool) -> bool:
+    json_wanted.set(wanted)
+    return wanted
+
+
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json", callback=want_json, is_eager=True, help="print the result, or what is wrong, as JSON"
+    ),
+]
 Slug = Annotated[str, typer.Argument(metavar="SLUG", help="the competition's short name")]
 Identifier = Annotated[str, typer.Argument(metavar="ID", help="the submission's id")]
 GroupColumns = Annotated[

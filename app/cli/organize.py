@@ -10,6 +10,7 @@ import typer
 
 from app.cli import rescoring
 from app.cli.connection import connected, transfer_bar
+from app.cli.endings import BROKEN
 from app.cli.listing import Columns, cell, plain, print_fields, print_json, print_table, show, time_of
 from app.cli.options import (
     AnonymizedFile,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
 
-BROKEN = 70
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
