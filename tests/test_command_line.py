@@ -250,6 +250,21 @@ def test_a_rejected_release_is_shown_with_its_reason(folder: Path) -> None:
 # Exit status 2: malformed input or wrong use.
 
 
+@pytest.mark.parametrize("command", ["check", "score"])
+@pytest.mark.parametrize("name", ["anonymized", "secret"])
+def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command: str, name: str) -> None:
+    replace(folder, "competition", "# the end", "[limits]\nfile_mb = 1")
+    content = place(folder, name).read_bytes()
+    fill = content.rjust if name == "secret" else content.ljust
+    place(folder, name).write_bytes(fill(2**20, b" " if name == "secret" else b"\n"))
+    assert run(command, *options(folder, *FILES), cwd=folder).returncode == 0
+    place(folder, name).write_bytes(fill(2**20 + 1, b" " if name == "secret" else b"\n"))
+    done = run(command, *options(folder, *FILES), "--json", cwd=folder)
+    sentence = f"{name}.csv is larger than 1 MB"
+    assert (done.returncode, done.stderr) == (2, f"anoncup: {sentence}\n")
+    assert json.loads(done.stdout) == {"code": "too_large", "detail": sentence, "file": f"{name}.csv"}
+
+
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [

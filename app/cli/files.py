@@ -1,6 +1,6 @@
 """Local files as the commands take them: the competition, its original, a release, its secret."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
-from app.scoring.files import Remark
+from app.scoring.files import Remark, too_large
 from app.scoring.permutation import source_from_secret
 from app.scoring.registry import Tables, Track
 from app.scoring.tracks import TRACKS
@@ -56,6 +56,14 @@ def release_in(
             raise InvalidInput(f"a release of the {contest.track.name} track is {options}", code="files")
     with named({name: path for name, path in given.items() if path is not None}) as contents:
         return contest.track.parse_release(contents, contest.tables, contest.rules)
+
+
+def check_sizes(contest: Contest, paths: Iterable[Path | None]) -> None:
+    """TooLarge for a file that the service would not take in."""
+    most_mb = contest.rules.limits.file_mb
+    for path in paths:
+        if path is not None and path.stat().st_size > most_mb * 2**20:
+            raise too_large(path.name, most_mb)
 
 
 @contextmanager

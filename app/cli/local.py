@@ -84,14 +84,15 @@ def check(
     secret: MaybeSecretFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether a release is well-formed and within the rules, without measuring it.
+    """Say whether a release is well-formed, small enough and within the rules, without measuring it.
 
     Without its secret only the files are checked. Exit status 1: the contest's rules reject it.
     """
-    from app.cli.files import contest_of, release_in, secret_in
+    from app.cli.files import check_sizes, contest_of, release_in, secret_in
     from app.scoring.evaluate import judge
 
     contest = contest_of(competition, original)
+    check_sizes(contest, (anonymized, customers, transactions, secret))
     release, remarks = release_in(contest, anonymized, customers, transactions)
     remarks = [*contest.remarks, *remarks]
     if secret is None:
@@ -126,11 +127,12 @@ def score(
     ] = False,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
-    from app.cli.files import contest_of, release_in, secret_in
+    from app.cli.files import check_sizes, contest_of, release_in, secret_in
     from app.scoring.evaluate import evaluate
     from app.scoring.fingerprint import fingerprint
 
     contest = contest_of(competition, original)
+    check_sizes(contest, (anonymized, customers, transactions, secret))
     release, remarks = release_in(contest, anonymized, customers, transactions)
     source = secret_in(secret, contest, release)
     with progress_bar("scoring") as progress:
