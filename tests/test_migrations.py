@@ -98,6 +98,8 @@ def check_rows(url: str) -> None:
         assert submission.evaluation.verdict == {"verdict": "accepted", "utility": 0.1 + 0.2}
         assert session.scalars(select(Secret.sealed)).one() == b"\x00\x01\xfe\xff"
         assert sorted(session.scalars(select(Evaluation.attempt))) == [1, 3]
+        parties = {(each.competition_id, each.party_id) for each in session.scalars(select(Evaluation))}
+        assert parties == {(competition.id, submission.team_id)}
         assert session.scalars(select(Team.name_key)).one() == "赤"
     engine.dispose()
 

@@ -30,8 +30,13 @@ class Claim:
 
 def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None = None) -> Evaluation:
     """A new evaluation: the one that counts, or one of a re-score set that does not count yet."""
+    submission = session.get_one(Submission, submission_id)
     evaluation = Evaluation(
-        submission_id=submission_id, current=rescore is None, rescore_id=rescore.id if rescore else None
+        submission_id=submission_id,
+        competition_id=submission.competition_id,
+        party_id=rescore.id if rescore else submission.team_id,
+        current=rescore is None,
+        rescore_id=rescore.id if rescore else None,
     )
     session.add(evaluation)
     session.flush()

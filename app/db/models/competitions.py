@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, ForeignKey, Identity, Index
+from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
@@ -47,7 +48,16 @@ class ThresholdReport(Work, Base):
     """The advisor's report on a competition's data, made in the background."""
 
     __tablename__ = "threshold_reports"
-    __table_args__ = (Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),)
+    __table_args__ = (
+        Index("ix_threshold_reports_unfinished", "created_at", postgresql_where=UNFINISHED),
+        # One at a time: a competition that asks for many must not take every process that makes them.
+        Index(
+            "uq_threshold_reports_scoring_competition_id",
+            "competition_id",
+            unique=True,
+            postgresql_where=sql("state = 'SCORING'"),
+        ),
+    )
 
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))

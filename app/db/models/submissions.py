@@ -134,8 +134,14 @@ class Evaluation(Work, Base):
             postgresql_where=sql("current"),
         ),
         Index("ix_evaluations_unfinished", "created_at", postgresql_where=UNFINISHED),
+        Index(None, "competition_id", "started_at"),
+        Index(None, "competition_id", "party_id", "started_at"),
         UniqueConstraint("rescore_id", "submission_id"),
     )
+
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
+    party_id: Mapped[UUID]
+    """Who takes turns with the others of the competition: the team, or the re-score set as a whole."""
 
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), index=True)
     rescore_id: Mapped[UUID | None] = mapped_column(ForeignKey("rescores.id"))

@@ -39,6 +39,8 @@ class Guess(Work, Base):
     __table_args__ = (
         Index("ix_guesses_competition_id_received_at", "competition_id", "received_at"),
         Index("ix_guesses_unfinished", "created_at", postgresql_where=UNFINISHED),
+        Index(None, "competition_id", "started_at"),
+        Index(None, "competition_id", "team_id", "started_at"),
         UniqueConstraint("team_id", "idempotency_key"),
     )
 
