@@ -1,10 +1,11 @@
 """The one Celery application, and how the rest of ``app`` asks for work.
 
 Services call :func:`defer`; only :mod:`app.transaction` calls :func:`publish`, after COMMIT.
-A message carries identifiers, never data: the queue is a doorbell, Postgres is the truth.
+A message says that there is work of a kind, not which: the queue is a doorbell, and the database says what
+is next.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import structlog
 from celery import Celery
@@ -19,8 +20,10 @@ log = structlog.get_logger(__name__)
 SCORE, JUDGE, ADVISE = "score", "judge", "advise"
 """The tasks: score an evaluation, judge a guess, make a threshold report."""
 
-JOBS = "jobs"
-QUEUE = "celery"
+QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
+"""Where each task's messages wait, so that none stands before another kind; scores where they always did."""
+
+RINGS = "rings"
 IMPATIENT = {"socket_timeout": 1}
 """For whoever rings or looks: a queue that hangs must not hold up requests. Workers may wait."""
 AWAY = (OperationalError, OSError, RedisError)
@@ -39,6 +42,7 @@ def configuration() -> dict[str, object]:
         "task_retry_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
         "task_ignore_result": True,
+        "task_routes": {task: {"queue": name} for task, name in QUEUES.items()},
         "task_serializer": "json",
         "accept_content": ["json"],
         # The scoring child has its own, shorter limit; this one catches a task that hangs around it.
@@ -64,31 +68,35 @@ celery = Celery("anoncup")
 celery.add_defaults(configuration)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    name: str
-    identifier: str
+def defer(session: Session, task: str) -> None:
+    """Ring for ``task`` once ``session`` has committed."""
+    session.info.setdefault(RINGS, []).append(task)
 
 
-def defer(session: Session, name: str, identifier: object) -> None:
-    """Ask for job ``name`` once ``session`` has committed."""
-    session.info.setdefault(JOBS, []).append(Job(name, str(identifier)))
-
-
-def publish(job: Job) -> None:
-    """Ring the bell; if nobody can hear it, the sweep asks again."""
+def publish(tasks: Sequence[str]) -> None:
+    """Ring the bell for each; if nobody can hear it, the sweep asks again."""
+    if not tasks:
+        return
     try:
         with celery.connection_for_write(transport_options=IMPATIENT) as connection:
-            celery.send_task(job.name, args=[job.identifier], retry=False, connection=connection)
+            for task in tasks:
+                celery.send_task(task, retry=False, connection=connection)
     except AWAY:
-        log.warning("queue_unreachable", job=job.name, identifier=job.identifier)
+        log.warning("queue_unreachable", tasks=sorted(set(tasks)))
+
+
+def depths() -> dict[str, int] | None:
+    """How many messages wait for each task; None if the queue cannot be reached."""
+    try:
+        with celery.connection_for_read(transport_options=IMPATIENT) as connection:
+            connection.ensure_connection(max_retries=1, timeout=1)
+            ask = connection.default_channel.client.llen
+            return {task: int(ask(name)) for task, name in QUEUES.items()}
+    except AWAY:
+        return None
 
 
 def depth() -> int | None:
     """How many messages wait; None if the queue cannot be reached."""
-    try:
-        with celery.connection_for_read(transport_options=IMPATIENT) as connection:
-            connection.ensure_connection(max_retries=1, timeout=1)
-            return int(connection.default_channel.client.llen(QUEUE))
-    except AWAY:
-        return None
+    found = depths()
+    return None if found is None else sum(found.values())

@@ -27,5 +27,4 @@ def transaction() -> Iterator[Session]:
         if isinstance(problem.orig, LockNotAvailable):
             raise Unavailable("somebody else holds what is needed") from problem
         raise Unavailable("the database cannot be reached", code=DATABASE_AWAY) from problem
-    for job in session.info.pop(queue.JOBS, []):
-        queue.publish(job)
+    queue.publish(session.info.pop(queue.RINGS, []))

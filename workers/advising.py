@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 from app.config import get_settings
 from app.db.models import ThresholdReport
@@ -15,18 +14,16 @@ from workers.fitness import FOR_REPORTS
 
 
 @celery.task(name=ADVISE)
-def advise(report_id: str) -> None:
-    """Make one report. Safe to deliver twice, and to kill."""
+def advise(*_: str) -> None:
+    """Make the report that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_REPORTS.admitted():
         return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = threshold_reports.claim(
-            session, UUID(report_id), lease=lease, attempts=settings.scoring_attempts
-        )
+        claimed = threshold_reports.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
     if claimed is None:
-        return  # finished, or another worker holds it
+        return  # another worker was there first
     inquiry = Inquiry(claimed.competition_file, claimed.original, claimed.question)
 
     def do(on_step: Callable[[Step], None]) -> Verdict:

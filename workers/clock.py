@@ -158,13 +158,13 @@ def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:
 
 def sweep() -> None:
     """Ring again for lost evaluations, guesses and reports. Safe to run twice at once."""
-    queue_is_empty = queue.depth() == 0
+    waiting = queue.depths()
     with transaction() as session:
-        found = upkeep.ask_again(session, queue_is_empty=queue_is_empty)
+        found = {} if waiting is None else upkeep.ask_again(session, waiting=waiting)
     with transaction() as session:
         health.beat(session, health.SWEEP)
     if found:
-        log.info("asked_again", work=[str(identifier) for identifier in found])
+        log.info("asked_again", rings=found)
 
 
 def main() -> None:

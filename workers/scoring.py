@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from app import sealing
 from app.config import Settings, get_settings
@@ -18,18 +17,16 @@ from workers.fitness import FOR_SECRETS
 
 
 @celery.task(name=SCORE)
-def score(evaluation_id: str) -> None:
-    """Score one submission. Safe to deliver twice, and to kill."""
+def score(*_: str) -> None:
+    """Score the submission that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():
         return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = evaluations.claim(
-            session, UUID(evaluation_id), lease=lease, attempts=settings.scoring_attempts
-        )
+        claimed = evaluations.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
     if claimed is None:
-        return  # finished, or another worker holds it
+        return  # another worker was there first
 
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(request_of(claimed, settings), settings, on_step=on_step)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
 
 from app import sealing
 from app.config import Settings, get_settings
@@ -17,16 +16,16 @@ from workers.fitness import FOR_SECRETS
 
 
 @celery.task(name=JUDGE)
-def judge(guess_id: str) -> None:
-    """Judge one guess. Safe to deliver twice, and to kill."""
+def judge(*_: str) -> None:
+    """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
     if not FOR_SECRETS.admitted():
         return  # the sweep asks again, and somebody else may hear it
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:
-        claimed = guesses.claim(session, UUID(guess_id), lease=lease, attempts=settings.scoring_attempts)
+        claimed = guesses.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
     if claimed is None:
-        return  # finished, or another worker holds it
+        return  # another worker was there first
 
     def do(on_step: Callable[[Step], None]) -> Verdict:
         return child.evaluate(trial_of(claimed, settings), settings, on_step=on_step)

@@ -40,13 +40,13 @@ def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None =
     )
     session.add(evaluation)
     session.flush()
-    queue.defer(session, queue.SCORE, evaluation.id)
+    queue.defer(session, queue.SCORE)
     return evaluation
 
 
-def claim(session: Session, evaluation_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the evaluation for this worker, or None if it is not ours to run (``leases.claim``)."""
-    evaluation = leases.claim(session, Evaluation, evaluation_id, lease=lease, attempts=attempts)
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the evaluation that is fairly next for this worker, or None if none waits."""
+    evaluation = leases.claim_next(session, Evaluation, lease=lease, attempts=attempts)
     return None if evaluation is None else claim_of(session, evaluation)
 
 

@@ -147,7 +147,7 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArra
     session.add(made)
     session.flush()
     attempts.end(session, at.attempt)
-    queue.defer(session, queue.JUDGE, made.id)
+    queue.defer(session, queue.JUDGE)
     return made
 
 
@@ -202,11 +202,13 @@ def named_by_content(session: Session, principal: Principal, at: Entrance, conte
     return replace(at, key=f"page:{at.target_id}:{printed}:{session.scalars(failed).one()}")
 
 
-def claim(session: Session, guess_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the guess for this worker, or None if it is not ours to judge (``leases.claim``)."""
-    guess = leases.claim(session, Guess, guess_id, lease=lease, attempts=attempts)
-    if guess is None:
-        return None
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the guess that is fairly next for this worker, or None if none waits."""
+    guess = leases.claim_next(session, Guess, lease=lease, attempts=attempts)
+    return None if guess is None else claim_of(session, guess)
+
+
+def claim_of(session: Session, guess: Guess) -> Claim:
     target = session.get_one(Target, guess.target_id)
     row = session.get_one(CompetitionRow, guess.competition_id)
     secret = session.get_one(Secret, target.submission_id)

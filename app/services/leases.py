@@ -1,22 +1,24 @@
 """Work under a lease: queued, claimed by one worker at a time, finished once, tried a few times at most."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.models import State
+from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.db.models.declarations import Work
+from app.services import fairness
 
 log = structlog.get_logger(__name__)
 
 W = TypeVar("W", bound=Work)
+K = TypeVar("K", Evaluation, Guess, ThresholdReport)
 
-UNFINISHED = (State.QUEUED, State.SCORING)
+UNFINISHED = fairness.UNFINISHED
 MESSAGE_TRAVELS = timedelta(seconds=5)
 """How long the message of a piece of work may be under way before it counts as lost."""
 
@@ -30,35 +32,42 @@ def clock(session: Session) -> datetime:
     return now
 
 
-def claim(session: Session, kind: type[W], identifier: UUID, *, lease: timedelta, attempts: int) -> W | None:
-    """Take a piece of work for this worker, or None if it is not ours to do.
+def claim_next(session: Session, kind: type[K], *, lease: timedelta, attempts: int) -> K | None:
+    """Take the piece of work that is fairly next for this worker, or None if there is none.
 
-    It is not if it is finished, cancelled, given back a moment ago, held by a worker whose lease runs, or if
-    it has been tried ``attempts`` times: then it ends in ERROR, because it kills its workers.
+    What has been tried ``attempts`` times ends in ERROR instead, because it kills its workers.
     """
-    work = session.scalar(
+    while (work := next_free(session, kind)) is not None:
+        if not gave_up(session, work, attempts) and take(session, work, lease=lease):
+            return work
+    return None
+
+
+def next_free(session: Session, kind: type[K]) -> K | None:
+    """The first in the fair order that no other worker is just taking, locked."""
+    order = fairness.order(kind)
+    return session.scalar(
         select(kind)
-        .where(kind.id == identifier)
-        .where(or_(is_waiting(kind), lease_has_run_out(kind)))
-        .with_for_update(skip_locked=True)
+        .join(order, order.c.id == kind.id)
+        .where(fairness.claimable(kind))
+        .order_by(order.c.place)
+        .limit(1)
+        .with_for_update(of=kind, skip_locked=True)
+        .execution_options(populate_existing=True)
     )
-    if work is None or gave_up(session, work, attempts):
-        return None
-    work.state = State.SCORING
-    work.attempt += 1
-    work.started_at = clock(session)
-    work.leased_until = work.started_at + lease
-    return work
 
 
-def is_waiting(kind: type[Work]) -> Any:  # as below
-    """Queued, and free to be taken."""
-    free = or_(kind.not_before.is_(None), kind.not_before <= func.clock_timestamp())
-    return and_(kind.state == State.QUEUED, free)
-
-
-def lease_has_run_out(kind: type[Work]) -> Any:  # a SQL expression; SQLAlchemy's own type says no more
-    return and_(kind.state == State.SCORING, kind.leased_until < func.clock_timestamp())
+def take(session: Session, work: Work, *, lease: timedelta) -> bool:
+    """Begin an attempt; False if another piece that excludes it has been begun at the same moment."""
+    try:
+        with session.begin_nested():
+            work.state = State.SCORING
+            work.attempt += 1
+            work.started_at = clock(session)
+            work.leased_until = work.started_at + lease
+    except IntegrityError:
+        return False
+    return True
 
 
 def gave_up(session: Session, work: Work, attempts: int) -> bool:
@@ -151,13 +160,10 @@ def put_back(session: Session, work: Work, reason: str) -> None:
     work.leased_until = None
 
 
-def unattended(session: Session, kind: type[Work], *, queue_is_empty: bool) -> Sequence[UUID]:
-    """What should be worked on and is not: nobody holds it and no message waits.
-
-    Queued work counts only when the queue is empty: while messages wait, its own may be one.
-    """
-    lost = lease_has_run_out(kind)
-    if queue_is_empty:
-        waiting = kind.created_at < func.clock_timestamp() - MESSAGE_TRAVELS
-        lost = or_(lost, and_(is_waiting(kind), waiting))
-    return session.scalars(select(kind.id).where(lost).order_by(kind.created_at)).all()
+def unattended(session: Session, kind: fairness.Kind) -> int:
+    """How much work waits that a message should have been rung for: what lost its worker, and what is not
+    just queued."""
+    waits = kind.created_at < func.clock_timestamp() - MESSAGE_TRAVELS
+    lost = or_(kind.state == State.SCORING, waits)
+    counted = select(func.count()).select_from(kind).where(fairness.claimable(kind), lost)
+    return session.scalars(counted).one()

@@ -6,11 +6,10 @@ from uuid import UUID
 
 from sqlalchemy import Exists, Row, Select, Uuid, and_, any_, column, exists, func, or_, select, values
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.selectable import Subquery
 
 from app.db.models import Evaluation, Member, Organizer, State, Submission, Token, User
 from app.roles import Role
-from app.services import submissions
+from app.services import fairness, submissions
 from app.services.accounts import Principal
 
 LAST_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCELLED})
@@ -18,7 +17,8 @@ LAST_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCEL
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where the scoring of one submission stands; ``queue_position``: how many are scored before it."""
+    """Where the scoring of one submission stands; ``queue_position``: how many are
+    begun before it if nothing more is handed in (``fairness.order``)."""
 
     submission_id: UUID
     evaluation_id: UUID
@@ -55,7 +55,7 @@ def of_submissions(session: Session, identifiers: Collection[UUID]) -> dict[UUID
 
 
 def positions() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
-    ahead = places_in_queue()
+    ahead = fairness.order(Evaluation)
     return (
         select(
             Evaluation.submission_id,
@@ -67,16 +67,9 @@ def positions() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
             Evaluation.attempt,
             ahead.c.place.label("queue_position"),
         )
-        .outerjoin(ahead, ahead.c.id == Evaluation.id)
+        .outerjoin(ahead, and_(ahead.c.id == Evaluation.id, Evaluation.state == State.QUEUED))
         .where(Evaluation.current)
     )
-
-
-def places_in_queue() -> Subquery:
-    """How many were queued before each evaluation that waits."""
-    place = func.rank().over(order_by=Evaluation.created_at) - 1
-    waiting = Evaluation.state == State.QUEUED
-    return select(Evaluation.id, place.label("place")).where(waiting).subquery()
 
 
 def read(row: Row[UUID, UUID, str, int, int, str, int, int | None]) -> Progress:

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import sealing
@@ -14,7 +14,18 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.scoring.files import Remark
-from app.services import attempts, competitions, evaluations, leases, phases, quota, rescores, teams, uploads
+from app.services import (
+    attempts,
+    competitions,
+    evaluations,
+    fairness,
+    leases,
+    phases,
+    quota,
+    rescores,
+    teams,
+    uploads,
+)
 from app.services.accounts import Principal
 from app.services.uploads import Upload
 from app.storage import store
@@ -231,11 +242,8 @@ def shown() -> Select[Submission]:
 
 
 def place_in_queue(session: Session, evaluation: Evaluation) -> int | None:
-    """How many are to be scored before this one; None once it is being scored."""
+    """How many are begun before this one if nothing more is handed in; None once it is being scored."""
     if evaluation.state != State.QUEUED:
         return None
-    return session.scalar(
-        select(func.count()).where(
-            Evaluation.state == State.QUEUED, Evaluation.created_at < evaluation.created_at
-        )
-    )
+    order = fairness.order(Evaluation)
+    return session.scalar(select(order.c.place).where(order.c.id == evaluation.id))

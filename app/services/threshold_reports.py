@@ -44,7 +44,7 @@ def ask(session: Session, principal: Principal, slug: str, question: Question) -
     )
     session.add(made)
     session.flush()
-    queue.defer(session, queue.ADVISE, made.id)
+    queue.defer(session, queue.ADVISE)
     audit.record(session, principal, "threshold.ask", competition_id=row.id, subject=str(made.id))
     return made
 
@@ -65,9 +65,10 @@ def visible(session: Session, principal: Principal, report_id: UUID) -> Threshol
     return report
 
 
-def claim(session: Session, report_id: UUID, *, lease: timedelta, attempts: int) -> Claim | None:
-    """Take the report for this worker, or None if it is not ours to make (``leases.claim``)."""
-    report = leases.claim(session, ThresholdReport, report_id, lease=lease, attempts=attempts)
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the report that is fairly next for this worker; None if none waits, or only such of competitions
+    of which one is being made."""
+    report = leases.claim_next(session, ThresholdReport, lease=lease, attempts=attempts)
     if report is None:
         return None
     return Claim(report.id, report.attempt, report.file, report.original, report.question)

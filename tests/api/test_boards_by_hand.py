@@ -22,6 +22,7 @@ from app.transaction import transaction
 from tests import board_facts
 from tests.arena import API, ROWS
 from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
+from tests.claims import claim_evaluation, claim_guess
 from tests.contest import Contest, turn
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
@@ -200,8 +201,7 @@ def end_scoring(sent: Sent, *, rescore: UUID | None = None) -> None:
         if judged.state == "CANCELLED":
             leases.finish(session, found, State.CANCELLED)
         else:
-            claimed = evaluations.claim(session, found.id, lease=LEASE, attempts=3)
-            assert claimed is not None
+            claimed = claim_evaluation(session, found.id)
             if judged.state == "ERROR":
                 evaluations.fail(session, claimed, "a fault of ours")
             else:
@@ -238,8 +238,7 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
             session.execute(update(Guess).where(Guess.id == identifier).values(received_at=guess.at))
         if guess is not None and guess.state == "QUEUED":
             return
-        claimed = guesses.claim(session, identifier, lease=LEASE, attempts=3)
-        assert claimed is not None
+        claimed = claim_guess(session, identifier)
         if guess is not None and guess.state == "SCORED":
             guesses.record(session, claimed, correct=guess.correct)
             session.get_one(Guess, identifier).finished_at = guess.ended

@@ -197,7 +197,7 @@ def test_a_team_walks_its_own_submissions_and_an_organizer_everybodys(arena: Are
     assert [one["id"] for page in everybodys for one in page] == [one for _, one in reversed(sent)]
     (whole,) = walked(arena, f"{HERE}/submissions", token=arena.team("red"))
     assert whole == [one for one in everybodys[0] + everybodys[1] if one["team"] == "red"]
-    assert [one["queue_position"] for one in everybodys[0]] == [5, 4, 3, 2]
+    assert [one["queue_position"] for one in everybodys[0]] == [5, 4, 3, 2]  # the teams in turn
 
 
 def test_everybodys_submissions_are_chosen_by_team_and_state(arena: Arena) -> None:

@@ -19,6 +19,7 @@ from app.services.quota import LONGEST_WAIT_S, day_of
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
+from tests.claims import claim_evaluation
 from tests.contest import Contest, judge_everything
 
 AT_ONCE = 20
@@ -164,8 +165,7 @@ def end_in_error(submission: str) -> None:
         found = session.scalars(
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
-        claimed = evaluations.claim(session, found, lease=timedelta(minutes=1), attempts=3)
-        assert claimed is not None
+        claimed = claim_evaluation(session, found)
         evaluations.fail(session, claimed, "a fault of ours")
 
 
@@ -174,8 +174,7 @@ def test_a_rejected_submission_stays_counted(client: TestClient) -> None:
     identifier = UUID(arena.submit("red").json()["id"])
     with transaction() as session:
         found = session.scalars(select(Evaluation.id).where(Evaluation.submission_id == identifier)).one()
-        claimed = evaluations.claim(session, found, lease=timedelta(minutes=1), attempts=3)
-        assert claimed is not None
+        claimed = claim_evaluation(session, found)
         evaluations.record(session, claimed, verdict={"verdict": "rejected"}, scorer="by hand")
     assert arena.submit("red", seed=2).status_code == 429
 

@@ -15,6 +15,7 @@ from app.scoring.toml_text import with_tables
 from app.services import evaluations
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
+from tests.claims import claim_evaluation
 from tests.contest import Contest, competition_row, turn
 from tests.people import acts, told
 from workers import scoring
@@ -88,8 +89,7 @@ def end_set_evaluation(submission: str, *, current: bool) -> None:
     with transaction() as session:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         found = session.scalars(query.where(Evaluation.current.is_(current))).one()
-        claimed = evaluations.claim(session, found, lease=timedelta(minutes=1), attempts=3)
-        assert claimed is not None
+        claimed = claim_evaluation(session, found)
         evaluations.fail(session, claimed, "a fault of ours")
 
 

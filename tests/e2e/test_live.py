@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from app.http.live import STREAMS_PER_USER
 from app.services import accounts, evaluations
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
+from tests.claims import claim_evaluation
 from tests.e2e.stack import Contest, small_contest, web
 
 pytestmark = pytest.mark.long
@@ -156,8 +156,7 @@ def scored(identifier: str) -> None:
     with transaction() as session:
         wanted = Evaluation.submission_id == UUID(identifier)
         evaluation = session.scalars(select(Evaluation.id).where(wanted)).one()
-        claim = evaluations.claim(session, evaluation, lease=timedelta(seconds=30), attempts=3)
-        assert claim is not None
+        claim = claim_evaluation(session, evaluation)
         verdict: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
         evaluations.record(session, claim, verdict=verdict, scorer="test")
 

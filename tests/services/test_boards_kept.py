@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
@@ -19,6 +19,7 @@ from tests import crowd
 from tests.api.test_rescores import applied, lenient, reweighed, strict
 from tests.api.test_submissions import score_everything
 from tests.asked import Asked, asked
+from tests.claims import claim_evaluation
 from tests.contest import Contest
 from tests.crowd import Size
 
@@ -141,8 +142,7 @@ def test_what_ended_in_a_transaction_that_failed_is_not_kept(client: TestClient)
         waiting = session.scalars(select(Evaluation.id).where(Evaluation.state == State.QUEUED)).one()
     assert verdict is not None
     with transaction() as session:
-        claimed = evaluations.claim(session, waiting, lease=timedelta(minutes=1), attempts=3)
-        assert claimed is not None
+        claimed = claim_evaluation(session, waiting)
         evaluations.record(session, claimed, verdict=verdict | {"utility": 0.125}, scorer="failing")
         session.flush()
         assert 0.125 in {row.utility for row in anonymization.board(session, None, "small").rows}

@@ -53,7 +53,7 @@ def attack(client: TestClient) -> Attack:
 
 def claim(attack: Attack, *, lease: timedelta = timedelta(0)) -> Claim:
     with transaction() as session:
-        found = guesses.claim(session, attack.guess, lease=lease, attempts=3)
+        found = guesses.claim_next(session, lease=lease, attempts=3)
     assert found is not None
     return found
 
