@@ -33,7 +33,9 @@ class ProgressOut(BaseModel):
     steps: int
     step_name: str
     attempt: int
-    queue_position: Annotated[int | None, Field(description="how many are scored before it")]
+    queue_position: Annotated[
+        int | None, Field(description="how many are begun before it, if nothing more is sent in")
+    ]
 
 
 async def watcher(request: Request, submission_id: UUID, principal: SignedIn) -> AsyncIterator[Watcher]:

@@ -100,7 +100,9 @@ class SubmissionOut(Receipt):
     step: int
     steps: int
     step_name: str
-    queue_position: Annotated[int | None, Field(description="how many are scored before it")]
+    queue_position: Annotated[
+        int | None, Field(description="how many are begun before it, if nothing more is sent in")
+    ]
     attempt: int
     started_at: datetime | None
     finished_at: datetime | None
