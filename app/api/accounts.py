@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, SecretStr
 from app import throttle
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
+from app.http.passwords import change, few_at_a_time, proven
 from app.services import accounts, members, organizers, passwords, teams
 from app.transaction import transaction
 
@@ -124,16 +125,15 @@ class PasswordByCode(BaseModel):
 
 
 @router.post("/signup", status_code=status.HTTP_201_CREATED)
+@few_at_a_time
 def sign_up(body: SignUp, address: Address) -> SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
-    with throttle.tries(address), transaction() as session:
-        made, token = members.sign_up(
-            session,
-            code=body.invite,
-            team=body.team,
-            name=body.name,
-            password=body.password.get_secret_value(),
-        )
+    with throttle.tries(address):
+        kept = accounts.hashed(body.password.get_secret_value())
+        with transaction() as session:
+            made, token = members.sign_up(
+                session, code=body.invite, team=body.team, name=body.name, password_hash=kept
+            )
     throttle.welcome(address, made.user.name_key)
     return SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
 
@@ -150,37 +150,41 @@ def joined(made: members.Joined) -> Joined:
 
 
 @router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
+@few_at_a_time
 def set_password(body: PasswordByCode, address: Address) -> None:
     """Set a new password with the code of a password link, once. All tokens and sessions end."""
-    with throttle.tries(address), transaction() as session:
-        user = passwords.set_by_link(session, code=body.code, password=body.password.get_secret_value())
+    with throttle.tries(address):
+        new = accounts.hashed(body.password.get_secret_value())
+        with transaction() as session:
+            user = passwords.set_by_link(session, code=body.code, new=new)
     throttle.welcome(address, user.name_key)
 
 
 @router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
+@few_at_a_time
 def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
     account = accounts.name_key(principal.name)
-    with throttle.tries(address, account=account), transaction() as session:
-        old, new = body.old.get_secret_value(), body.new.get_secret_value()
-        passwords.change(session, principal, old=old, new=new)
+    with throttle.tries(address, account=account):
+        change(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 
 @router.post("/tokens", status_code=status.HTTP_201_CREATED)
+@few_at_a_time
 def create_token(body: SignIn, address: Address) -> IssuedToken:
     """A personal API token for name and password."""
     account = accounts.searched_key(body.name)
-    with throttle.tries(address, account=account), transaction() as session:
-        user = accounts.check_password(session, name=body.name, password=body.password.get_secret_value())
-        return IssuedToken(
-            token=accounts.issue_token(
+    with throttle.tries(address, account=account):
+        kept = proven(body.name, body.password.get_secret_value())
+        with transaction() as session:
+            token = accounts.issue_token(
                 session,
-                user,
+                accounts.signing_in(session, name=body.name, proven=kept),
                 name=body.token_name,
                 scopes=None if body.scopes is None else tuple(body.scopes),
                 life=timedelta(days=body.expires_in_days),
             )
-        )
+    return IssuedToken(token=token)
 
 
 @router.get("/tokens")

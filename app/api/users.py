@@ -9,8 +9,9 @@ from pydantic import BaseModel, Field
 
 from app.api.accounts import Name, NewName, Password
 from app.http.dependencies import SignedIn
+from app.http.passwords import few_at_a_time
 from app.roles import Role
-from app.services import organizers, passwords
+from app.services import accounts, organizers, passwords
 from app.transaction import transaction
 
 router = APIRouter(prefix="/users", tags=["users"])
@@ -46,12 +47,13 @@ class PasswordLinkOut(BaseModel):
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
+@few_at_a_time
 def create_user(body: UserIn, principal: SignedIn) -> UserOut:
     """A new account of any role. For administrators; teams sign up by invites."""
+    organizers.require_administrator(principal)
+    kept = accounts.hashed(body.password.get_secret_value())
     with transaction() as session:
-        user = organizers.create_user(
-            session, principal, name=body.name, password=body.password.get_secret_value(), role=body.role
-        )
+        user = organizers.create_user(session, principal, name=body.name, password_hash=kept, role=body.role)
     return UserOut(user_id=user.id, name=user.name, role=user.role)
 
 

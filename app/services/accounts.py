@@ -67,10 +67,15 @@ def deceives(character: str) -> bool:
 
 
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
+    return add_user(session, name=name, password_hash=hashed(password), role=role)
+
+
+def add_user(session: Session, *, name: str, password_hash: str, role: Role = Role.PARTICIPANT) -> User:
+    """A new account. The hash comes from outside of the transaction: others wait for what this one locks."""
     name = clean_name(name)
     if session.scalar(select(User.id).where(User.name_key == name_key(name))):
         raise Conflict("this name is taken", code="name_taken")
-    user = User(name=name, name_key=name_key(name), password_hash=hashed(password), role=role)
+    user = User(name=name, name_key=name_key(name), password_hash=password_hash, role=role)
     session.add(user)
     try:
         session.flush()
@@ -93,12 +98,10 @@ def as_bytes(password: str) -> bytes:
     return password.encode("utf-8", "surrogatepass")
 
 
-def matches(user: User | None, password: str) -> bool:
-    """Whether the password is the user's; as slow for nobody as for somebody."""
+def matches(kept: str | None, password: str) -> bool:
+    """Whether the password is that of the hash; as slow for nobody's as for somebody's."""
     try:
-        return hasher.verify(
-            user.password_hash if user else NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1])
-        )
+        return hasher.verify(kept or NOBODY, as_bytes(password[: LONGEST_PASSWORD + 1]))
     except (VerificationError, InvalidHashError):
         return False
 
@@ -121,13 +124,29 @@ def held(session: Session, user_id: UUID) -> User:
     return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
 
 
-def check_password(session: Session, *, name: str, password: str) -> User:
-    """The user, or the same refusal whether the name or the password is wrong."""
+def kept_hash(session: Session, name: str) -> str | None:
+    """What the password of that name is checked against; None if there is nobody."""
+    return session.scalar(select(User.password_hash).where(User.name_key == searched_key(name)))
+
+
+def matching(kept: str | None, password: str) -> str:
+    """The hash, or the same refusal whether there is none or the password is another. Needs no session."""
+    if not matches(kept, password) or kept is None:
+        raise wrong_password()
+    return kept
+
+
+def wrong_password() -> NotSignedIn:
+    return NotSignedIn("name or password is wrong", code="wrong_password")
+
+
+def signing_in(session: Session, *, name: str, proven: str) -> User:
+    """The user whose password was found to match ``proven``, unless it has been changed since."""
     # Held against a change of the password: a token by the old one must not appear after it.
     key = searched_key(name)
     user = session.scalar(select(User).where(User.name_key == key).with_for_update(read=True))
-    if not matches(user, password) or user is None:
-        raise NotSignedIn("name or password is wrong", code="wrong_password")
+    if user is None or user.password_hash != proven:
+        raise wrong_password()
     return user
 
 

@@ -31,13 +31,13 @@ def sign_up(
     code: str,
     team: str | None,
     name: str,
-    password: str,
+    password_hash: str,
     token_name: str = "sign-up",  # noqa: S107  # a label
     life: timedelta = accounts.TOKEN_LIFE,
 ) -> tuple[Joined, str]:
     """A new account in the team that the invite leads into, and a token for it in clear."""
     invite = invites.use(session, code)
-    user = accounts.create_user(session, name=name, password=password)
+    user = accounts.add_user(session, name=name, password_hash=password_hash)
     joined = come_in(session, invite, user, team)
     return joined, accounts.issue_token(session, user, name=token_name, life=life)
 

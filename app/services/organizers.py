@@ -14,16 +14,20 @@ from app.services.accounts import Principal
 from app.services.teams import Person
 
 
-def create_user(session: Session, principal: Principal, *, name: str, password: str, role: Role) -> User:
+def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
     """A new account of any role; by an administrator."""
-    principal.require("organize")
-    if principal.role != Role.ADMINISTRATOR:
-        raise NotAllowed("only administrators create accounts", code="not_administrator")
-    user = accounts.create_user(session, name=name, password=password, role=role)
+    require_administrator(principal)
+    user = accounts.add_user(session, name=name, password_hash=password_hash, role=role)
     audit.record(
         session, principal, "user.create", competition_id=None, subject=user.name, after={"role": role}
     )
     return user
+
+
+def require_administrator(principal: Principal) -> None:
+    principal.require("organize")
+    if principal.role != Role.ADMINISTRATOR:
+        raise NotAllowed("only administrators create accounts", code="not_administrator")
 
 
 def organized(session: Session, user_id: UUID) -> Sequence[str]:

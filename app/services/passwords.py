@@ -27,17 +27,27 @@ class Link:
     expires_at: datetime
 
 
-def change(session: Session, principal: Principal, *, old: str, new: str) -> None:
-    """Set a new password by the old one.
+def change(session: Session, principal: Principal, *, proven: str, new: str) -> None:
+    """Set a new password, by its hash; the old one was found to match the hash ``proven``.
 
     Every other token and session of the person ends: whoever knew the old password may have made one.
     """
     principal.require("submit")
     user = accounts.held(session, principal.user_id)
-    if not accounts.matches(user, old):
-        raise WrongCredential("the old password is wrong", code="wrong_password")
+    if user.password_hash != proven:
+        raise wrong_old_password()
     put(session, user, new, kept_token=principal.token_id)
     audit.record(session, principal, "user.password", competition_id=None, subject=user.name)
+
+
+def own_hash(session: Session, principal: Principal) -> str:
+    """What the old password of the one who asks is checked against."""
+    principal.require("submit")
+    return session.get_one(User, principal.user_id).password_hash
+
+
+def wrong_old_password() -> WrongCredential:
+    return WrongCredential("the old password is wrong", code="wrong_password")
 
 
 def issue_link(session: Session, principal: Principal, name: str) -> Link:
@@ -88,8 +98,8 @@ def require_charge(session: Session, principal: Principal, user: User | None, pl
         )
 
 
-def set_by_link(session: Session, *, code: str, password: str) -> User:
-    """Set a password with a link's code; all tokens and sessions of the person end."""
+def set_by_link(session: Session, *, code: str, new: str) -> User:
+    """Set a password, by its hash, with a link's code; all tokens and sessions of the person end."""
     digest = accounts.digest(code.strip())
     owner = session.scalar(select(PasswordLink.user_id).where(PasswordLink.digest == digest))
     # First the person, then the link: in this order, two with the same code take turns.
@@ -103,15 +113,15 @@ def set_by_link(session: Session, *, code: str, password: str) -> User:
     )
     if user is None or link is None:
         raise WrongCredential("the code is unknown, used or expired", code="invalid_code")
-    put(session, user, password, kept_token=None)
+    put(session, user, new, kept_token=None)
     by_link = Principal(user.id, user.name, user.role, frozenset(), link.id)
     audit.record(session, by_link, "user.password_by_link", competition_id=None, subject=user.name)
     return user
 
 
-def put(session: Session, user: User, password: str, *, kept_token: UUID | None) -> None:
-    """Exchange the password of a person whose row is held; end every other way in."""
-    user.password_hash = accounts.hashed(password)
+def put(session: Session, user: User, new: str, *, kept_token: UUID | None) -> None:
+    """Exchange the password's hash of a person whose row is held; end every other way in."""
+    user.password_hash = new
     accounts.revoke_all(session, user.id, but=kept_token)
     end_links(session, user.id)
 

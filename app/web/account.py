@@ -12,8 +12,10 @@ from starlette.responses import Response
 
 from app import throttle
 from app.errors import DomainError, NotSignedIn
+from app.http import passwords
 from app.http.dependencies import Address, SignedIn
-from app.services import accounts, competitions, organizers, passwords, teams
+from app.http.passwords import few_at_a_time
+from app.services import accounts, competitions, organizers, teams
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web.sign_in import SESSION
@@ -90,6 +92,7 @@ def revoke_token(token_id: UUID, principal: SignedIn) -> Response:
 
 
 @router.post("/account/password")
+@few_at_a_time
 def change_password(
     request: Request,
     principal: SignedIn,
@@ -100,8 +103,8 @@ def change_password(
 ) -> Response:
     own = accounts.name_key(principal.name)
     try:
-        with throttle.tries(address, account=own), transaction() as session:
-            passwords.change(session, principal, old=old, new=new)
+        with throttle.tries(address, account=own):
+            passwords.change(principal, old=old, new=new)
     except DomainError as problem:
         return again(request, principal, "account.html", problem, **account_of(principal), wrong="password")
     return see("/account", done="password_changed")

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from app import throttle
 from app.errors import DomainError
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
+from app.http.passwords import few_at_a_time
 from app.services import accounts, competitions, invites, members, passwords
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -40,6 +41,7 @@ def sign_up_form(request: Request, principal: MaybeSignedIn, address: Address, i
 
 
 @router.post("/sign-up")
+@few_at_a_time
 def sign_up(
     request: Request,
     settings: AppSettings,
@@ -52,16 +54,18 @@ def sign_up(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.tries(address), transaction() as session:
-            made, token = members.sign_up(
-                session,
-                code=invite,
-                team=team or None,
-                name=name,
-                password=password,
-                token_name=SESSION,
-                life=accounts.SESSION_LIFE,
-            )
+        with throttle.tries(address):
+            kept = accounts.hashed(password)
+            with transaction() as session:
+                made, token = members.sign_up(
+                    session,
+                    code=invite,
+                    team=team or None,
+                    name=name,
+                    password_hash=kept,
+                    token_name=SESSION,
+                    life=accounts.SESSION_LIFE,
+                )
     except DomainError as problem:
         return opened(
             request,
@@ -141,11 +145,14 @@ def password_form(request: Request, principal: MaybeSignedIn, code: Code = "") -
 
 
 @router.post("/password")
+@few_at_a_time
 def set_password(request: Request, address: Address, *, code: Code = "", password: Text = "") -> Response:
     require_same_origin(request)
     try:
-        with throttle.tries(address), transaction() as session:
-            user = passwords.set_by_link(session, code=code, password=password)
+        with throttle.tries(address):
+            new = accounts.hashed(password)
+            with transaction() as session:
+                user = passwords.set_by_link(session, code=code, new=new)
     except DomainError as problem:
         return again(request, None, "password.html", problem, code=code, to="/")
     throttle.welcome(address, user.name_key)

@@ -11,6 +11,7 @@ from app import throttle
 from app.config import Settings
 from app.errors import NotSignedIn, TooMany
 from app.http.dependencies import COOKIE, Address, AppSettings, MaybeSignedIn, require_same_origin
+from app.http.passwords import few_at_a_time, proven
 from app.services import accounts
 from app.transaction import transaction
 from app.web.site import PageRoute, again, page
@@ -30,6 +31,7 @@ def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/", unse
 
 
 @router.post("/sign-in")
+@few_at_a_time
 def sign_in(
     request: Request,
     settings: AppSettings,
@@ -41,9 +43,11 @@ def sign_in(
 ) -> Response:
     require_same_origin(request)
     try:
-        with throttle.tries(address, account=accounts.searched_key(name)), transaction() as session:
-            user = accounts.check_password(session, name=name, password=password)
-            token = accounts.issue_token(session, user, name=SESSION, life=accounts.SESSION_LIFE)
+        with throttle.tries(address, account=accounts.searched_key(name)):
+            checked = proven(name, password)
+            with transaction() as session:
+                user = accounts.signing_in(session, name=name, proven=checked)
+                token = accounts.issue_token(session, user, name=SESSION, life=accounts.SESSION_LIFE)
     except (NotSignedIn, TooMany) as problem:
         kept = {"to": own_path(to), "new_here": sign_up_path(to), "name": name}
         return again(request, None, "sign_in.html", problem, **kept)
