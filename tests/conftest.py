@@ -16,9 +16,9 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.embedded import Services, embedded_services
-from app.main import create_app
 from app.services import accounts
 from migrations.run import migrate
+from tests.application import application
 from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
@@ -126,9 +126,18 @@ def empty_queue() -> None:
         connection.default_channel.client.flushall()
 
 
+@pytest.fixture(scope="session")
+def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a web server; it keeps nothing between requests that the database does not say."""
+    from tests.e2e.stack import web
+
+    with web(tmp_path_factory.mktemp("web")) as url:
+        yield url
+
+
 @pytest.fixture
 def client(settings: Settings) -> Iterator[TestClient]:
-    with CheckedClient(create_app(), raise_server_exceptions=False) as made:
+    with CheckedClient(application(), raise_server_exceptions=False) as made:
         yield made
 
 

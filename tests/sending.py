@@ -14,7 +14,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
 from starlette.types import Message
 
-from app.main import create_app
+from tests.application import application
 from tests.patience import PATIENCE_S
 
 
@@ -29,7 +29,7 @@ class Process:
 @contextmanager
 def process(app: FastAPI | None = None) -> Iterator[Process]:
     with start_blocking_portal() as portal:
-        yield Process(app or create_app(), portal)
+        yield Process(app or application(), portal)
 
 
 @dataclass

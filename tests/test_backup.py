@@ -24,14 +24,14 @@ from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.embedded import embedded_services
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
-from app.main import create_app
 from app.services import audit
 from app.storage import opened, store
 from app.transaction import transaction
 from migrations.run import migrate
 from tests.api.test_submissions import score_everything
+from tests.application import application
 from tests.arena import Arena, noisy_release
-from tests.e2e.test_own_servers import POSTGRES, own_postgres, until
+from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.stored import file_of
 from workers import child, scoring
 
@@ -92,7 +92,7 @@ def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator
         }.items():
             environment.setenv(name, value)
         forget()
-        with TestClient(create_app()) as client:
+        with TestClient(application()) as client:
             yield client
     forget()
 
@@ -338,7 +338,7 @@ def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian
     made: Path, settings: Settings, target: str, tmp_path: Path
 ) -> None:
     with own_postgres(tmp_path) as url:
-        until(lambda: migrate(url), Unavailable)
+        migrate(url)
         restore(made, url, tmp_path / "new")
         assert everything(url) == everything(settings.database_url)
         service.backup(url, opened(str(tmp_path / "new")), tmp_path / "again.tar")

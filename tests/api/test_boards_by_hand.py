@@ -13,13 +13,13 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
-from app.main import create_app
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, guesses, leases
 from app.services.boards import spreadsheet, verdicts
 from app.transaction import transaction
 from tests import board_facts
+from tests.application import application
 from tests.arena import API, ROWS
 from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
 from tests.claims import claim_evaluation, claim_guess
@@ -326,7 +326,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     after = drawn.check()
     competitions.read_file.cache_clear()
     verdicts.kept.clear()
-    with TestClient(create_app()) as again:
+    with TestClient(application()) as again:
         assert drawn.check(again) == after
 
 

@@ -16,7 +16,7 @@ from limits import RateLimitItemPerMinute
 from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
-from app.main import create_app
+from tests.application import application
 from tests.arena import API, PASSWORD, Arena
 from tests.conftest import empty_queue
 from tests.patience import PATIENCE_S, eventually
@@ -28,7 +28,7 @@ HOME = "198.51.100.1"
 
 def at(address: str | None) -> TestClient:
     """A client whose requests come from there."""
-    client = TestClient(create_app(), raise_server_exceptions=False, client=(address or "", 4000))
+    client = TestClient(application(), raise_server_exceptions=False, client=(address or "", 4000))
     if address is None:
         client._transport.client = None  # type: ignore[attr-defined]  # as on a unix socket
     return client

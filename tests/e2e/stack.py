@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 from sqlalchemy import select
 
 from app import tethered
@@ -34,6 +34,7 @@ from app.scoring.toml_text import with_tables
 from app.services import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
+from tests.patience import PATIENCE_S, eventually
 
 # Short enough for a test, long against a step of scoring.
 QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1"}
@@ -55,10 +56,27 @@ def running(program: Program) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """kill -9 of the process alone: what it started must notice by itself."""
+    """kill -9 of the process alone: what it started must notice by itself, and has when this returns."""
+    started = []
     if process.poll() is None:
+        started = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    process.wait(PATIENCE_S)
+    _, left = psutil.wait_procs(started, timeout=PATIENCE_S)
+    assert not left, f"orphans: {[each.cmdline() for each in left]}"
+
+
+@contextmanager
+def halted(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """The process and all it has started stand still meanwhile."""
+    whole = [found := psutil.Process(process.pid), *found.children(recursive=True)]
+    for each in whole:
+        each.suspend()
+    try:
+        yield
+    finally:
+        for each in whole:
+            each.resume()
 
 
 @contextmanager
@@ -67,7 +85,7 @@ def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
     log = logs / f"web-{port}.log"
     with running(web_program(host="127.0.0.1", port=port, env=env or {}, log=log)):
         url = f"http://127.0.0.1:{port}"
-        wait_until_healthy(f"{url}/healthz", log=log)
+        wait_until_healthy(f"{url}/healthz", timeout=PATIENCE_S, log=log)
         yield url
 
 
@@ -99,19 +117,18 @@ class Contest:
         with Client(self.url, self.token) as client:
             return client.submission(identifier)
 
-    def until(
-        self, identifier: str, wanted: Callable[[dict[str, object]], bool], *, within_s: float = 60
-    ) -> dict[str, object]:
-        deadline = time.monotonic() + within_s
-        while time.monotonic() < deadline:
-            found = self.submission(identifier)
-            if wanted(found):
-                return found
-            time.sleep(0.02)
-        raise AssertionError(f"still {found['status']} after {within_s} s, step {found['step_name']}")
+    def until(self, identifier: str, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
+        found: dict[str, object] = {}
 
-    def until_state(self, identifier: str, state: str, *, within_s: float = 60) -> dict[str, object]:
-        return self.until(identifier, lambda found: found["status"] == state, within_s=within_s)
+        def reached() -> bool:
+            found.update(self.submission(identifier))
+            return wanted(found)
+
+        assert eventually(reached), f"still {found['status']}, step {found['step_name']}"
+        return found
+
+    def until_state(self, identifier: str, state: str) -> dict[str, object]:
+        return self.until(identifier, lambda found: found["status"] == state)
 
 
 def open_contest(url: str, *, file: str, original: Mapping[str, bytes], slug: str) -> Contest:

@@ -163,6 +163,6 @@ def test_messages_that_an_older_clock_left_in_the_queue_end_no_worker(
             queue.celery.send_task(name, connection=connection)
     with web(tmp_path) as url, worker(tmp_path) as process:
         contest = small_contest(url)
-        contest.until_state(contest.submit(), "SCORED", within_s=PATIENCE_S)
+        contest.until_state(contest.submit(), "SCORED")
         assert process.poll() is None
     assert queue.depth() == 0

@@ -4,11 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 import redis
 
@@ -17,6 +17,7 @@ from app.config import get_settings
 from app.db import engine
 from app.processes import Program, wait_until_healthy
 from tests.e2e.stack import QUICK, free_port, kill, small_contest
+from tests.patience import PATIENCE_S, eventually
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 REDIS = shutil.which("redis-server")
@@ -36,7 +37,7 @@ def own_redis(folder: Path) -> Iterator[str]:
     url = f"redis://:pass@127.0.0.1:{port}/0"
     try:
         with redis.Redis.from_url(url) as client:
-            until(client.ping, redis.ConnectionError)
+            assert eventually(lambda: works(client.ping, redis.ConnectionError))
         yield url
     finally:
         kill(process)
@@ -53,26 +54,29 @@ def own_postgres(folder: Path) -> Iterator[str]:
     made = tethered.start(
         [*initdb, f"--pwfile={folder / 'password'}"], log=folder / "initdb.log", unroot=unroot, cwd=Path("/")
     )
-    assert made.wait(60) == 0, tethered.tail(folder / "initdb.log")
+    assert made.wait(PATIENCE_S) == 0, tethered.tail(folder / "initdb.log")
     command = [str(POSTGRES[-1]), "-D", str(data), "-p", str(port), "-k", ""]
     command += ["-c", "listen_addresses=127.0.0.1"]
     process = tethered.start(command, log=folder / "postgres.log", unroot=unroot, cwd=Path("/"))
-    url = f"postgresql+psycopg://cup:{PASSWORD}@127.0.0.1:{port}/postgres"
+    place = f"cup:{PASSWORD}@127.0.0.1:{port}/postgres"
     try:
-        yield url
+        assert eventually(lambda: works(lambda: greet(f"postgresql://{place}"), psycopg.OperationalError))
+        yield f"postgresql+psycopg://{place}"
     finally:
         kill(process)
 
 
-def until(works: object, error: type[Exception], *, within_s: float = 30) -> None:
-    deadline = time.monotonic() + within_s
-    while True:
-        try:
-            works()  # type: ignore[operator]
-            return
-        except error:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+def greet(url: str) -> None:
+    with psycopg.connect(url):
+        pass
+
+
+def works(act: Callable[[], object], error: type[Exception]) -> bool:
+    try:
+        act()
+    except error:
+        return False
+    return True
 
 
 def command(*arguments: str) -> list[str]:
@@ -101,16 +105,13 @@ def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
             monkeypatch.setenv(name, value)
         monkeypatch.delenv("ANONCUP_SEALING_KEY_FILE", raising=False)
         monkeypatch.delenv("ANONCUP_OPENING_KEYS_DIR", raising=False)
-        until(
-            lambda: subprocess.run(command("migrate"), check=True, capture_output=True),
-            subprocess.CalledProcessError,
-        )
+        subprocess.run(command("migrate"), check=True, capture_output=True)
         port = free_port()
         web = shared | {"ANONCUP_SEALING_KEY_FILE": str(public)}
         start(stack, "web", web, tmp_path, "serve", "--port", str(port))
         start(stack, "worker", shared | {"ANONCUP_OPENING_KEYS_DIR": str(private)}, tmp_path, "worker")
         start(stack, "scheduler", shared, tmp_path, "scheduler")
-        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", log=tmp_path / "web.log")
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE_S, log=tmp_path / "web.log")
         forget_connections()
         contest = small_contest(f"http://127.0.0.1:{port}")
         contest.until_state(contest.submit(), "SCORED")

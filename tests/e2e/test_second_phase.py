@@ -1,7 +1,5 @@
 """The second phase by real processes: the clock turns it, workers judge, both are killed."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
@@ -17,15 +15,9 @@ from tests.arena import PASSWORD, ROWS, numbers, original_table
 from tests.conftest import empty_queue
 from tests.contest import two_phase_file
 from tests.e2e.stack import invite_code, kill, move, open_contest, web, worker
+from tests.patience import eventually
 
 pytestmark = pytest.mark.long
-
-
-def until(reached: Callable[[], bool], *, within_s: float = 40) -> None:
-    deadline = time.monotonic() + within_s
-    while not reached():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def row() -> Competition:
@@ -50,7 +42,7 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
         with worker(tmp_path) as first:
             kill(first)  # before it or its clock has turned anything, or right while they do
         with worker(tmp_path):
-            until(lambda: row().published_at is not None)
+            assert eventually(lambda: row().published_at is not None)
         with transaction() as session:
             (target,) = session.scalars(select(Target)).all()
         rival = joined(url)
@@ -64,7 +56,7 @@ def test_a_contest_goes_through_its_second_phase_while_workers_and_clocks_are_ki
         empty_queue()
         move(anonymization=(-3, -2), reidentification=(-1, -0.1))
         with worker(tmp_path):
-            until(lambda: row().revealed_at is not None)
+            assert eventually(lambda: row().revealed_at is not None)
         assert states() == [(State.SCORED, 1)]
         revealed = httpx2.get(f"{url}/api/v1/targets/{target.id}/secret")
         assert sorted(map(int, revealed.text.split()[1:])) == list(range(1, ROWS + 1))

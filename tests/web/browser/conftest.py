@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from app.config import Settings
-from tests.e2e.stack import web
 from tests.web.browser.looking import WITHIN_MS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -24,13 +23,6 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield started
         started.close()
-
-
-@pytest.fixture(scope="session")
-def server(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a web server; it keeps nothing between requests that the database does not say."""
-    with web(tmp_path_factory.mktemp("web")) as url:
-        yield url
 
 
 @pytest.fixture
