@@ -42,6 +42,8 @@ class Settings(BaseSettings):
 
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
+    niceness: int = 0
+    """By how much a worker's processes stand back from what answers people."""
     scoring_attempts: int = 3
     """How often a submission is tried before it ends in ERROR."""
     lost_after_s: int = 300

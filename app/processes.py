@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
+from types import FrameType, MappingProxyType
 
 import httpx2
 
@@ -62,12 +62,62 @@ def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | Non
     return Program(name="web", command=command, env=env, log=log)
 
 
-def worker_program(*, env: Mapping[str, str], log: Path | None = None, jobs: int = 1) -> Program:
-    """A Celery worker."""
-    command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--concurrency", str(jobs)]
-    command += ["--queues", "celery", "--loglevel", "INFO", "--hostname", f"{os.getpid()}@%h"]
-    # A warm shutdown waits for the running score; with nobody left to wait, end now: it is delivered again.
-    return Program(name="worker", command=command, env=env, log=log, orphaned=signal.SIGQUIT)
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """Processes for some kinds of work. ``node``: Celery's name of it."""
+
+    name: str
+    queues: tuple[str, ...]
+    node: str
+    niceness: int
+
+
+POOLS = (
+    Pool(name="worker", queues=("scores", "guesses"), node="celery", niceness=5),
+    # Of its own, for a report takes minutes: in another's it would stand before scores.
+    Pool(name="reports", queues=("reports",), node="reports", niceness=10),
+)
+QUEUES = {"scores": "celery", "guesses": "guesses", "reports": "reports"}
+"""Kinds of work, and the queues of their messages."""
+
+
+def worker_programs(
+    *,
+    queues: Collection[str] = tuple(QUEUES),
+    jobs: int = 1,
+    env: Mapping[str, str] = MappingProxyType({}),
+    logs: Path | None = None,
+    grace: float = 10.0,
+    apart: str = "",
+) -> list[Program]:
+    """A Celery worker for each pool that serves one of the ``queues``.
+
+    ``jobs``: pieces of work at once; of reports, unless they are asked for alone, one. ``apart`` tells nodes
+    on one host apart.
+    """
+    programs = []
+    for pool in POOLS:
+        served = [QUEUES[name] for name in pool.queues if name in queues]
+        if not served:
+            continue
+        alone = set(queues) <= set(pool.queues)
+        at_once = jobs if alone or pool is POOLS[0] else 1
+        command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--loglevel", "INFO"]
+        command += ["--concurrency", str(at_once), "--queues", ",".join(served)]
+        command += ["--hostname", f"{pool.node}{apart}@%h"]
+        programs.append(
+            Program(
+                name=pool.name,
+                command=command,
+                env={"ANONCUP_NICENESS": str(pool.niceness), **env},
+                log=logs and logs / f"{pool.name}.log",
+                # A warm shutdown waits for the running score; with nobody left to wait, end now: it is
+                # delivered again.
+                orphaned=signal.SIGQUIT,
+                grace=grace,
+            )
+        )
+    return programs
 
 
 def scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:

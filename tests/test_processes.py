@@ -24,7 +24,7 @@ from app.processes import (
     supervised,
     wait_until_healthy,
     web_program,
-    worker_program,
+    worker_programs,
 )
 from tests.patience import PATIENCE_S, eventually
 
@@ -243,7 +243,20 @@ def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> Non
     web = web_program(host="127.0.0.1", port=8123, env={"REDIS_URL": "redis+socket:///x"})
     assert web.command[:5] == [sys.executable, "-m", "uvicorn", "--factory", "app.main:served_app"]
     assert "8123" in web.command
-    worker, clock = worker_program(env={}), scheduler_program(env={})
+    (worker, reports), clock = worker_programs(), scheduler_program(env={})
     assert worker.command[:6] == [sys.executable, "-m", "celery", "-A", "workers.main", "worker"]
     assert clock.command == [sys.executable, "-m", "workers.clock"]
-    assert (web.name, worker.name, clock.name) == ("web", "worker", "scheduler")
+    assert reports.command[:6] == worker.command[:6]
+    assert [one.name for one in (web, worker, reports, clock)] == ["web", "worker", "reports", "scheduler"]
+
+
+def test_reports_have_a_program_of_their_own_unless_they_are_all_that_is_asked_for() -> None:
+    def jobs(*queues: str) -> dict[str, str]:
+        made = worker_programs(queues=queues, jobs=3)
+        return {one.name: one.command[one.command.index("--concurrency") + 1] for one in made}
+
+    assert jobs("scores", "guesses", "reports") == {"worker": "3", "reports": "1"}
+    assert jobs("scores") == jobs("guesses") == {"worker": "3"}
+    assert jobs("reports") == {"reports": "3"}
+    nodes = [one.command[one.command.index("--hostname") + 1] for one in worker_programs(apart="-7")]
+    assert nodes == ["celery-7@%h", "reports-7@%h"]

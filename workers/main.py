@@ -1,12 +1,14 @@
 """The Celery entry point: ``celery -A workers.main worker``. Tasks are listed here."""
 
 import ctypes
+import os
 import signal
 from typing import Any
 
 from celery.signals import setup_logging, worker_process_init
 
 from app import logs
+from app.config import get_settings
 from app.queue import celery
 from workers import advising, scoring, trials
 
@@ -19,6 +21,12 @@ PR_SET_PDEATHSIG = 1
 def log_as_the_others(**_: Any) -> None:
     """Celery sets up no logging of its own where this is connected."""
     logs.configure()
+
+
+@worker_process_init.connect
+def stand_back(**_: Any) -> None:
+    """The web server answers while this one computes; so does what it starts."""
+    os.nice(get_settings().niceness)
 
 
 @worker_process_init.connect

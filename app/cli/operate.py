@@ -46,11 +46,19 @@ def serve(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1"
         supervisor.wait()
 
 
-def worker(jobs: Annotated[int, typer.Option(min=1, help="submissions scored at once")] = 1) -> None:
-    """Score submissions until stopped; needs DATABASE_URL and REDIS_URL."""
+def worker(
+    queues: Annotated[
+        str, typer.Option(help="what to do: scores, guesses, reports, or some of them")
+    ] = "scores,guesses,reports",
+    jobs: Annotated[int, typer.Option(min=1, help="pieces of work at once")] = 1,
+) -> None:
+    """Score submissions, judge guesses, make reports until stopped; needs DATABASE_URL and REDIS_URL.
+
+    Reports have a process of their own beside the others, so that they delay none.
+    """
     from app.cli import running
 
-    running.become_worker(jobs)
+    running.work(running.known_queues(queues), jobs)
 
 
 def scheduler(

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,19 +11,26 @@ from app.config import get_settings
 from app.embedded import Services, embedded_services, running_services
 from app.errors import InvalidInput
 from app.processes import (
+    QUEUES,
     Supervisor,
     check_port_is_free,
+    owned_signals,
     scheduler_program,
     supervised,
     wait_until_healthy,
     web_program,
-    worker_program,
+    worker_programs,
 )
 from app.roles import Role
 from app.services import accounts, health
 from app.storage import Store, opened
 from app.transaction import transaction
 from migrations.run import migrate as migrate_database
+
+FINISHING_S = 100.0
+"""How long a worker that is asked to end may finish what it has begun; what is cut off is begun again."""
+MOST_JOBS = 4
+"""Of scores at once, on a machine of many cores that does all the rest besides."""
 
 
 def given_services() -> Services | None:
@@ -39,18 +46,29 @@ def become_web_server(host: str, port: int) -> None:
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
-def become_worker(jobs: int) -> None:
-    """Turn this process into Celery's, which has its own way with signals."""
+def work(queues: Collection[str], jobs: int) -> None:
+    """Turn this process into Celery's, which has its own way with signals; or watch over two of them."""
     require_services()
-    celery = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--loglevel", "INFO"]
-    celery += ["--concurrency", str(jobs), "--queues", "celery"]
-    os.execv(sys.executable, celery)  # noqa: S606  # no shell is wanted
+    programs = worker_programs(queues=queues, jobs=jobs, grace=FINISHING_S)
+    if len(programs) == 1:
+        os.environ.update(programs[0].env)
+        os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
+    with owned_signals(), supervised(programs) as supervisor:
+        supervisor.wait()
 
 
 def become_scheduler() -> None:
     require_services()
     program = scheduler_program(env={})
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
+
+
+def known_queues(names: str) -> frozenset[str]:
+    """The kinds of work in a list with commas."""
+    found = frozenset(name.strip() for name in names.split(","))
+    if not found <= QUEUES.keys():
+        raise InvalidInput("queues are " + ", ".join(QUEUES))
+    return found
 
 
 def check_clock() -> None:
@@ -110,10 +128,10 @@ def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
         migrate_database(services.database_url)
         use(services, data)
         shared, public, private = environment(services, data)
-        logs = data / "logs"
+        logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
         programs = [
             web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
-            worker_program(env=shared | private, log=logs / "worker.log"),
+            *worker_programs(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid())),
             scheduler_program(env=shared | private, log=logs / "scheduler.log"),
         ]
         with supervised(programs, also=services.check) as supervisor:

@@ -6,15 +6,19 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app import queue
 from app.db.models import State, ThresholdReport
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, NotFound, TooMany
 from app.scoring.excessive.question import Question, checked
 from app.services import audit, competitions, leases
 from app.services.accounts import Principal
+
+MOST_UNFINISHED = 20
+"""Reports of a competition that wait or are being made."""
+RETRY_AFTER_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +34,10 @@ class Claim:
 
 def ask(session: Session, principal: Principal, slug: str, question: Question) -> ThresholdReport:
     """Queue a report on the competition's data as they stand now."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.organizers_row(session, principal, slug)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
+    require_room(session, row.id)
     asked = asdict(checked(question, competitions.read_file(row.file)))
     made = ThresholdReport(
         competition_id=row.id,
@@ -47,6 +51,18 @@ def ask(session: Session, principal: Principal, slug: str, question: Question) -
     queue.defer(session, queue.ADVISE)
     audit.record(session, principal, "threshold.ask", competition_id=row.id, subject=str(made.id))
     return made
+
+
+def require_room(session: Session, competition_id: UUID) -> None:
+    """One report takes minutes; ask with the competition's lock held."""
+    unfinished = ThresholdReport.state.in_(leases.UNFINISHED)
+    asked = select(func.count()).where(ThresholdReport.competition_id == competition_id, unfinished)
+    if session.scalars(asked).one() >= MOST_UNFINISHED:
+        raise TooMany(
+            f"{MOST_UNFINISHED} reports of this competition are unfinished: ask again when one is there",
+            retry_after=RETRY_AFTER_S,
+            code="too_many_reports",
+        )
 
 
 def listed(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
@@ -81,4 +97,6 @@ def record(session: Session, claimed: Claim, found: dict[str, Any]) -> bool:
         return False
     leases.finish(session, report, State.SCORED)
     report.report, report.failure = found, None
+    # Another one of the competition had to wait for this one, and whoever was rung for it found nothing.
+    queue.defer(session, queue.ADVISE)
     return True

@@ -11,6 +11,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.excessive.question import Question, answer
 from app.scoring.tracks import TRACKS
+from app.services.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
 from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
@@ -90,3 +91,33 @@ def test_there_is_no_report_before_there_are_data(arena: Arena) -> None:
     assert arena.post("/competitions", content=competition_file("empty")).status_code == 201
     refused = arena.post("/competitions/empty/threshold-reports", json={})
     assert (refused.status_code, refused.json()["code"]) == (409, "no_original")
+
+
+def unfinished(number: int) -> None:
+    """So many reports of the competition that wait."""
+    with transaction() as session:
+        first = session.scalars(select(ThresholdReport)).one()
+        shared = {"competition_id": first.competition_id, "user_id": first.user_id, "file": first.file}
+        session.add_all(
+            ThresholdReport(**shared, original=first.original, question=first.question)
+            for _ in range(number - 1)
+        )
+
+
+def test_a_competition_has_so_many_unfinished_reports_and_no_more(arena: Arena) -> None:
+    asked(arena)
+    unfinished(MOST_UNFINISHED)
+    refused = arena.post(PATH, json={"draws": 0})
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_reports")
+    assert int(refused.headers["Retry-After"]) > 0
+    advising.advise()
+    asked(arena)
+    assert arena.post(PATH, json={"draws": 0}).status_code == 429
+
+
+def test_a_report_that_ends_rings_for_the_next_of_its_competition(arena: Arena) -> None:
+    asked(arena)
+    asked(arena)
+    empty_queue()
+    advising.advise()
+    assert queue.depths() == {queue.SCORE: 0, queue.JUDGE: 0, queue.ADVISE: 1}

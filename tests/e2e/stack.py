@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from sqlalchemy import select
 from app import tethered
 from app.client import Client
 from app.db.models import Competition, Organizer, User
-from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_program
+from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
 from app.scoring.competition import Columns, Phase
 from app.scoring.competition_file import parse_competition
@@ -90,11 +90,14 @@ def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
 
 
 @contextmanager
-def worker(logs: Path) -> Iterator[subprocess.Popen[bytes]]:
-    log = logs / f"worker-{next(numbers)}.log"
+def worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The clock, and a worker for scores and guesses, or for the ``queues`` given; the last of its pools."""
+    asked, apart = queues or ("scores", "guesses"), f"-{next(numbers)}"
     clock = scheduler_program(env=QUICK, log=logs / f"scheduler-{next(numbers)}.log")
-    with running(clock), running(worker_program(env=QUICK, log=log)) as process:
-        yield process
+    with ExitStack() as started:
+        started.enter_context(running(clock))
+        programs = worker_programs(queues=asked, env=QUICK, logs=logs, apart=apart)
+        yield [started.enter_context(running(program)) for program in programs][-1]
 
 
 @dataclass(frozen=True)

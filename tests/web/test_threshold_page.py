@@ -11,9 +11,11 @@ from app.db.models import State, ThresholdReport
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services import competitions
+from app.services.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
 from app.web import words
 from app.web.organize.advice import advised
+from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from workers import advising
@@ -228,3 +230,12 @@ def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> 
         row = competitions.find(session, "small")
         row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
     assert ticked() == ["age"]
+
+
+@pytest.mark.parametrize("language", words.LANGUAGES)
+def test_a_report_too_many_is_refused_in_the_readers_language(arena: Arena, language: str) -> None:
+    asked(arena)
+    unfinished(MOST_UNFINISHED)
+    refused = send(arena, f"{PATH}/reports", QUESTION, organizer=True, language=language)
+    assert refused.status_code == 429
+    assert words.WORDS["invalid_too_many_reports"][language] in refused.text

@@ -182,7 +182,10 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
         {409: ("rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned")},
     ),
     "cancel_rescore": ({409: ("rescore_ended",)},),
-    "ask_for_report": (ORGANIZER, {409: ("no_original",), 422: ("unknown_distance", "unknown_column")}),
+    "ask_for_report": (
+        ORGANIZER,
+        {409: ("no_original",), 422: ("unknown_distance", "unknown_column"), 429: ("too_many_reports",)},
+    ),
     "list_reports": (ORGANIZER,),
     "post_announcement": (ORGANIZER, {422: ("no_text", "announcement_text")}),
     "withdraw_announcement": (ORGANIZER,),

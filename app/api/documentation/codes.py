@@ -111,6 +111,7 @@ ERRORS: dict[str, str] = {
     "too_late": "it came in time, but took longer than the 120 s after which the phase turns",
     "too_many": "too many requests; wait a while",
     "too_many_finals": "as many finals as there may be are marked already; unmark one first",
+    "too_many_reports": "so many reports of this competition wait already",
     "too_many_streams": "you follow 20 submissions already; close one",
     "too_many_tries": "too many wrong tries; wait a while",
     "unavailable": "a part the service needs cannot be reached right now",

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import State, ThresholdReport
-from app.errors import Conflict, DomainError, InvalidInput, NotFound
+from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Excessive
 from app.scoring.excessive import DRAWS
@@ -144,7 +144,7 @@ def ask(request: Request, slug: str, principal: SignedIn, form: Form) -> Respons
                 made = threshold_reports.ask(session, principal, slug, question)
             return see(f"/competitions/{slug}/organize/threshold/{made.id}", done="report_asked")
         problem: DomainError | None = None
-    except (Conflict, InvalidInput) as found:
+    except (Conflict, InvalidInput, TooMany) as found:
         problem = found
     with transaction() as session:
         desk = desk_of(session, principal, slug)

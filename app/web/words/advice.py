@@ -196,6 +196,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This is not valid TOML: something at its end is not closed.",
         "ja": "TOML として読み取れません（末尾が閉じられていません）。",
     },
+    "invalid_too_many_reports": {
+        "en": "Twenty reports of this competition are unfinished. Ask again when one of them is there.",
+        "ja": "このコンペティションには未完了のレポートがすでに 20 件あります。いずれかが完成してから、もう一度依頼してください。",
+    },
     "invalid_phase_paused": {
         "en": "A phase is paused: resume it first.",
         "ja": "フェーズが一時停止中です。先に再開してください。",
