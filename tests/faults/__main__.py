@@ -29,6 +29,7 @@ from tests.faults.ledger import Ledger
 from tests.faults.people import Play, Reader
 
 BETWEEN_S = (0.3, 5.0)
+LOOK_EVERY_S = 0.2
 BREATHE_EVERY = 8
 """After so many faults the service must come back by itself, before the next."""
 SETTLES_WITHIN_S = 600.0
@@ -80,7 +81,7 @@ def wait(ground: Ground, happened: Happened, seconds: float) -> None:
         happened.undo()
         ground.keep()
         break_off_a_turn(ground, happened)
-        time.sleep(0.05)
+        time.sleep(LOOK_EVERY_S)
 
 
 def break_off_a_turn(ground: Ground, happened: Happened) -> None:
