@@ -16,7 +16,7 @@ def rows() -> list[list[str]]:
 
 
 @cache
-def tests_in(path: Path) -> set[str]:
+def names_in(path: Path) -> set[str]:
     found = ast.walk(ast.parse(path.read_text()))
     return {node.name for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
@@ -31,7 +31,7 @@ def test_every_file_and_test_that_the_page_names_exists() -> None:
     for name in re.findall(r"`([\w/]+(?:\.py)?(?:::\w+)?)`", PAGE):
         path, _, test = name.partition("::")
         assert "/" not in path or (ROOT / path).exists(), name
-        assert not test or test in tests_in(ROOT / path), name
+        assert not test or test in names_in(ROOT / path), name
 
 
 def test_the_last_run_of_the_faults_is_told() -> None:

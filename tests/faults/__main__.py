@@ -1,6 +1,6 @@
 """Play a contest while everything breaks, then look whether anything is lost.
 
-usage: python -m tests.faults [--seed N] [--faults 200] [--keep]
+usage: python -m tests.faults [--seed N] [--faults 200] [--s3] [--keep]
 """
 
 import argparse
@@ -221,10 +221,10 @@ def figures(
     return "\n".join(lines)
 
 
-def play_it(seed: int, faults: int, *, keep_folder: bool) -> list[str]:
+def play_it(seed: int, faults: int, *, s3: bool, keep_folder: bool) -> list[str]:
     """A whole contest; the sentences that are not true afterwards."""
     happened = Happened()
-    with ground(keep_folder=keep_folder) as place:
+    with ground(s3=s3, keep_folder=keep_folder) as place:
         print(f"seed {seed}; {place.folder}", flush=True)
         place.keep()
         place.wait_until_ready()
@@ -272,10 +272,11 @@ def main() -> int:
     asked = argparse.ArgumentParser(prog="python -m tests.faults")
     asked.add_argument("--seed", type=int, default=int(time.time()) % 100_000)
     asked.add_argument("--faults", type=int, default=200)
+    asked.add_argument("--s3", action="store_true", help="files lie on an S3 server, which breaks too")
     asked.add_argument("--keep", action="store_true", help="leave the folder behind")
     given = asked.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    wrong = play_it(given.seed, given.faults, keep_folder=given.keep)
+    wrong = play_it(given.seed, given.faults, s3=given.s3, keep_folder=given.keep)
     for each in wrong:
         print(f"WRONG: {each[:2000]}", flush=True)
     print(f"seed {given.seed}: {'all laws hold' if not wrong else f'{len(wrong)} are broken'}", flush=True)

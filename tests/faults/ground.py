@@ -22,6 +22,7 @@ from app import tethered
 from app.cli.running import environment
 from app.embedded import Services, running_services
 from tests.e2e.stack import free_port
+from tests.s3 import BUCKET, S3Server
 
 READY_WITHIN_S = 300.0
 """A guard, not a measurement."""
@@ -45,6 +46,8 @@ class Ground:
 
     folder: Path
     port: int
+    s3: S3Server | None = None
+    """Where the files lie, if not in a folder."""
     commands: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     starts: dict[str, int] = field(default_factory=dict)
 
@@ -71,7 +74,8 @@ class Ground:
             known.pop(name, None)
         return known | {
             "TMPDIR": str(self.folder / "tmp"),
-            "ANONCUP_STORE": str(self.store),
+            "ANONCUP_STORE": f"s3://{BUCKET}/files" if self.s3 else str(self.store),
+            **(self.s3.environment if self.s3 else {}),
             "ANONCUP_GRACE_S": "15",
             "ANONCUP_LEASE_S": "4",
             "ANONCUP_SWEEP_EVERY_S": "1",
@@ -178,6 +182,8 @@ class Ground:
         for process in self.left_running():
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        if self.s3 is not None:
+            self.s3.kill()
 
     # What is left.
 
@@ -194,10 +200,11 @@ class Ground:
     def left_running(self) -> list[psutil.Process]:
         """Processes, other than this one, that were started with a path below the folder."""
         found = []
+        kept = {os.getpid(), self.s3.process.pid if self.s3 and self.s3.process else None}
         for process in psutil.process_iter():
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                 told = [*process.cmdline(), process.environ().get("TMPDIR", "")]
-                if process.pid != os.getpid() and any(str(self.folder) in each for each in told):
+                if process.pid not in kept and any(str(self.folder) in each for each in told):
                     found.append(process)
         return found
 
@@ -243,8 +250,8 @@ def role_of(process: psutil.Process) -> str:
 
 
 @contextmanager
-def ground(*, keep_folder: bool = False) -> Iterator[Ground]:
-    """A fresh installation with a small disk for its files; ended and removed afterwards."""
+def ground(*, s3: bool = False, keep_folder: bool = False) -> Iterator[Ground]:
+    """A fresh installation with a small disk for its files, or an S3 server; ended and removed afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     for name in ("tmp", "disk", "logs", "data"):
         (folder / name).mkdir()
@@ -252,6 +259,10 @@ def ground(*, keep_folder: bool = False) -> Iterator[Ground]:
     made = Ground(folder, free_port())
     try:
         made.store.mkdir()
+        if s3:
+            (folder / "s3").mkdir()
+            made.s3 = S3Server(folder / "s3")
+            made.s3.start()
         yield made
     finally:
         made.end()

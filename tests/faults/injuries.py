@@ -174,7 +174,7 @@ class reached:  # noqa: N801  # reads as a sentence
 def disk_filled(ground: Ground, _: Random) -> Done:
     """Not a byte is left where the files live."""
     filler = ground.store.parent / "filler"
-    if filler.exists() or not os.path.ismount(ground.store.parent):
+    if filler.exists() or ground.s3 is not None or not os.path.ismount(ground.store.parent):
         raise NothingThere("a disk that can be filled")
     with suppress(OSError), filler.open("wb", buffering=0) as file:
         while True:
@@ -182,10 +182,26 @@ def disk_filled(ground: Ground, _: Random) -> Done:
     return "disk full", partial(filler.unlink, missing_ok=True)
 
 
+def is_stopped(pid: int) -> bool:
+    return psutil.Process(pid).status() == psutil.STATUS_STOPPED
+
+
+def bucket_away(ground: Ground, random: Random) -> Done:
+    """The S3 server is killed, or takes connections and says nothing."""
+    server = ground.s3
+    if server is None or server.process is None or is_stopped(server.process.pid):
+        raise NothingThere("an S3 server")
+    if random.random() < 0.5:
+        server.kill()
+        return "SIGKILL the S3 server", server.start
+    server.hang()
+    return "SIGSTOP the S3 server", server.go_on
+
+
 def store_moved(ground: Ground, _: Random) -> Done:
     """The folder is gone, and a plain file stands in its place: nobody can make it anew."""
     away = ground.store.with_name("away")
-    if away.exists():
+    if away.exists() or ground.s3 is not None:
         raise NothingThere("the store")
     ground.store.rename(away)
     ground.store.touch()
@@ -240,4 +256,5 @@ def kinds() -> tuple[Injury, ...]:
         Injury("messages multiplied", 8, messages_multiplied),
         Injury("disk full", 7, disk_filled, (2.0, 10.0)),
         Injury("store away", 7, store_moved, (2.0, 10.0)),
+        Injury("S3 server away", 14, bucket_away, (1.0, 10.0)),
     )
