@@ -214,7 +214,7 @@ def figures(
         f"{sum(each.reads for each in readers)} reads",
         f"retried under their key: {sum(each.lost + each.put_off > 0 for each in uploads)} uploads",
         f"starts by hand: {dict(ground.starts)}",
-        f"ended in ERROR and were scored again: {len(errors)}",
+        f"killed at every attempt, and so in ERROR: {len(errors)}",
         *(f"  {each}" for each in errors),
         *(f"  {count:4}  {name}" for name, count in happened.kinds.most_common()),
     ]

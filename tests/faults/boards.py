@@ -47,7 +47,7 @@ def facts_of(ledger: Ledger, scorer: Scorer, organizer: Caller) -> tuple[Facts, 
     victims = {known[sent.id]["commitment"]: sent for sent in facts.sent}
     releases = {str(each.receipt["commitment"]): each for each in ledger.taken("release") if each.receipt}
     facts.guessed += [
-        guessed_of(each, victims[str(each.target)], releases[str(each.target)])
+        guessed_of(each, victims[str(each.target)], releases[str(each.target)], ledger)
         for each in ledger.taken("guess")
     ]
     return facts, wrong if due != taken or len(wrong) > 1 else []
@@ -75,10 +75,11 @@ def sent_of(upload: Upload, found: dict[str, Any], scorer: Scorer) -> Sent:
     return Sent(upload.id, upload.team, at, [judged], marked=found["final"])
 
 
-def guessed_of(upload: Upload, victim: Sent, released: Upload) -> Guessed:
+def guessed_of(upload: Upload, victim: Sent, released: Upload, ledger: Ledger) -> Guessed:
     assert upload.receipt is not None
+    state = "ERROR" if f"guess {upload.id}" in ledger.errors else "SCORED"
     at = datetime.fromisoformat(upload.receipt["received_at"])
-    return Guessed(upload.team, victim, at, LONG_AGO, "SCORED", correct(upload, released))
+    return Guessed(upload.team, victim, at, LONG_AGO, state, correct(upload, released))
 
 
 def audiences(ledger: Ledger) -> dict[str, str | None]:

@@ -23,6 +23,7 @@ def laws(ledger: Ledger, callers: dict[str, Caller], *, closes: bool) -> Iterato
     yield from oracles.turned_once(ledger, organizer, closes=closes)
     yield from oracles.published(ledger, organizer)
     yield from oracles.reported(ledger)
+    yield from oracles.excused(ledger)
     facts, wrong = boards.facts_of(ledger, scorer, organizer)
     yield from wrong
     yield from boards.boards_differ(ledger, facts, callers)

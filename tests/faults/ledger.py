@@ -75,7 +75,7 @@ class Ledger:
     """The competition file by which everything counts in the end."""
     uploads: list[Upload] = field(default_factory=list)
     errors: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Evaluations that were seen to end in ERROR: whose, and why."""
+    """What was seen to end in ERROR: whose, and why. Submissions are then scored again."""
     reports: int = 0
     disqualified: set[str] = field(default_factory=set)
     rescored: Literal["no", "begun", "yes"] = "no"

@@ -1,6 +1,7 @@
 """What must be true afterwards, whatever broke: each law gives the sentences that are not."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -34,7 +35,11 @@ from tests.faults.calls import Caller
 from tests.faults.ledger import Kind, Ledger, Upload
 
 CLOSE = 1e-12
-ENDS = {"SCORED", "REJECTED", "ERROR", "CANCELLED"}
+KILLED_EACH_TIME = re.compile(
+    r"scoring was tried \d+ times and never finished; "
+    r"last: (its worker was lost|the scoring process was killed, perhaps for want of memory)"
+)
+"""What may end in ERROR here: its process was killed at every attempt, as if by the work itself."""
 
 
 class Scorer:
@@ -172,6 +177,9 @@ def guessed(ledger: Ledger) -> Iterator[str]:
         stored = {str(one.id): one for one in session.scalars(select(Guess))}
     for upload in ledger.taken("guess"):
         found = stored[upload.id]
+        if found.state == State.ERROR and KILLED_EACH_TIME.fullmatch(found.failure or ""):
+            ledger.errors[f"guess {found.id}"] = (upload.team, found.failure or "")
+            continue
         right = correct(upload, released[str(upload.target)])
         if (found.state, found.correct) != (State.SCORED, right):
             yield f"guess {upload.id} is {found.state} with {found.correct} ({found.failure}), not {right}"
@@ -293,10 +301,21 @@ def reported(ledger: Ledger) -> Iterator[str]:
         sets = session.scalars(select(Rescore).where(Rescore.competition_id == row.id)).all()
     if len(reports) < ledger.reports:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
-    yield from (f"report {one.id}: {one.state} ({one.failure})" for one in reports if one.state != "SCORED")
+    for one in reports:
+        if one.state == State.ERROR:
+            ledger.errors[f"report {one.id}"] = ("", one.failure or "")
+        elif one.state != State.SCORED:
+            yield f"report {one.id} is {one.state}"
     applied = [one for one in sets if one.applied_at is not None]
     if (ledger.rescored == "yes") != (len(applied) == 1):
         yield f"{ledger.slug}: {len(applied)} re-score sets are in force; {ledger.rescored}"
+
+
+def excused(ledger: Ledger) -> Iterator[str]:
+    """Nothing ended in ERROR but what was killed at every attempt."""
+    for what, (team, reason) in ledger.errors.items():
+        if not KILLED_EACH_TIME.fullmatch(reason):
+            yield f"{what} {team} ended in ERROR: {reason}"
 
 
 def targets_of(slug: str) -> set[str]:
