@@ -17,7 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, func, select, text
 
-from app.backup import keys, service
+from app.backup import archive, keys, service
 from app.backup.keys import Places
 from app.config import Settings, get_settings
 from app.db import engine
@@ -298,9 +298,40 @@ def test_no_backup_is_made_of_a_store_with_a_lost_or_damaged_file(
         digest = next(iter(session.scalars(select(Submission.files)).first().values()))  # type: ignore[union-attr]
     harm(file_of(data, digest))
     with pytest.raises(Unavailable, match=digest):
-        service.backup(settings.database_url, opened(str(data)), made)
+        service.backup(settings.database_url, opened(str(data)), made, replace=True)
     assert made.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "made.tar"]
+
+
+def test_a_backup_takes_no_other_files_place_unless_it_is_told_to(
+    made: Path, settings: Settings, tmp_path: Path
+) -> None:
+    def backup(*, replace: bool = False) -> None:
+        service.backup(settings.database_url, store(), made, replace=replace)
+
+    made.write_bytes(b"something else")
+    with pytest.raises(Conflict, match="exists already; --replace overwrites it"):
+        backup()
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"something else"]
+    backup(replace=True)
+    with service.opened(made) as (_, contents):
+        assert contents.files > 0
+    made.unlink()
+    made.mkdir()
+    with pytest.raises(Conflict):
+        backup(replace=True)
+
+
+def test_a_file_that_appears_while_a_backup_is_made_stays(tmp_path: Path) -> None:
+    path = tmp_path / "late.tar"
+
+    def overtaken() -> None:
+        with archive.written(path):
+            path.write_bytes(b"something else")
+
+    with pytest.raises(Conflict):
+        overtaken()
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"something else"]
 
 
 def test_a_damaged_file_in_the_store_is_mended_by_a_restore(

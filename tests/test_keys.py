@@ -105,6 +105,9 @@ def test_the_commands_find_the_keys_of_a_data_folder(places: Places, tmp_path: P
     data = ("--data", tmp_path)
     assert command("keys", "rotate", *data).returncode == 0
     assert command("keys", "backup", "--into", tmp_path / "k.tar", *data).returncode == 0
+    again = command("keys", "backup", "--into", tmp_path / "k.tar", *data)
+    assert (again.returncode, "exists already" in again.stderr) == (2, True)
+    assert command("keys", "backup", "--into", tmp_path / "k.tar", "--force", *data).returncode == 0
     moved = places.private.rename(tmp_path / "moved")
     answer = command("keys", "restore", tmp_path / "k.tar", *data)
     assert all(key.stem in answer.stdout for key in moved.iterdir())

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeVar
 
-from app.errors import InvalidInput
+from app.errors import Conflict, InvalidInput
 from app.storage import digest_of
 from app.storage.durable import sync_folder
 
@@ -69,8 +69,12 @@ class Watched:
 
 
 @contextmanager
-def written(path: Path) -> Iterator[Writer]:
-    """A new archive at ``path``, for its owner's eyes only: all of it at the end, or nothing."""
+def written(path: Path, *, replace: bool = False) -> Iterator[Writer]:
+    """A new archive at ``path``, for its owner's eyes only: all of it at the end, or nothing.
+
+    Conflict if something is there, before anything is read and again at the end.
+    """
+    require_free(path, replace=replace)
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         try:
             zipped = path.suffix in {".gz", ".tgz"}
@@ -78,11 +82,17 @@ def written(path: Path) -> Iterator[Writer]:
                 yield Writer(tar)
             file.flush()
             os.fsync(file.fileno())
+            require_free(path, replace=replace)
             Path(file.name).rename(path)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
     sync_folder(path.parent)
+
+
+def require_free(path: Path, *, replace: bool) -> None:
+    if path.exists() and not (replace and path.is_file()):
+        raise Conflict(f"{path} exists already" + ("; --replace overwrites it" if path.is_file() else ""))
 
 
 @dataclass(frozen=True, slots=True)

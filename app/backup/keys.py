@@ -23,9 +23,9 @@ class Places:
     private: Path
 
 
-def backup(places: Places, into: Path) -> list[str]:
+def backup(places: Places, into: Path, *, replace: bool = False) -> list[str]:
     """Write all private keys, and the public one if it is here, to ``into``; returns their ids."""
-    with archive.written(into) as writer:
+    with archive.written(into, replace=replace) as writer:
         ids = add(writer, places)
         writer.finish(KIND, {"key_ids": ids})
     return ids

@@ -64,12 +64,14 @@ class Contents:
         return sum(table.rows for table in self.tables)
 
 
-def backup(url: str, store: Store, into: Path, *, with_keys: Places | None = None) -> Contents:
+def backup(
+    url: str, store: Store, into: Path, *, with_keys: Places | None = None, replace: bool = False
+) -> Contents:
     """Write a consistent copy of the service to ``into``; the service goes on meanwhile.
 
     Files are never changed nor removed, so those that the snapshot names are there whenever they are read.
     """
-    with rows.snapshot(url) as connection, archive.written(into) as writer:
+    with rows.snapshot(url) as connection, archive.written(into, replace=replace) as writer:
         found = rows.schema(connection)
         facts = {
             "made_at": datetime.now(UTC).isoformat(),

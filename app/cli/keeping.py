@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from app.backup.keys import Places
 
 Into = Annotated[Path, typer.Option(help="the file to write; NAME.gz is compressed")]
+Replace = Annotated[bool, typer.Option("--replace", "--force", help="a file of that name that is there")]
 Archive = Annotated[Path, typer.Argument(help="a file that the backup command wrote")]
 Public = Annotated[
     Path | None, typer.Option(envvar="ANONCUP_SEALING_KEY_FILE", help="default: keys/sealing.pub in --data")
@@ -25,9 +26,11 @@ PrivateDir = Annotated[
 
 def backup(
     into: Into,
+    *,
     with_keys: Annotated[
         bool, typer.Option("--with-keys", help="also the private keys: whoever has this file reads secrets")
     ] = False,
+    replace: Replace = False,
     data: Data = DEFAULT_DATA,
     public: Public = None,
     private_dir: PrivateDir = None,
@@ -39,7 +42,8 @@ def backup(
     running.check_known(data)
     with running.reached_services(data) as services:
         places = key_places(data, public, private_dir) if with_keys else None
-        done = service.backup(services.database_url, running.files_in(data), into, with_keys=places)
+        files = running.files_in(data)
+        done = service.backup(services.database_url, files, into, with_keys=places, replace=replace)
     print(f"{into}: {done.rows} rows and {done.files} files, as of {done.made_at}")
     print(f"private keys in it: {done.keys}; its secrets need {', '.join(done.key_ids) or 'none'}")
 
@@ -78,6 +82,7 @@ def rotate(data: Data = DEFAULT_DATA, public: Public = None, private_dir: Privat
 @keys.command("backup")
 def backup_keys(
     into: Annotated[Path, typer.Option(help="the file to write; whoever has it reads secrets")],
+    replace: Replace = False,
     data: Data = DEFAULT_DATA,
     public: Public = None,
     private_dir: PrivateDir = None,
@@ -85,7 +90,8 @@ def backup_keys(
     """Copy all private keys, and the public one, into one file that only its owner can read."""
     from app.backup import keys as pairs
 
-    print(f"{into}: private keys {', '.join(pairs.backup(key_places(data, public, private_dir), into))}")
+    ids = pairs.backup(key_places(data, public, private_dir), into, replace=replace)
+    print(f"{into}: private keys {', '.join(ids)}")
 
 
 @keys.command("restore")
