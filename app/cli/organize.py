@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
 
+REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
@@ -321,9 +322,14 @@ def threshold(
     from app.cli.shown import console, progress_bar
 
     question = {"groups": names_in(groups), "draws": draws}
-    with connected() as client, progress_bar("waiting for the report"):
+    with connected() as client, progress_bar("threshold report") as progress:
         asked = client.ask_threshold(slug, **question)
-        found = client.threshold_report(asked["id"], timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S)
+        found = client.threshold_report(
+            asked["id"],
+            timeout_s=LONGEST_WAIT_S,
+            patience_s=PATIENCE_S,
+            watch=lambda report: progress(0, 0, REPORTED.get(report["status"], "")),
+        )
     if as_json:
         print_json(found)
     elif found["report"]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from app.scoring.fingerprint import Resemblance
 
 Announce = Callable[[int, int, str], None]
+LINE_EVERY_S = 10.0
 PARTS = ("utility", "security", "overall")
 
 
@@ -24,16 +28,40 @@ def console() -> Console:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Announce]:
-    """A bar on the terminal's error channel, gone when done; none where there is no terminal."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    """A bar on the terminal's error channel, gone when done; without a terminal, a line now and then."""
     errors = Console(stderr=True)
-    with Progress(
-        *columns, TimeElapsedColumn(), console=errors, transient=True, disable=not errors.is_terminal
-    ) as bar:
+    if not errors.is_terminal:
+        with progress_lines(title) as announce:
+            yield announce
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=errors, transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda step, of, name: bar.update(
             task, completed=step, total=of or None, description=f"{title}: {name}"
         )
+
+
+@contextmanager
+def progress_lines(title: str) -> Iterator[Announce]:
+    """How far it is, every LINE_EVERY_S, whether or not a step has ended; what is quick says nothing."""
+    latest, begun, over = [title], time.monotonic(), threading.Event()
+
+    def announce(step: int, of: int, name: str) -> None:
+        latest[0] = f"{title}: {name}" + (f", {step} of {of}" if of else "")
+
+    def tell() -> None:
+        with suppress(OSError):  # nobody reads it any more
+            while not over.wait(LINE_EVERY_S):
+                print(f"{latest[0]} ({time.monotonic() - begun:.0f} s)", file=sys.stderr, flush=True)
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield announce
+    finally:
+        over.set()
+        teller.join()
 
 
 def show_verdict(content: Any) -> None:

@@ -1,10 +1,10 @@
 """The calls of those who organize."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.client.transport import UPLOAD_TIMEOUT_S, Transferred, Transport, at, chunks, part, unwatched
+from app.client.transport import UPLOAD_TIMEOUT_S, Transferred, Transport, at, chunks, part, unseen, unwatched
 
 TOML = {"Content-Type": "application/toml"}
 
@@ -118,7 +118,14 @@ class OrganizersCalls(Transport):
         asked: dict[str, Any] = self.call("POST", at(slug, "threshold-reports"), json=body)
         return asked
 
-    def threshold_report(self, identifier: str, *, timeout_s: float, patience_s: float) -> dict[str, Any]:
+    def threshold_report(
+        self,
+        identifier: str,
+        *,
+        timeout_s: float,
+        patience_s: float,
+        watch: Callable[[dict[str, Any]], None] = unseen,
+    ) -> dict[str, Any]:
         """The report once it is made, or has failed."""
         path, ended = f"/threshold-reports/{part(identifier)}", {"status": {"SCORED", "ERROR", "CANCELLED"}}
-        return self.until(path, ended, timeout_s=timeout_s, patience_s=patience_s)
+        return self.until(path, ended, timeout_s=timeout_s, patience_s=patience_s, watch=watch)

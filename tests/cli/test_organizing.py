@@ -1,6 +1,7 @@
 """``anoncup organize``: a competition made, steered and judged by commands."""
 
 import hashlib
+import re
 import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from app.cli import shown
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.scoring.csv_text import table_csv
@@ -211,14 +213,24 @@ def test_every_teams_submissions_are_listed_and_chosen_from(anoncup: Anoncup, co
 
 def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, contest: Contest) -> None:
     with working(advise_all):
-        shown = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
+        printed = anoncup("organize", "threshold", "small", "--groups", "sex", "--draws", "50")
         found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
         together = anoncup("organize", "threshold", "small", "--draws", "0", "--groups", "", "--json")
-    assert (shown.status, shown.err) == (0, "")
-    assert "Min/2" in shown.out
+    assert (printed.status, printed.err) == (0, "")
+    assert "Min/2" in printed.out
     assert found.json["report"]["individuals"] == len(contest.arena.table)
     assert together.json["report"]["groups"] == 1 < found.json["report"]["groups"]
     assert anoncup("organize", "threshold", "small", "--groups", "nothing").status == 2
+
+
+def test_whoever_waits_without_a_terminal_reads_how_far_it_is(
+    anoncup: Anoncup, contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shown, "LINE_EVERY_S", 0.001)
+    with working(advise_all):
+        found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
+    assert found.json["status"] == "SCORED"
+    assert re.search(r"(?m)^threshold report: (queued|being made|) \(\d+ s\)$", found.err)
 
 
 def advise_all() -> None:
