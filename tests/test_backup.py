@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -25,13 +26,14 @@ from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.embedded import embedded_services
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.services import audit
-from app.storage import opened, store
+from app.storage import Store, opened, store
 from app.transaction import transaction
 from migrations.run import migrate
 from tests.api.test_submissions import score_everything
 from tests.application import application
 from tests.arena import Arena, noisy_release
 from tests.e2e.test_own_servers import POSTGRES, own_postgres
+from tests.s3 import BUCKET, S3Server
 from tests.stored import file_of
 from workers import child, scoring
 
@@ -62,10 +64,10 @@ def made(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "made.tar"
 
 
-def restore(path: Path, url: str, data: Path) -> None:
+def restore(path: Path, url: str, data: Path, *, into: Store | None = None) -> None:
     with service.opened(path) as (found, contents):
         places = Places(data / "keys" / "sealing.pub", data / "keys" / "private")
-        service.restore(found, contents, url=url, store=opened(str(data)), places=places)
+        service.restore(found, contents, url=url, store=into or opened(str(data)), places=places)
 
 
 def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
@@ -342,6 +344,42 @@ def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
     opened(str(tmp_path / "new")).place.replace(f"blobs/{digest[:2]}/{digest}", BytesIO(b"damaged"))
     restore(made, target, tmp_path / "new")
     assert opened(str(tmp_path / "new")).has_whole(digest)
+
+
+def test_a_backup_moves_between_a_folder_and_a_bucket_both_ways(
+    made: Path, target: str, tmp_path: Path, s3: S3Server
+) -> None:
+    bucket = opened(f"s3://{BUCKET}/{uuid4()}")
+    restore(made, target, tmp_path, into=bucket)
+    service.backup(target, bucket, tmp_path / "again.tar")
+    assert read(tmp_path / "again.tar") == read(made)
+    with service.opened(made) as (found, _):
+        digests = [name for name, _ in found.members("blobs")]
+    assert digests
+    assert all(bucket.has_whole(digest) for digest in digests)
+
+
+def test_a_restore_that_fails_takes_back_from_a_bucket_what_it_had_put(
+    made: Path, target: str, tmp_path: Path, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = opened(f"s3://{BUCKET}/{uuid4()}")
+    with service.opened(made) as (found, _):
+        first, *others = [name for name, _ in found.members("blobs")]
+    bucket.put(dict(blobs_in(made))[first])
+    monkeypatch.setattr(service, "migrate_on", lambda *_: last_step_fails())
+    with pytest.raises(Unavailable):
+        restore(made, target, tmp_path, into=bucket)
+    assert bucket.holds(first)
+    assert not any(bucket.holds(digest) for digest in others)
+
+
+def last_step_fails() -> None:
+    raise Unavailable("the last step fails")
+
+
+def blobs_in(path: Path) -> list[tuple[str, bytes]]:
+    with service.opened(path) as (found, _):
+        return [(name, content.read()) for name, content in found.members("blobs")]
 
 
 def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:
