@@ -1,4 +1,4 @@
-"""Processes as on hosts of their own, with only Postgres, Valkey and an S3 store between them; and what happens
+"""Processes as on hosts of their own: Postgres, Valkey and an S3 store are all they share. And what happens
 where one of them cannot reach the store or has no keys."""
 
 import json
