@@ -112,7 +112,7 @@ def test_a_worker_that_cannot_reach_the_store_burns_nothing_beside_one_that_can_
         assert eventually(lambda: said(cut_off, "takes_no_work") != [])
         with path.open():
             last = contest.submit(seed=7)
-            contest.until_state(last, "SCORED", within_s=120)
+            contest.until_state(last, "SCORED")
         assert len(said(cut_off, "takes_work_again")) == 1
 
 
@@ -125,7 +125,7 @@ def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts)
         assert eventually(lambda: said(forgotten, "takes_no_work") != [])
         assert "another one" in said(forgotten, "takes_no_work")[0]
         with hosts.worker():
-            contest.until_state(last, "SCORED", within_s=120)
+            contest.until_state(last, "SCORED")
         assert len(said(forgotten, "takes_no_work")) == 1
     assert {(row.attempt, row.excused) for row in evaluations()} == {(1, 0)}
 
@@ -138,7 +138,7 @@ def test_a_worker_without_keys_takes_nothing(hosts: Hosts) -> None:
         assert eventually(lambda: said(keyless, "takes_no_work") != [])
         assert "private key" in said(keyless, "takes_no_work")[0]
         with hosts.worker():
-            contest.until_state(last, "SCORED", within_s=120)
+            contest.until_state(last, "SCORED")
     assert {(row.attempt, row.excused) for row in evaluations()} == {(1, 0)}
 
 
@@ -153,7 +153,7 @@ def test_an_upload_without_the_store_is_refused_free_of_charge_and_taken_in_when
     assert quota(contest) == before
     s3.start()
     with hosts.worker():
-        contest.until_state(contest.submit(), "SCORED", within_s=120)
+        contest.until_state(contest.submit(), "SCORED")
 
 
 def quota(contest: Contest) -> str:
