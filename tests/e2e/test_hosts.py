@@ -16,7 +16,7 @@ from app.client import Client
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.errors import Unavailable
-from app.processes import scheduler_program, worker_program
+from app.processes import scheduler_program, worker_programs
 from app.transaction import transaction
 from tests.arena import numbers
 from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, web
@@ -48,9 +48,12 @@ class Hosts:
     @contextmanager
     def worker(self, **more: str) -> Iterator[Path]:
         """A worker and its log."""
-        log = self.folder / f"worker-{next(numbers)}.log"
-        with running(worker_program(env=self.environment(**more), log=log)):
-            yield log
+        env, apart = self.environment(**more), f"-{next(numbers)}"
+        logs = Path(env["ANONCUP_DATA"])
+        (program,) = worker_programs(queues=("scores", "guesses"), env=env, logs=logs, apart=apart)
+        assert program.log is not None
+        with running(program):
+            yield program.log
 
 
 @pytest.fixture
