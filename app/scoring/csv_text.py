@@ -1,5 +1,6 @@
 """CSV files that strangers wrote: bytes to text cells, or InvalidUpload with file, row, column and code."""
 
+import codecs
 import csv
 import io
 import re
@@ -18,6 +19,10 @@ from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
+IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eE"))
+LONGEST_HEADER = 1_000_000
+"""Characters; the rest of a longer one is not looked at."""
+PIECE = 2**20
 
 
 class Problems:
@@ -51,23 +56,34 @@ def table_csv(table: pd.DataFrame) -> bytes:
     return table.to_csv(index=False, lineterminator="\n").encode()
 
 
-def decoded(content: bytes, file: str) -> tuple[str, list[Remark]]:
-    """The file's text: UTF-8 with or without BOM, else Japanese in CP932, which is said."""
-    try:
-        return content.decode("utf-8-sig"), []
-    except UnicodeDecodeError:
-        pass
+def decoded(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
+    """The file's text in UTF-8 without BOM: as it is, or translated from Japanese in CP932, which is said."""
+    if is_utf8(content):
+        return content.removeprefix(codecs.BOM_UTF8), []
     try:
         text = from_shift_jis(content)
     except NotShiftJis as problem:
         row = content.count(b"\n", 0, problem.at) or None
         message = "the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8"
         raise InvalidUpload([Problem(file, row, None, "encoding", message)]) from None
-    return text, [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
+    return text.encode(), [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
 
 
-def header_of(text: str, file: str) -> list[str]:
-    first = re.split(r"[\r\n]", text[:1_000_000], maxsplit=1)[0]
+def is_utf8(content: bytes) -> bool:
+    """Looked at in pieces: as one text it would take several times its memory."""
+    decoder, pieces = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
+    try:
+        for start in range(0, len(content), PIECE):
+            decoder.decode(pieces[start : start + PIECE])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def header_of(text: bytes, file: str) -> list[str]:
+    line = re.split(rb"[\r\n]", text[: 4 * LONGEST_HEADER], maxsplit=1)[0]
+    first = line.decode(errors="ignore")[:LONGEST_HEADER]
     if not first:
         raise InvalidUpload([Problem(file, None, None, "no_header", "the file has no header line")])
     try:
@@ -87,15 +103,15 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
     problems.check()
 
 
-def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
+def cells(text: bytes, header: Sequence[str], file: str) -> pa.Table:
     """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
     problems = Problems(file)
-    text = without_blank_end(text, len(header))
-    if max(text.count("\n"), text.count("\r")) > MAX_ROWS + 1:
+    end = end_of_rows(text, len(header))
+    if max(text.count(mark, 0, end) for mark in (b"\n", b"\r")) > MAX_ROWS + 1:
         # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
         problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
     problems.check()
-    body = text.encode()
+    body = pa.py_buffer(text).slice(0, end)
 
     def ragged(row: pyarrow.csv.InvalidRow) -> str:
         describe_ragged(row, problems)
@@ -103,10 +119,10 @@ def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
 
     try:
         table = pyarrow.csv.read_csv(
-            io.BytesIO(body),
+            pa.BufferReader(body),
             read_options=pyarrow.csv.ReadOptions(
                 use_threads=False,  # row numbers are known only to a serial reader
-                block_size=len(body) + 1,
+                block_size=end + 1,
                 column_names=list(header),
                 skip_rows=1,
             ),
@@ -121,13 +137,27 @@ def cells(text: str, header: Sequence[str], file: str) -> pa.Table:
         # Arrow knows no table without a single row.
         table = pa.table({name: pa.array([], pa.string()) for name in header})
     problems.check()
-    check_lines(text, len(header), problems)
+    if not is_plain(text, end):
+        check_lines(body, len(header), problems)
     return table
 
 
-def without_blank_end(text: str, width: int) -> str:
-    """Blank lines at the very end are no rows, except in a single column, where each is an empty cell."""
-    return text.rstrip("\r\n") if width > 1 else text
+def end_of_rows(text: bytes, width: int) -> int:
+    """Where the last row ends. Blank lines at the very end are no rows, except in a single column, where each
+    is an empty cell."""
+    end = len(text)
+    while width > 1 and end:
+        start = max(0, end - PIECE)
+        rest = text[start:end].rstrip(b"\r\n")
+        end = start + len(rest)
+        if rest:
+            break
+    return end
+
+
+def is_plain(text: bytes, end: int) -> bool:
+    """Whether it has neither quotation marks nor blank lines: then Arrow and the strict reader agree."""
+    return all(text.find(mark, 0, end) < 0 for mark in (b'"', b"\n\n", b"\n\r", b"\r\r"))
 
 
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
@@ -140,11 +170,12 @@ def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
         problems.add("ragged_row", message, row=number)
 
 
-def check_lines(text: str, width: int, problems: Problems) -> None:
+def check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
     """Refuse what Arrow reads past: blank lines among several columns, quoted cells without a proper end."""
     row = -1
+    lines = io.TextIOWrapper(pa.BufferReader(body), encoding="utf-8", newline="")
     try:
-        for row, found in enumerate(csv.reader(io.StringIO(text, newline=""), strict=True)):
+        for row, found in enumerate(csv.reader(lines, strict=True)):
             if not found and width > 1:
                 problems.add("blank_line", f"row {row} is a blank line", row=row)
     except csv.Error as problem:
@@ -164,18 +195,42 @@ def add_quote_problem(said: str, row: int, problems: Problems) -> None:
 
 def text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
     for name in table.column_names:
-        yield name, table.column(name).combine_chunks()
+        column = table.column(name)
+        yield name, column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def check_text(column: pa.Array, name: str, problems: Problems) -> None:
-    control = marks(pc.match_substring_regex(column, CONTROL))
-    problems.add_rows(control, name, "control_character", "a line break or control character in a cell")
-    long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
-    problems.add_rows(long, name, "cell_too_long", f"more than {MAX_CELL} characters in a cell")
+    if has_control(column):
+        control = marks(pc.match_substring_regex(column, CONTROL))
+        problems.add_rows(control, name, "control_character", "a line break or control character in a cell")
+    if has_long(column):
+        long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
+        problems.add_rows(long, name, "cell_too_long", f"more than {MAX_CELL} characters in a cell")
+
+
+def has_control(column: pa.Array) -> bool:
+    """False only if no cell has a control character."""
+    found = letters(column)
+    return bool(((found < 32) & (found != 9)).any() or (found == 127).any())
+
+
+def has_long(column: pa.Array) -> bool:
+    """False only if no cell is too long: no text has more characters than bytes."""
+    longest = pc.max(pc.binary_length(column)).as_py()
+    return longest is not None and longest > MAX_CELL
+
+
+def letters(column: pa.Array) -> NDArray[np.uint8]:
+    """The bytes of all cells, one after the other."""
+    content = column.buffers()[2]
+    return np.frombuffer(content or b"", dtype=np.uint8)
 
 
 def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
     """The column as float64, each cell correctly rounded; every cell must hold a finite number."""
+    plain = plain_numbers(column)
+    if plain is not None:
+        return plain
     missing = marks(pc.equal(column, ""))
     problems.add_rows(missing, name, "missing_value", "a number is missing")
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
@@ -184,6 +239,21 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
     values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
     problems.add_rows(~np.isfinite(values), name, "not_finite", "too large for a 64-bit number")
     return values
+
+
+def plain_numbers(column: pa.Array) -> NDArray[np.float64] | None:
+    """The same at once, or None where a cell must be looked at by itself.
+
+    Arrow rounds correctly too. It also reads words such as ``nan``, but made of these signs it reads only
+    what ``NUMBER`` allows.
+    """
+    if not IN_NUMBERS[letters(column)].all():
+        return None
+    try:
+        values: NDArray[np.float64] = np.array(column.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
+    return values if np.isfinite(values).all() else None
 
 
 def marks(column: pa.Array) -> NDArray[np.bool_]:

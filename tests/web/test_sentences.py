@@ -65,7 +65,7 @@ FAULTS: dict[str, Callable[[], object]] = {
     "no header": lambda: release(b""),
     "no rows": lambda: release(HEAD),
     "too many rows": lambda: release(HEAD + b"f,20,1,1\n" * 41),
-    "a million rows": lambda: csv_text.cells("a,b\n" * 1_000_003, ["a", "b"], "anonymized"),
+    "a million rows": lambda: csv_text.cells(b"a,b\n" * 1_000_003, ["a", "b"], "anonymized"),
     "no text": lambda: release(b"\xff\xfe\x00\x01"),
     "blank line": lambda: release(HEAD + b"f,20,1,1\n\nf,20,1,1\n"),
     "open quote": lambda: release(HEAD + b'"f,20,1,1\n'),

@@ -1,0 +1,116 @@
+"""Files that need no second look: what is read at once is what is read cell by cell and line by line."""
+
+import re
+from itertools import product
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.errors import InvalidUpload, Problem
+from app.scoring import csv_text
+from app.scoring.competition import Columns
+from app.scoring.csv_text import Problems, check_text, numbers
+from app.scoring.files import MAX_CELL
+from app.scoring.tables import parse_original
+from tests.scoring.table_files import NOT_NUMBERS, ONE, SMALL, SPELLINGS, hostile, spellings
+
+NUMERIC = "01+-.eE"
+HOSTILE = [
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    ",",
+    '"',
+    '""',
+    "\x00",
+    "\t",
+    "\x7f",
+    "\ufeff",
+    "日",
+    "a",
+    "1",
+    "1,2\n",
+]
+Outcome = tuple[list[list[object]], list[Problem], int]
+
+
+def outcome(content: bytes, columns: Columns) -> Outcome:
+    """The table's columns, numbers as bits; or all that is wrong with it."""
+    try:
+        table, _ = parse_original(content, columns)
+    except InvalidUpload as refused:
+        return [], list(refused.problems), refused.total
+    hexed = [[value.hex() if isinstance(value, float) else value for value in table[name]] for name in table]
+    return hexed, [], 0
+
+
+def slowly(content: bytes, columns: Columns) -> Outcome:
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(csv_text, "is_plain", lambda *_: False)
+        without.setattr(csv_text, "has_control", lambda _: True)
+        without.setattr(csv_text, "has_long", lambda _: True)
+        without.setattr(csv_text, "plain_numbers", lambda _: None)
+        without.setattr(csv_text, "PIECE", 1)
+        return outcome(content, columns)
+
+
+@hostile
+@given(parts=st.lists(st.sampled_from([*HOSTILE, *NOT_NUMBERS, *SPELLINGS]) | spellings, max_size=12))
+@example(parts=["a,1\n", "\r", "a,1"])
+@example(parts=["a,1\r\n", "\r\n", "a,1", "\n\n"])
+@example(parts=['"a"', 'b,1\n"'])
+@example(parts=["a" * (MAX_CELL + 1), ",1\n"])
+@example(parts=["日" * MAX_CELL, ",1\n"])
+@example(parts=["\x00,1\n"])
+@example(parts=[])
+def test_a_hostile_text_is_refused_or_read_the_same_with_and_without_shortcuts(parts: list[str]) -> None:
+    for header, columns in (("q,s\n", SMALL), ("q,s\r", SMALL), ('"q",s\n', SMALL), ("q\n", ONE)):
+        content = (header + "".join(parts)).encode()
+        assert outcome(content, columns) == slowly(content, columns)
+
+
+@hostile
+@given(rows=st.lists(st.tuples(st.sampled_from(["a", "", "日"]), spellings | st.sampled_from(NOT_NUMBERS))))
+def test_a_regular_table_is_refused_or_read_the_same_with_and_without_shortcuts(
+    rows: list[tuple[str, str]],
+) -> None:
+    content = "\r\n".join(["q,s", *(f"{text},{number}" for text, number in rows)]).encode()
+    assert outcome(content, SMALL) == slowly(content, SMALL)
+
+
+def test_no_short_text_of_a_numbers_signs_is_read_at_once_and_refused_by_itself() -> None:
+    for length in range(6):
+        for signs in product(NUMERIC, repeat=length):
+            same_alone("".join(signs))
+
+
+@hostile
+@given(text=st.text(NUMERIC + "23456789", max_size=40) | spellings | st.sampled_from(SPELLINGS))
+def test_a_text_of_a_numbers_signs_has_the_same_bits_with_and_without_shortcuts(text: str) -> None:
+    same_alone(text)
+
+
+def same_alone(text: str) -> None:
+    at_once = csv_text.plain_numbers(pa.array([text]))
+    if at_once is not None:
+        assert re.fullmatch(csv_text.NUMBER, text), text
+        assert at_once[0].hex() == float(text).hex()
+
+
+@pytest.mark.parametrize("mark", [chr(code) for code in [*range(33), 127, 128, 0x85, 0x3042]])
+def test_a_control_character_is_found_wherever_it_stands(mark: str) -> None:
+    for cells in (["", f"a{mark}"], [mark], ["日本", f"{mark}日", ""]):
+        problems = Problems("a")
+        check_text(pa.array(cells), "q", problems)
+        expected = mark != "\t" and (mark < " " or mark == "\x7f")
+        assert (problems.total > 0) == expected
+
+
+def test_plain_columns_of_no_rows_hold_no_numbers() -> None:
+    problems = Problems("a")
+    check_text(pa.array([], pa.string()), "q", problems)
+    assert len(numbers(pa.array([], pa.string()), "q", problems)) == 0
+    assert not problems.total
