@@ -2,8 +2,9 @@
 
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -22,6 +23,9 @@ class Settings(BaseSettings):
     """Where the files lie: a folder, or ``s3://bucket/prefix`` with ``AWS_ENDPOINT_URL``, ``AWS_REGION``,
     ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY`` as usual. Web, workers and clock need the same one."""
 
+    public_url: str = ""
+    """Where people reach the service, such as ``https://cup.example.org``: links are written with it, else
+    with the address that the request asked for."""
     sealing_key_file: Path | None = None
     """The public key that secrets are sealed to; the web application needs it."""
     opening_keys_dir: Path | None = None
@@ -56,6 +60,16 @@ class Settings(BaseSettings):
     """A clock that has not gone round for so long stands still."""
     sweep_every_s: int = 5
     """How often it looks for work that nobody does."""
+
+    @field_validator("public_url")
+    @classmethod
+    def is_an_address(cls, written: str) -> str:
+        """The address without its last slash."""
+        found = urlsplit(written)
+        whole = found.scheme in {"http", "https"} and found.hostname and not (found.query or found.fragment)
+        if written and not whole:
+            raise ValueError("an address such as https://cup.example.org")
+        return written.rstrip("/")
 
     @property
     def files(self) -> str:

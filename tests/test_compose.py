@@ -151,7 +151,7 @@ def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:
 def test_no_password_is_written_here_and_a_missing_one_stops_the_start(services: dict[str, Compose]) -> None:
     for name, service in services.items():
         for variable, value in service.get("environment", {}).items():
-            if "PASSWORD" in variable or variable.endswith(("_AUTH", "_URL")):
+            if "PASSWORD" in variable or variable.endswith(("_AUTH", "DATABASE_URL", "REDIS_URL")):
                 assert "_PASSWORD:?" in value, (name, variable)
 
 

@@ -63,6 +63,11 @@ def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)])
     return principal
 
 
+def service_address(request: Request) -> str:
+    """Where people reach this service, without a last slash: for links that are handed over."""
+    return get_settings().public_url or str(request.base_url).rstrip("/")
+
+
 def client_address(request: Request) -> str | None:
     """Where the request comes from: what the web server says, which trusts the proxies it is told to."""
     return request.client.host if request.client else None

@@ -27,7 +27,7 @@ from app.errors import (
     Unavailable,
 )
 from app.http import problems
-from app.http.dependencies import signed_in_or_not
+from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.services.accounts import Principal
 from app.web import sentences, shown, words
@@ -43,6 +43,7 @@ templates.env.globals |= {
     "indexed": shown.indexed,
     "score": shown.score,
     "sentence": sentences.said,
+    "service_address": service_address,
     "shown": shown.shown,
     "shown_minute": shown.shown_minute,
     "shown_time": shown.shown_time,

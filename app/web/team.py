@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError, NotFound
-from app.http.dependencies import SignedIn
+from app.http.dependencies import SignedIn, service_address
 from app.services import invites, members
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -54,7 +54,7 @@ def create_invite(
 ) -> HTMLResponse:
     with transaction() as session:
         code = invites.for_members(session, principal, slug, uses=uses)
-    link = f"{request.base_url}sign-up?{urlencode({'invite': code})}"
+    link = f"{service_address(request)}/sign-up?{urlencode({'invite': code})}"
     return team_page(request, principal, slug, link=link, uses=uses)
 
 

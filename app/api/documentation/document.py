@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from app.api.documentation import answers, bodies, codes, examples
 from app.api.documentation.problem import Problem
+from app.config import get_settings
 from app.http.dependencies import COOKIE, client_address, signed_in, signed_in_or_not
 from app.http.paging import paging
 from app.http.problems import TITLES, body
@@ -91,6 +92,7 @@ def complete(app: FastAPI) -> Json:
     document = get_openapi(
         title=app.title, version=app.version, summary=app.summary, description=ABOUT, routes=app.routes
     )
+    document["servers"] = [{"url": get_settings().public_url or "/"}]
     document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
     put_components(document["components"])
     models = document["components"]["schemas"]

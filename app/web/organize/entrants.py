@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import DomainError, InvalidInput, NotFound
-from app.http.dependencies import SignedIn
+from app.http.dependencies import SignedIn, service_address
 from app.services import invites, organizers, passwords, phases, quota, rulings, submissions, teams
 from app.services.accounts import Principal
 from app.services.teams import Entrant
@@ -47,7 +47,7 @@ def invite(request: Request, slug: str, principal: SignedIn, uses: Text = "1", k
             code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))
     except DomainError as problem:
         return shown(request, principal, slug, problem=problem, typed={"uses": uses})
-    link = f"{origin(request)}/sign-up?invite={code}"
+    link = f"{service_address(request)}/sign-up?invite={code}"
     return shown(request, principal, slug, invite={"link": link, "code": code, "uses": number})
 
 
@@ -127,7 +127,7 @@ def password_link(
             made = passwords.issue_link(session, principal, name)
     except DomainError as problem:
         return team_shown(request, principal, slug, team_id, problem=problem)
-    link = f"{origin(request)}/password?code={made.code}"
+    link = f"{service_address(request)}/password?code={made.code}"
     password = {"link": link, "name": name, "expires_at": made.expires_at}
     return team_shown(request, principal, slug, team_id, password=password)
 
@@ -148,11 +148,6 @@ def acted(
     except DomainError as problem:
         return team_shown(request, principal, slug, team_id, problem=problem, typed=typed)
     return see(f"/competitions/{slug}/organize/teams/{team_id}", done=done)
-
-
-def origin(request: Request) -> str:
-    """Where this service is reached, for a link that is sent to somebody."""
-    return str(request.base_url).rstrip("/")
 
 
 def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
