@@ -35,6 +35,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("web", "uvicorn"),
     ("clock", "workers.clock"),
     ("turning child", "workers.turning"),
+    ("reports worker", "--queues reports"),
     ("worker", "workers.main worker"),
 )
 """A role, and what the command line of its process has in it; the first that fits."""
@@ -130,11 +131,12 @@ class Ground:
     def processes(self) -> dict[str, list[psutil.Process]]:
         """Every running process of the service by its role; a parent before its children."""
         found: dict[str, list[psutil.Process]] = {}
-        for name, command in self.commands.items():
+        for command in self.commands.values():
             with suppress(psutil.NoSuchProcess):
                 top = psutil.Process(command.pid)
                 if command.poll() is None:
-                    found.setdefault("supervisor" if name == "serve" else "worker", []).append(top)
+                    role = role_of(top)
+                    found.setdefault("supervisor" if role == "other" else role, []).append(top)
                 for process in top.children(recursive=True):
                     with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
                         if process.status() != psutil.STATUS_ZOMBIE:
@@ -242,7 +244,7 @@ def role_of(process: psutil.Process) -> str:
     parent = process.parent()
     for role, part in ROLES:
         if part in line:
-            child = role == "worker" and parent is not None and part in " ".join(parent.cmdline())
+            child = "worker" in role and parent is not None and part in " ".join(parent.cmdline())
             return "pool process" if child else role
     if line.startswith("postgres:") or process.name() == "postgres":
         return "postgres"

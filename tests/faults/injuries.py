@@ -19,9 +19,6 @@ Undo = Callable[[], None]
 Done = tuple[str, Undo | None]
 """What happened, and how it is undone; None: the service gets over it by itself."""
 
-QUEUES = ("celery", "upkeep", "scores", "guesses", "reports", "jobs")
-LEFT_FREE_KB = 4
-
 
 class NothingThere(Exception):
     """What should be hurt is not there just now: another one is drawn."""
@@ -113,6 +110,7 @@ def messages_multiplied(ground: Ground, random: Random) -> Done:
     """While the workers stand still, every message is there twice more, in any order."""
     workers = [
         *ground.processes().get("worker", []),
+        *ground.processes().get("reports worker", []),
         *ground.processes().get("pool process", []),
     ]
     for process in workers:
@@ -221,6 +219,7 @@ def kinds() -> tuple[Injury, ...]:
         for role, weight in (
             ("web", 7),
             ("worker", 6),
+            ("reports worker", 3),
             ("pool process", 5),
             ("scoring child", 10),
             ("clock", 8),
@@ -233,6 +232,7 @@ def kinds() -> tuple[Injury, ...]:
         for role, weight in (
             ("web", 6),
             ("worker", 5),
+            ("reports worker", 3),
             ("pool process", 6),
             ("scoring child", 6),
             ("clock", 7),
@@ -242,7 +242,14 @@ def kinds() -> tuple[Injury, ...]:
     ]
     ended = [
         Injury(f"TERM {role}", weight, kill(role, end))
-        for role, weight in (("web", 4), ("worker", 4), ("clock", 4), ("valkey", 3), ("supervisor", 1))
+        for role, weight in (
+            ("web", 4),
+            ("worker", 4),
+            ("reports worker", 2),
+            ("clock", 4),
+            ("valkey", 3),
+            ("supervisor", 1),
+        )
     ]
     return (
         *killed,
