@@ -3,6 +3,7 @@
 import fcntl
 import importlib.util
 import json
+import logging
 import os
 import platform
 import re
@@ -20,9 +21,9 @@ from pathlib import Path
 
 import psycopg
 
-from app import tethered
+from app import tethered, waiting
 from app.errors import Unavailable
-from app.server import READY_WITHIN, Server, stopped_after, wait
+from app.server import Server, stopped_after, wait
 
 POSTGRES_MAJOR = "18"
 """Of the binaries, and so of the data folder: Postgres does not read another version's."""
@@ -41,6 +42,8 @@ SERVERS = ("postgres", "initdb", "valkey-server")
 
 FINISHING_WITHIN = 20.0
 """Seconds that the servers of a killed process get to close their data before they are killed too."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,9 @@ def _take_over(lock: int, data: Path) -> None:
     One that hangs while it ends would keep every later start out: nobody but us may hold ``lock``, so such
     servers are orphans, and both recover from SIGKILL.
     """
+    if _locked(lock):
+        return
+    logger.info("waiting for the servers of an earlier run to end")
     if _locked_within(FINISHING_WITHIN, lock):
         return
     for orphan in _servers_holding(data / "servers.lock"):
@@ -246,6 +252,7 @@ def _valkey(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         address.unlink(missing_ok=True)  # left by a kill -9; it would answer nobody
         return tethered.start(command, log=log, cwd=folder, pass_fds=(lock,))
 
+    logger.info("starting Valkey")
     server = Server("Valkey", start(), log, start, lambda: _answers_ping(address))
     with stopped_after(server, signal.SIGTERM):
         wait(server)
@@ -282,6 +289,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
             pass_fds=(lock,),
         )
 
+    logger.info("starting Postgres")
     server = Server("Postgres", start(), log, start, lambda: _has_database(sockets))
     with stopped_after(server, signal.SIGINT, signal.SIGQUIT):
         wait(server)
@@ -298,6 +306,7 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
         raise Unavailable(
             f"{folder} is not empty, and no Postgres data folder. Move it away, or give another --data."
         )
+    logger.info("making a database in %s", folder)
     made = folder.with_name("postgres.new")
     shutil.rmtree(made, ignore_errors=True)  # left by a start that was interrupted
     _run_initdb(made, log, lock)
@@ -309,7 +318,8 @@ def _run_initdb(folder: Path, log: Path, lock: int) -> None:
     process = tethered.start(_initdb(folder), log=log, unroot=_is_root(), cwd=Path("/"), pass_fds=(lock,))
     initdb = Server("initdb", process, log)
     with stopped_after(initdb, signal.SIGTERM):
-        if process.wait(READY_WITHIN) != 0:
+        waiting.until(lambda: process.poll() is not None, "initdb")
+        if process.returncode != 0:
             initdb.check()
 
 

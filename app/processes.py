@@ -15,7 +15,7 @@ from types import FrameType, MappingProxyType
 
 import httpx2
 
-from app import tethered
+from app import tethered, waiting
 from app.errors import Unavailable
 
 FIRST_PAUSE = 0.2
@@ -24,6 +24,9 @@ LONGEST_PAUSE = 10.0
 
 STEADY_AFTER = 30.0
 """A program that ran this many seconds starts from the first pause again."""
+
+DEATHS = 5
+"""A service whose program has ended this often before it was ready does not come up."""
 
 logger = logging.getLogger(__name__)
 
@@ -132,6 +135,7 @@ class _Child:
     started: float
     ended: float | None = None
     pause: float = 0.0
+    deaths: int = 0
 
 
 class Supervisor:
@@ -156,6 +160,13 @@ class Supervisor:
         self._also()
         for child in self._children.values():
             _check(child)
+
+    def check_start(self) -> None:
+        """The same, while none of them is known to serve; Unavailable if one ends again and again."""
+        self.check()
+        for child in self._children.values():
+            if child.deaths >= DEATHS:
+                raise Unavailable(_never_came(child))
 
     def wait(self) -> None:
         """Keep checking until a signal (``owned_signals``) or an error ends it."""
@@ -233,30 +244,54 @@ def check_port_is_free(host: str, port: int) -> None:
         ) from error
 
 
-def wait_until_healthy(
-    url: str,
-    *,
-    timeout: float = 60.0,
-    meanwhile: Callable[[], None] = lambda: None,
-    log: Path | None = None,
-) -> None:
-    """Return once ``url`` answers 200; ``meanwhile`` (``Supervisor.check``) is called between tries."""
-    deadline = time.monotonic() + timeout
+def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
+    """Return once ``url`` answers 200; ``check`` (``Supervisor.check_start``) raises if it never will."""
     # A proxy from the environment has nothing to do with a server on this machine.
-    with httpx2.Client(trust_env=False, timeout=2.0) as client:
-        while not _is_healthy(client, url):
-            meanwhile()
-            if time.monotonic() > deadline:
-                said = f" End of {log}:\n{tethered.tail(log)}" if log else ""
-                raise Unavailable(f"{url} did not answer within {timeout:.0f} s.{said}")
-            time.sleep(0.05)
+    with httpx2.Client(trust_env=False, timeout=10.0) as client:
+        health = _Health(client, url)
+        waiting.until(health.is_good, health, check=check)
 
 
-def _is_healthy(client: httpx2.Client, url: str) -> bool:
+@dataclass(slots=True)
+class _Health:
+    """What a server says of itself; as text, what is still missing."""
+
+    client: httpx2.Client
+    url: str
+    missing: str = "the web server"
+
+    def is_good(self) -> bool:
+        try:
+            answer = self.client.get(self.url)
+        except httpx2.TransportError:
+            return False
+        self.missing = f"the web server to be ready: {_said(answer)}"
+        return answer.status_code == 200
+
+    def __str__(self) -> str:
+        return self.missing
+
+
+def _said(answer: httpx2.Response) -> str:
     try:
-        return client.get(url).status_code == 200
-    except httpx2.TransportError:
-        return False
+        return str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):  # no problem of ours
+        return str(answer.status_code)
+
+
+def run(program: Program, *, check: Callable[[], None] = lambda: None, speaks: bool = False) -> None:
+    """Run a program to its end, however long that takes; ``speaks``: it says itself how far it is.
+
+    Where that is not a good one it has said why, and SystemExit passes on its status.
+    """
+    process = _started(program)
+    try:
+        said = None if speaks else program.name
+        waiting.until(lambda: process.poll() is not None, said, check=check)
+    finally:
+        _end_group(process)
+    if process.returncode:
+        raise SystemExit(process.returncode)
 
 
 def _started(program: Program) -> subprocess.Popen[bytes]:
@@ -269,7 +304,7 @@ def _check(child: _Child) -> None:
     now = time.monotonic()
     if child.ended is None:
         if child.process.poll() is not None:
-            child.ended = now
+            child.ended, child.deaths = now, child.deaths + 1
             child.pause = _next_pause(child, now)
             _end_group(child.process)
             logger.warning("%s", _ending(child))
@@ -287,6 +322,12 @@ def _ending(child: _Child) -> str:
     where = f" Its log: {child.program.log}" if child.program.log else ""
     status = child.process.returncode
     return f"{child.program.name} ended (status {status}); starting it again in {child.pause:.1f} s.{where}"
+
+
+def _never_came(child: _Child) -> str:
+    log = child.program.log
+    said = f" End of {log}:\n{tethered.tail(log)}" if log else ""
+    return f"{child.program.name} has ended {child.deaths} times, before it was ready.{said}"
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

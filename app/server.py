@@ -9,19 +9,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app import tethered
+from app import tethered, waiting
 from app.errors import Unavailable
-
-READY_WITHIN = 60.0
-"""Seconds until a server that was started must answer."""
 
 RESTARTS = 5
 RESTARTS_WITHIN = 600.0
 """A server that ended more often than this within so many seconds is not started again."""
 
-STARTED_WITHIN = 20.0
+TRIES = 40
 PAUSE = 0.5
-"""Seconds to start a server again, and between two tries: what the old one left running must end first."""
+"""How often a server is started again, and the seconds between: what the old one left must end first."""
+
+STOPPED_WITHIN = 30.0
+"""Seconds that a server has to end after each signal but the last."""
 
 logger = logging.getLogger(__name__)
 
@@ -60,30 +60,24 @@ class Server:
         if self.start is None or len(self.ends) > RESTARTS:
             self.check()
         logger.warning("%s ended (status %s); starting it again. Its log: %s", self.name, status, self.log)
-        self._start_again(now + STARTED_WITHIN)
+        self._start_again()
 
-    def _start_again(self, deadline: float) -> None:
+    def _start_again(self) -> None:
         assert self.start is not None  # noqa: S101  # keep() has looked
-        while True:
+        for left in reversed(range(TRIES)):
             self.process = self.start()
             try:
                 wait(self)
                 return
             except Unavailable:
-                if time.monotonic() > deadline:
+                if not left:
                     raise
                 time.sleep(PAUSE)
 
 
 def wait(server: Server) -> None:
-    deadline = time.monotonic() + READY_WITHIN
-    while not server.is_ready():
-        server.check()
-        if time.monotonic() > deadline:
-            raise Unavailable(
-                f"{server.name} did not answer. End of {server.log}:\n{tethered.tail(server.log)}"
-            )
-        time.sleep(0.01)
+    """Return once the server answers; Unavailable if it has ended instead."""
+    waiting.until(server.is_ready, server.name, check=server.check)
 
 
 @contextmanager
@@ -95,5 +89,5 @@ def stopped_after(server: Server, *signals: signal.Signals) -> Iterator[None]:
         for number in (*signals, signal.SIGKILL):
             server.process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
-                server.process.wait(10)
+                server.process.wait(STOPPED_WITHIN)
                 break

@@ -321,7 +321,7 @@ def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.
 
 
 def test_a_server_that_cannot_be_started_again_says_why(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "STARTED_WITHIN", 1.0)
+    monkeypatch.setattr(server, "TRIES", 2)
     with embedded_services(data) as services:
         (data / "postgres" / "postgresql.conf").write_text("nonsense")
         services.servers[1].process.kill()

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from app import processes
+from app import processes, waiting
 from app.errors import Unavailable
 from app.processes import (
     Program,
     Supervisor,
     check_port_is_free,
     owned_signals,
+    run,
     scheduler_program,
     supervised,
     wait_until_healthy,
@@ -219,24 +220,62 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def test_waits_until_the_web_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def web_answering(folder: Path, port: int) -> Program:
+    """A web server that serves a folder."""
+    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(folder)]
+    return Program(name="web", command=serve, log=folder / "web.log")
+
+
+def test_waits_until_the_web_server_is_ready_and_says_what_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setattr(waiting, "SAID_EVERY", 0.0)
     port = free_port()
-    (tmp_path / "healthz").write_text("ok")
-    serve = [sys.executable, "-m", "http.server", str(port), "--bind", "127.0.0.1", "-d", str(tmp_path)]
-    program = Program(name="web", command=serve, log=tmp_path / "web.log")
-    with supervised([program]) as supervisor:
-        wait_until_healthy(f"http://127.0.0.1:{port}/healthz", meanwhile=supervisor.check)
-        with pytest.raises(Unavailable):
-            wait_until_healthy(f"http://127.0.0.1:{port}/missing", timeout=0.1)
+    with supervised([web_answering(tmp_path, port)]) as supervisor, caplog.at_level(logging.INFO):
+
+        def check() -> None:
+            supervisor.check_start()
+            if "404" in caplog.text:
+                (tmp_path / "readyz").write_text("ok")
+
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
+    assert "waiting for the web server to be ready: 404 (0 s)" in caplog.text
 
 
-def test_a_web_server_that_does_not_come_is_explained_by_its_log(tmp_path: Path) -> None:
-    log = tmp_path / "web.log"
-    log.write_text("ImportError: no such module")
-    url = f"http://127.0.0.1:{free_port()}/healthz"
-    with pytest.raises(Unavailable, match=r"(?s)did not answer within 0 s.*ImportError: no such module"):
-        wait_until_healthy(url, timeout=0.1, log=log)
+def test_a_program_that_keeps_ending_before_it_is_ready_is_explained_by_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "LONGEST_PAUSE", 0.0)
+    broken = [sys.executable, "-c", "import nowhere"]
+    programs = [
+        Program(name="worker", command=SLEEP),
+        Program(name="web", command=broken, log=tmp_path / "web.log"),
+    ]
+    with (
+        supervised(programs) as supervisor,
+        pytest.raises(Unavailable, match=r"(?s)web has ended 5 times.*web\.log.*No module named 'nowhere'"),
+    ):
+        wait_until_healthy(f"http://127.0.0.1:{free_port()}/readyz", check=supervisor.check_start)
+
+
+def test_a_program_that_is_run_to_its_end_passes_its_failure_on(capfd: pytest.CaptureFixture[str]) -> None:
+    run(Program(name="migrations", command=["/bin/sh", "-c", "echo $CUP"], env={"CUP": "migrated"}))
+    assert capfd.readouterr().out == "migrated\n"
+    with pytest.raises(SystemExit, match="3"):
+        run(Program(name="migrations", command=["/bin/sh", "-c", "exit 3"]))
+
+
+def test_a_program_that_is_run_to_its_end_goes_with_what_it_needs(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+
+    def check() -> None:
+        if log.exists() and log.read_text().endswith("\n"):
+            raise Unavailable("Postgres ended")
+
+    with pytest.raises(Unavailable, match="Postgres ended"):
+        run(Program(name="the demo", command=FAMILY, log=log), check=check)
+    assert all_end([int(log.read_text())])
 
 
 def test_the_programs_of_one_machine_keep_to_their_places(tmp_path: Path) -> None:

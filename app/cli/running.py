@@ -135,9 +135,7 @@ def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
             scheduler_program(env=shared | private, log=logs / "scheduler.log"),
         ]
         with supervised(programs, also=services.check) as supervisor:
-            wait_until_healthy(
-                f"http://{host}:{port}/readyz", meanwhile=supervisor.check, log=logs / "web.log"
-            )
+            wait_until_healthy(f"http://{host}:{port}/readyz", check=supervisor.check_start)
             yield supervisor
 
 

@@ -79,13 +79,17 @@ def halted(process: subprocess.Popen[bytes]) -> Iterator[None]:
             each.resume()
 
 
+def check_runs(process: subprocess.Popen[bytes], log: Path) -> None:
+    assert process.poll() is None, tethered.tail(log)
+
+
 @contextmanager
 def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
     port = free_port()
     log = logs / f"web-{port}.log"
-    with running(web_program(host="127.0.0.1", port=port, env=env or {}, log=log)):
+    with running(web_program(host="127.0.0.1", port=port, env=env or {}, log=log)) as process:
         url = f"http://127.0.0.1:{port}"
-        wait_until_healthy(f"{url}/healthz", timeout=PATIENCE_S, log=log)
+        wait_until_healthy(f"{url}/healthz", check=lambda: check_runs(process, log))
         yield url
 
 

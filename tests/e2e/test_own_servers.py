@@ -16,7 +16,7 @@ from app import sealing, tethered
 from app.config import get_settings
 from app.db import engine
 from app.processes import Program, wait_until_healthy
-from tests.e2e.stack import QUICK, free_port, kill, small_contest
+from tests.e2e.stack import QUICK, check_runs, free_port, kill, small_contest
 from tests.patience import PATIENCE_S, eventually
 
 POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
@@ -83,10 +83,12 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-c", "from app.cli.main import main; main()", *arguments]
 
 
-def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> None:
+def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *arguments: str) -> Callable[[], None]:
+    """Returns what fails once it has ended."""
     program = Program(name=name, command=command(*arguments), env=env, log=log / f"{name}.log")
     process = tethered.start(program.command, log=program.log, env=os.environ | program.env)
     stack.callback(kill, process)
+    return lambda: check_runs(process, log / f"{name}.log")
 
 
 def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
@@ -108,10 +110,10 @@ def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
         subprocess.run(command("migrate"), check=True, capture_output=True)
         port = free_port()
         web = shared | {"ANONCUP_SEALING_KEY_FILE": str(public)}
-        start(stack, "web", web, tmp_path, "serve", "--port", str(port))
+        check = start(stack, "web", web, tmp_path, "serve", "--port", str(port))
         start(stack, "worker", shared | {"ANONCUP_OPENING_KEYS_DIR": str(private)}, tmp_path, "worker")
         start(stack, "scheduler", shared, tmp_path, "scheduler")
-        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE_S, log=tmp_path / "web.log")
+        wait_until_healthy(f"http://127.0.0.1:{port}/readyz", check=check)
         forget_connections()
         contest = small_contest(f"http://127.0.0.1:{port}")
         contest.until_state(contest.submit(), "SCORED")
