@@ -1,11 +1,17 @@
-"""The demo: a competition of each track, a release per sample method, all through the public API."""
+"""The demo: a competition of each track, a release per sample method, all through the public API.
+
+A process of its own beside the service, and as patient: however busy the machine is, it goes on.
+"""
 
 import json
+import logging
+import math
 import os
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +19,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from app import client
 from app.cli import duel
-from app.client import Client
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
@@ -28,8 +34,10 @@ from app.scoring.tracks import TRACKS
 from app.services import accounts
 from app.transaction import transaction
 
+logger = logging.getLogger(__name__)
+
 ORGANIZER = "demo organizer"
-SCORED_WITHIN_S = 300
+Client = partial(client.Client, timeout_s=3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +111,38 @@ DEMOS = (
 )
 
 
-def play(url: str, data: Path, *, meanwhile: Callable[[], None]) -> None:
+def play(url: str, data: Path) -> None:
     """Bring the demos to their end, from wherever an earlier run left them, and print their boards."""
     notes = Notes(data / "demo.json")
+    logger.info("creating accounts")
     organizer = organizer_token(url, notes)
     for number, demo in enumerate(DEMOS):
+        logger.info("creating the competition %s", demo.slug)
         tables = original(url, organizer, demo)
         with Client(url, organizer) as client:
             invite = client.invite(demo.slug, uses=len(demo.entries))
         for place, entry in enumerate(demo.entries):
+            logger.info("sending release %d of %d", place + 1, len(demo.entries))
             rng = np.random.default_rng([demo.year, number, place])
             take_part(url, notes, invite, demo, entry, tables=tables, rng=rng)
     for demo in DEMOS:
-        tokens = notes.content["tokens"]
-        endings = {
-            entry.team: ending(url, tokens[entry.team], demo.slug, meanwhile) for entry in demo.entries
-        }
-        if demo.duel:
-            own = {entry.team: tokens[entry.team] for entry in demo.entries}
-            duel.play(url, demo.slug, demo.tables(), organizer=organizer, tokens=own, meanwhile=meanwhile)
-        with Client(url, organizer) as client:
-            show(client.board(demo.slug), endings)
-            if demo.duel:
-                show_attackers(client.board(demo.slug, "reidentification"))
+        bring_to_its_end(url, demo, notes.content["tokens"])
     print(f"accounts and tokens of the demo: {notes.path}")
+
+
+def bring_to_its_end(url: str, demo: Demo, tokens: dict[str, str]) -> None:
+    """Wait for the scores, play the second phase if there is one, and print the boards."""
+    endings = {}
+    for place, entry in enumerate(demo.entries):
+        endings[entry.team] = ending(url, tokens[entry.team], demo.slug)
+        logger.info("%s: scored %d of %d", demo.slug, place + 1, len(demo.entries))
+    if demo.duel:
+        own = {entry.team: tokens[entry.team] for entry in demo.entries}
+        duel.play(url, demo.slug, demo.tables(), organizer=tokens[ORGANIZER], tokens=own)
+    with Client(url, tokens[ORGANIZER]) as client:
+        show(client.board(demo.slug), endings)
+        if demo.duel:
+            show_attackers(client.board(demo.slug, "reidentification"))
 
 
 class Notes:
@@ -238,11 +254,11 @@ def signed_up(url: str, notes: Notes, invite: str, entry: Entry) -> str:
     return notes.keep("tokens", entry.team, token)
 
 
-def ending(url: str, token: str, slug: str, meanwhile: Callable[[], None]) -> str:
+def ending(url: str, token: str, slug: str) -> str:
     """How the team's latest submission ended, once it has."""
     with Client(url, token) as client:
         latest = client.submissions(slug)[0]["id"]
-        found = client.wait(latest, timeout_s=SCORED_WITHIN_S, meanwhile=meanwhile)
+        found = client.wait(latest, timeout_s=math.inf, patience_s=math.inf)
     reasons = [violation["code"] for violation in (found["result"] or {}).get("violations", [])]
     return ": ".join([found["status"], *reasons])
 

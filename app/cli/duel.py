@@ -1,15 +1,15 @@
 """The demo's second phase: the clock turns a competition, and every team attacks the others' releases."""
 
-import time
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from app import waiting
 from app.client import Client
-from app.errors import Unavailable
 from app.scoring.competition import AttackerSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv
@@ -17,9 +17,10 @@ from app.scoring.rates import guess_of
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
 
+logger = logging.getLogger(__name__)
+
 ATTACKS = ("euc1", "sa_rank", "gower", "sort")
 """Built-in attackers that the demo's teams use, in turns, those of them that the track has."""
-TURNED_WITHIN_S = 120
 AHEAD = timedelta(seconds=2)
 
 
@@ -30,29 +31,24 @@ def play(
     *,
     organizer: str,
     tokens: Mapping[str, str],
-    meanwhile: Callable[[], None],
 ) -> None:
     """Close the first phase, attack every target once by every other team, and wait for the scores."""
     with Client(url, organizer) as client:
         if client.competition(slug)["state"] == "anonymization":
+            logger.info("%s: ending the first phase", slug)
             end = (datetime.now(UTC) + AHEAD).isoformat()
             client.extend(slug, "anonymization", end=end, move_following=True)
-        wait_for(lambda: client.competition(slug)["state"] == "reidentification", meanwhile)
+        waiting.until(
+            lambda: client.competition(slug)["state"] == "reidentification", "the second phase", pause=0.2
+        )
     for place, token in enumerate(tokens.values()):
+        logger.info("%s: team %d of %d attacks the others", slug, place + 1, len(tokens))
         with Client(url, token) as client:
             attack(client, slug, tables, np.random.default_rng(place))
-    for token in tokens.values():
+    for place, token in enumerate(tokens.values()):
         with Client(url, token) as client:
-            wait_for(lambda: all_judged(client.guesses(slug)), meanwhile)
-
-
-def wait_for(reached: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
-    deadline = time.monotonic() + TURNED_WITHIN_S
-    while not reached():
-        if time.monotonic() > deadline:
-            raise Unavailable(f"the demo's second phase stood still for {TURNED_WITHIN_S} s")
-        meanwhile()
-        time.sleep(0.2)
+            waiting.until(lambda: all_judged(client.guesses(slug)), "scores", pause=0.2)
+        logger.info("%s: judged the guesses of %d of %d", slug, place + 1, len(tokens))
 
 
 def all_judged(guesses: list[dict[str, Any]]) -> bool:

@@ -37,12 +37,12 @@ def backup(
 ) -> None:
     """Copy the database and every file it names, as of one moment, into one file; the service goes on."""
     from app.backup import service
-    from app.cli import running
+    from app.cli import reaching
 
-    running.check_known(data)
-    with running.reached_services(data) as services:
+    reaching.check_known(data)
+    with reaching.reached_services(data) as services:
         places = key_places(data, public, private_dir) if with_keys else None
-        files = running.files_in(data)
+        files = reaching.files_in(data)
         done = service.backup(services.database_url, files, into, with_keys=places, replace=replace)
     print(f"{into}: {done.rows} rows and {done.files} files, as of {done.made_at}")
     print(f"private keys in it: {done.keys}; its secrets need {', '.join(done.key_ids) or 'none'}")
@@ -56,11 +56,11 @@ def restore(
 ) -> None:
     """Bring a service up from a backup, in a database without rows. All of it is checked before."""
     from app.backup import service
-    from app.cli import running
+    from app.cli import reaching
 
     places = key_places(data, public, private_dir)
-    with service.opened(archive) as (found, contents), running.reached_services(data) as services:
-        files = running.files_in(data)
+    with service.opened(archive) as (found, contents), reaching.reached_services(data) as services:
+        files = reaching.files_in(data)
         service.restore(found, contents, url=services.database_url, store=files, places=places)
     print(f"restored {contents.rows} rows and {contents.files} files, as of {contents.made_at}")
     missing = [name for name in contents.key_ids if not (places.private / f"{name}.key").exists()]

@@ -3,6 +3,7 @@
 Each imports what it needs when it runs: a team's local commands should not wait for a server's modules.
 """
 
+import logging
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -24,14 +25,24 @@ DEFAULT_DATA = Path(".anoncup")
 
 def demo(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
     """Host a demo competition: everything on this machine, sample releases scored, then keep serving."""
-    from app.cli import demonstration, running
-    from app.processes import owned_signals
+    from app.cli import running
+    from app.processes import owned_signals, run
 
-    with owned_signals(), running.service(host, port, data) as supervisor:
-        url = f"http://{host}:{port}"
-        demonstration.play(url, data.resolve(), meanwhile=supervisor.check)
+    tell_steps()
+    url = f"http://{host}:{port}"
+    with owned_signals(), running.service(host, port, data) as found:
+        program = running.command("the demo", "play-demo", url, "--data", str(data), env=found.env)
+        run(program, check=found.supervisor.check, speaks=True)
         print(f"ready: {url}", flush=True)
-        supervisor.wait()
+        found.supervisor.wait()
+
+
+def play_demo(url: str, data: Data = DEFAULT_DATA) -> None:
+    """The demo's own part, at a service that runs."""
+    from app.cli import demonstration
+
+    tell_steps()
+    demonstration.play(url, data.resolve())
 
 
 def serve(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
@@ -41,9 +52,17 @@ def serve(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1"
 
     if running.given_services() is not None:
         running.become_web_server(host, port)
-    with owned_signals(), running.service(host, port, data) as supervisor:
+    tell_steps()
+    with owned_signals(), running.service(host, port, data) as found:
         print(f"ready: http://{host}:{port}", flush=True)
-        supervisor.wait()
+        found.supervisor.wait()
+
+
+def tell_steps() -> None:
+    """Each step and each trouble is a line, as it comes."""
+    told = logging.getLogger("app")
+    told.addHandler(logging.StreamHandler(sys.stdout))
+    told.setLevel(logging.INFO)
 
 
 def worker(
@@ -67,21 +86,21 @@ def scheduler(
     ] = False,
 ) -> None:
     """Turn phases and look for lost work, without a worker; one is enough, and two do no harm."""
-    from app.cli import running
+    from app.cli import reaching, running
 
     if check:
-        running.check_clock()
+        reaching.check_clock()
         return
     running.become_scheduler()
 
 
 def migrate(data: Data = DEFAULT_DATA) -> None:
     """Bring the database to the newest schema."""
-    from app.cli import running
+    from app.cli import reaching
     from migrations.run import migrate as migrate_database
 
-    running.check_known(data, default=DEFAULT_DATA)
-    with running.reached_services(data) as services:
+    reaching.check_known(data, default=DEFAULT_DATA)
+    with reaching.reached_services(data) as services:
         migrate_database(services.database_url)
 
 
@@ -93,15 +112,15 @@ def create_user(
     data: Data = DEFAULT_DATA,
 ) -> None:
     """Create an account; the first administrator is made this way."""
-    from app.cli import running
+    from app.cli import reaching
 
-    running.check_known(data, default=DEFAULT_DATA)
+    reaching.check_known(data, default=DEFAULT_DATA)
     password = (
         sys.stdin.readline().rstrip("\n")
         if password_stdin
         else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
-    running.create_user(data, name=name, password=password, role=role)
+    reaching.create_user(data, name=name, password=password, role=role)
     print(f"created {role} {name}")
 
 

@@ -1,31 +1,35 @@
-"""A service brought up on this machine: its servers, its keys, its processes."""
+"""A service brought up on this machine: its servers, its keys, its processes.
 
+The process that watches over them stays small: what needs the database is a command of its own.
+"""
+
+import logging
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from app import sealing
 from app.config import get_settings
-from app.embedded import Services, embedded_services, running_services
+from app.embedded import Services, embedded_services
 from app.errors import InvalidInput
 from app.processes import (
     QUEUES,
+    Program,
     Supervisor,
     check_port_is_free,
     owned_signals,
+    run,
     scheduler_program,
     supervised,
     wait_until_healthy,
     web_program,
     worker_programs,
 )
-from app.roles import Role
-from app.services import accounts, health
-from app.storage import Store, opened
-from app.transaction import transaction
-from migrations.run import migrate as migrate_database
+
+logger = logging.getLogger(__name__)
 
 FINISHING_S = 100.0
 """How long a worker that is asked to end may finish what it has begun; what is cut off is begun again."""
@@ -71,42 +75,9 @@ def known_queues(names: str) -> frozenset[str]:
     return found
 
 
-def check_clock() -> None:
-    """Whether any clock goes, by what it has left in the database."""
-    require_services()
-    with transaction() as session:
-        beats = health.heartbeats(session)
-    health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
-
-
 def require_services() -> None:
     if given_services() is None:
         raise InvalidInput("set DATABASE_URL and REDIS_URL")
-
-
-def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
-    with reached_services(data) as services:
-        migrate_database(services.database_url)
-        use(services, data)
-        with transaction() as session:
-            accounts.create_user(session, name=name, password=password, role=role)
-
-
-def check_known(data: Path, *, default: Path | None = None) -> None:
-    """Refuse a folder that is not there: a slip in its name must not make an empty database."""
-    if given_services() is None and data != default and not data.exists():
-        raise InvalidInput(f"there is no folder {data}; anoncup serve makes it at its first start")
-
-
-@contextmanager
-def reached_services(data: Path) -> Iterator[Services]:
-    """The environment's servers, those that already run on ``data``, or embedded ones for a moment."""
-    known = given_services() or running_services(data)
-    if known is not None:
-        yield known
-    else:
-        with embedded_services(data) as services:
-            yield services
 
 
 @contextmanager
@@ -119,24 +90,38 @@ def own_services(data: Path) -> Iterator[Services]:
             yield services
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A service that is up, and how another command reaches it."""
+
+    supervisor: Supervisor
+    env: Mapping[str, str]
+
+
 @contextmanager
-def service(host: str, port: int, data: Path) -> Iterator[Supervisor]:
+def service(host: str, port: int, data: Path) -> Iterator[Running]:
     """Database migrated, web application, a worker and the clock running; all of it ends with the context."""
     data = data.resolve()
     check_port_is_free(host, port)
     with own_services(data) as services:
-        migrate_database(services.database_url)
-        use(services, data)
         shared, public, private = environment(services, data)
+        logger.info("migrating the database")
+        run(command("migrations", "migrate", env=shared), check=services.check)
         logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
         programs = [
             web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
             *worker_programs(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid())),
             scheduler_program(env=shared | private, log=logs / "scheduler.log"),
         ]
+        logger.info("starting the web server, a worker and the clock")
         with supervised(programs, also=services.check) as supervisor:
             wait_until_healthy(f"http://{host}:{port}/readyz", check=supervisor.check_start)
-            yield supervisor
+            yield Running(supervisor, shared)
+
+
+def command(name: str, *words: str, env: Mapping[str, str]) -> Program:
+    """One of our commands as a program of its own: what it loads is gone when it ends."""
+    return Program(name=name, command=[sys.executable, "-m", "app.cli", *words], env=env)
 
 
 def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
@@ -144,25 +129,16 @@ def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[st
     public, private = data / "keys" / "sealing.pub", data / "keys" / "private"
     if not public.exists():
         sealing.create_keys(public, private)
-    shared = {
+    return (
+        addresses(services, data),
+        {"ANONCUP_SEALING_KEY_FILE": str(public)},
+        {"ANONCUP_OPENING_KEYS_DIR": str(private)},
+    )
+
+
+def addresses(services: Services, data: Path) -> dict[str, str]:
+    return {
         "DATABASE_URL": services.database_url,
         "REDIS_URL": services.redis_url,
         "ANONCUP_DATA": str(data),
     }
-    return shared, {"ANONCUP_SEALING_KEY_FILE": str(public)}, {"ANONCUP_OPENING_KEYS_DIR": str(private)}
-
-
-def files_in(data: Path) -> Store:
-    """The store of the environment, else the one in the folder of the data."""
-    return opened(get_settings().store or str(data.resolve()))
-
-
-def use(services: Services, data: Path) -> None:
-    """Let this process's own transactions reach the same servers."""
-    told: Mapping[str, str] = {
-        "DATABASE_URL": services.database_url,
-        "REDIS_URL": services.redis_url,
-        "ANONCUP_DATA": str(data),
-    }
-    os.environ.update(told)
-    get_settings.cache_clear()

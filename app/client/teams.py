@@ -86,18 +86,15 @@ class TeamsCalls(Transport):
         *,
         timeout_s: float,
         patience_s: float = 0.0,
-        meanwhile: Callable[[], None] = lambda: None,
         watch: Callable[[dict[str, Any]], None] = unseen,
     ) -> dict[str, Any]:
         """The submission once its scoring has ended; Unavailable after ``timeout_s``.
 
-        ``patience_s``: how long the service may be away meanwhile.
+        ``patience_s``: how long the service may be away in between.
         """
         path = f"/submissions/{part(identifier)}"
         ended = {"status": FINAL}
-        return self.until(
-            path, ended, timeout_s=timeout_s, patience_s=patience_s, meanwhile=meanwhile, watch=watch
-        )
+        return self.until(path, ended, timeout_s=timeout_s, patience_s=patience_s, watch=watch)
 
     def targets(self, slug: str) -> list[dict[str, Any]]:
         return self.pages(at(slug, "targets"))

@@ -148,7 +148,6 @@ class Transport:
         *,
         timeout_s: float,
         patience_s: float = 0.0,
-        meanwhile: Callable[[], None] = lambda: None,
         watch: Callable[[dict[str, Any]], None] = unseen,
     ) -> dict[str, Any]:
         """What is at ``path`` once each field of ``ended`` has one of its values."""
@@ -165,7 +164,6 @@ class Transport:
                 watch(found)
                 if all(found[field] in values for field, values in ended.items()):
                     return found
-            meanwhile()
             time.sleep(pause)
             pause = min(pause * 1.2, SLOWEST_POLL_S)
         raise Unavailable(f"{path.rpartition('/')[2]} did not end within {timeout_s:.0f} s")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from app.cli.running import create_user
+from app.cli.reaching import create_user
 from app.roles import Role
 from app.scoring.csv_text import table_csv
 from tests.arena import PASSWORD, competition_file

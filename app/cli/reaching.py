@@ -1,0 +1,60 @@
+"""The service's database and files, for a command that works on them by itself."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.cli.running import addresses, given_services, require_services
+from app.config import get_settings
+from app.embedded import Services, embedded_services, running_services
+from app.errors import InvalidInput
+from app.roles import Role
+from app.services import accounts, health
+from app.storage import Store, opened
+from app.transaction import transaction
+from migrations.run import migrate as migrate_database
+
+
+def check_clock() -> None:
+    """Whether any clock goes, by what it has left in the database."""
+    require_services()
+    with transaction() as session:
+        beats = health.heartbeats(session)
+    health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
+
+
+def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
+    with reached_services(data) as services:
+        migrate_database(services.database_url)
+        use(services, data)
+        with transaction() as session:
+            accounts.create_user(session, name=name, password=password, role=role)
+
+
+def check_known(data: Path, *, default: Path | None = None) -> None:
+    """Refuse a folder that is not there: a slip in its name must not make an empty database."""
+    if given_services() is None and data != default and not data.exists():
+        raise InvalidInput(f"there is no folder {data}; anoncup serve makes it at its first start")
+
+
+@contextmanager
+def reached_services(data: Path) -> Iterator[Services]:
+    """The environment's servers, those that already run on ``data``, or embedded ones for a moment."""
+    known = given_services() or running_services(data)
+    if known is not None:
+        yield known
+    else:
+        with embedded_services(data) as services:
+            yield services
+
+
+def files_in(data: Path) -> Store:
+    """The store of the environment, else the one in the folder of the data."""
+    return opened(get_settings().store or str(data.resolve()))
+
+
+def use(services: Services, data: Path) -> None:
+    """Let this process's own transactions reach the same servers."""
+    os.environ.update(addresses(services, data))
+    get_settings.cache_clear()
