@@ -5,11 +5,14 @@ BIN := .venv/bin
 
 .PHONY: demo serve test test-long containers faults check format pictures bench lock clean
 
+# In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
+WITH_MAKE := exec $(BIN)/python -IS app/tethered.py $$PPID 15 0
+
 demo: runtime
-	$(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
+	@$(WITH_MAKE) $(BIN)/anoncup demo --port $(PORT) --data "$(DATA)"
 
 serve: runtime
-	$(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
+	@$(WITH_MAKE) $(BIN)/anoncup serve --port $(PORT) --data "$(DATA)"
 
 test: dev
 	$(BIN)/python -m pytest
