@@ -114,9 +114,9 @@ def worker_programs(
                 command=command,
                 env={"ANONCUP_NICENESS": str(pool.niceness), **env},
                 log=logs and logs / f"{pool.name}.log",
-                # A warm shutdown waits for the running score; with nobody left to wait, end now: it is
-                # delivered again.
-                orphaned=signal.SIGQUIT,
+                # A warm shutdown waits for the running score, a cold one for the broker, which is gone too;
+                # with nobody left to wait, end now: it is delivered again.
+                orphaned=signal.SIGKILL,
                 grace=grace,
             )
         )

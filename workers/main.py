@@ -15,6 +15,8 @@ from workers import advising, scoring, trials
 __all__ = ["advising", "celery", "scoring", "trials"]
 
 PR_SET_PDEATHSIG = 1
+WORKER = os.getpid()
+"""Pool processes are forked from it."""
 
 
 @setup_logging.connect
@@ -33,3 +35,5 @@ def stand_back(**_: Any) -> None:
 def end_with_the_worker(**_: Any) -> None:
     """A pool process must not outlive a worker that was killed: nobody would stop it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != WORKER:  # it ended before the line above took effect
+        os._exit(1)
