@@ -12,13 +12,12 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.models import Competition as CompetitionRow
 from app.errors import TooMany
-from app.scoring.competition import Competition
 from app.services import competitions, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -65,60 +64,61 @@ FOR_EVER = Window(None, None)
 
 
 def caps(session: Session, row: CompetitionRow, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
-    """All caps on a team's uploads in ``phase``, as they stand at ``now``."""
+    """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
     competition = competitions.read_file(row.file)
     day = day_of(now, competition.timezone)
     names = [name for name in CAPS if name != GUESSES_PER_TARGET]
     if phase == REIDENTIFICATION:
         names = [name for name in names if name.startswith("attempts")]
-    return tuple(
-        cap(
-            session,
-            competition,
-            team_id,
-            name,
-            phase=phase,
-            window=day if name.endswith("_per_day") else FOR_EVER,
+    windows = {name: day if name.endswith("_per_day") else FOR_EVER for name in names}
+    asked = select(
+        *(
+            count.scalar_subquery()
+            for name, window in windows.items()
+            for count in (used(team_id, name, phase, window), granted_more(team_id, name, window))
         )
-        for name in names
+    )
+    found = [int(count) for count in session.execute(asked).one()]
+    return tuple(
+        Cap(name, max(0, uploads), getattr(competition.limits, name) + granted, windows[name].resets_at)
+        for name, uploads, granted in zip(names, found[::2], found[1::2], strict=True)
     )
 
 
-def cap(
-    session: Session, competition: Competition, team_id: UUID, name: str, *, phase: str, window: Window
-) -> Cap:
-    valid = accepted(session, team_id, phase, window)
-    used = valid if name.startswith("valid") else attempts(session, team_id, phase, window)
+def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
+    """What counts for a cap; below 0 where old guesses, of before entrances counted, bear another time."""
+    if name.startswith("valid"):
+        return accepted(team_id, phase, window)
+    begun = attempts(team_id, phase, window)
     if phase == REIDENTIFICATION:
-        used = max(0, used - valid)  # guesses of before entrances counted bear the time of their acceptance
-    granted = granted_more(session, team_id, name, window)
-    return Cap(name, used, getattr(competition.limits, name) + granted, window.resets_at)
+        return select(begun.scalar_subquery() - accepted(team_id, phase, window).scalar_subquery())
+    return begun
 
 
-def attempts(session: Session, team_id: UUID, phase: str, window: Window) -> int:
+def attempts(team_id: UUID, phase: str, window: Window) -> Select[int]:
     mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase)
-    return one(session, mine.where(*within(Attempt.at, window)))
+    return mine.where(*within(Attempt.at, window))
 
 
-def accepted(session: Session, team_id: UUID, phase: str, window: Window) -> int:
+def accepted(team_id: UUID, phase: str, window: Window) -> Select[int]:
     """Submissions that count as valid; in re-identification, guesses that were taken in."""
     if phase == REIDENTIFICATION:
         guesses = select(func.count()).where(Guess.team_id == team_id)
-        return one(session, guesses.where(*within(Guess.received_at, window)))
+        return guesses.where(*within(Guess.received_at, window))
     valid = (
         select(func.count())
         .select_from(Submission)
         .join(Evaluation, Evaluation.submission_id == Submission.id)
         .where(Submission.team_id == team_id, Evaluation.current, Evaluation.state.not_in(GIVEN_BACK))
     )
-    return one(session, valid.where(*within(Submission.received_at, window)))
+    return valid.where(*within(Submission.received_at, window))
 
 
-def granted_more(session: Session, team_id: UUID, name: str, window: Window) -> int:
+def granted_more(team_id: UUID, name: str, window: Window) -> Select[int]:
     granted = select(func.coalesce(func.sum(Grant.amount), 0)).where(
         Grant.team_id == team_id, Grant.cap == name
     )
-    return one(session, granted.where(*within(Grant.at, window)))
+    return granted.where(*within(Grant.at, window))
 
 
 def guesses_on(session: Session, row: CompetitionRow, team_id: UUID, target: Target) -> Cap:
@@ -129,7 +129,7 @@ def guesses_on(session: Session, row: CompetitionRow, team_id: UUID, target: Tar
 
 
 def guess_limit(session: Session, row: CompetitionRow, team_id: UUID) -> int:
-    more = granted_more(session, team_id, GUESSES_PER_TARGET, FOR_EVER)
+    more = one(session, granted_more(team_id, GUESSES_PER_TARGET, FOR_EVER))
     return competitions.read_file(row.file).limits.guesses_per_target + more
 
 
