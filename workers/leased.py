@@ -1,5 +1,7 @@
 """Work in the limited child under a lease: keep the claim while it runs, and say how it went wrong."""
 
+import math
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -20,6 +22,9 @@ log = structlog.get_logger(__name__)
 KEY_MISSING = "opening_key_missing"
 WANTING = {KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
 """What may be wanting on one worker and not on another."""
+
+TOLD_EVERY_S = 0.2
+"""Nobody looks more often; the steps of a small table are quicker than writing them down."""
 
 Do = Callable[[Callable[[Step], None]], Verdict]
 
@@ -64,8 +69,13 @@ def renewal(
 ) -> Callable[[Step], None]:
     """Called at every step and every few seconds between them: keeps the claim, or stops the work."""
     lease = timedelta(seconds=get_settings().lease_s)
+    told, of = -math.inf, 0
 
     def renew(step: Step) -> None:
+        nonlocal told, of
+        if step.of == of and time.monotonic() < told + TOLD_EVERY_S:
+            return
+        told, of = time.monotonic(), step.of
         with transaction() as session:
             held = leases.renew(session, kind, identifier, attempt, lease=lease, **progress(step))
         if not held:
