@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from string import Formatter
 from typing import Any
 from uuid import UUID
 
@@ -73,19 +74,21 @@ class Stage:
     def places(self, route: str) -> dict[str, Any]:
         """What the names in the route's path stand for."""
         path = route.split(" ")[1]
-        return {
-            "slug": self.second.arena.slug if path.endswith(OF_THE_SECOND) else self.arena.slug,
-            "name": "anonymization",
-            "target_id": self.target_id,
-            "team_id": team_of(self.submission_id),
-            "rescore_id": latest(Rescore),
-            "report_id": latest(ThresholdReport),
-            "file": "original.csv" if "original" in path else "anonymized.csv",
-            "submission_id": self.submission_id,
-            "announcement_id": self.announcement() if "{announcement_id}" in path else "",
-            "path": "site.css",
-            **(PLACES[route](self) if route in PLACES else {}),
+        known: dict[str, Callable[[], Any]] = {
+            "slug": lambda: self.second.arena.slug if path.endswith(OF_THE_SECOND) else self.arena.slug,
+            "name": lambda: "anonymization",
+            "target_id": lambda: self.target_id,
+            "team_id": lambda: team_of(self.submission_id),
+            "rescore_id": lambda: latest(Rescore),
+            "report_id": lambda: latest(ThresholdReport),
+            "file": lambda: "original.csv" if "original" in path else "anonymized.csv",
+            "submission_id": lambda: self.submission_id,
+            "announcement_id": self.announcement,
+            "path": lambda: "site.css",
         }
+        made = PLACES[route](self) if route in PLACES else {}
+        names = {name for _, name, _, _ in Formatter().parse(path) if name}
+        return {name: known[name]() for name in names & known.keys()} | made
 
     def ask(self, route: str, audience: str) -> Response:
         """The route as this audience asks it: pages with the cookie, the API with a bearer token."""

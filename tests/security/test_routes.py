@@ -1,12 +1,17 @@
 """Who may call what: every route of the application, asked by every audience."""
 
+import logging
+import re
+
 import pytest
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from app.main import create_app
+from tests.arena import PASSWORD
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
+from tests.security.test_secrets import needles, seen
 
 
 def routes_of_the_app() -> set[str]:
@@ -27,12 +32,30 @@ def test_every_route_of_the_app_is_in_the_table_and_the_table_names_no_other(
     assert routes_of_the_app() == set(TABLE)
 
 
-def test_every_route_answers_every_audience_as_the_table_says(client: TestClient) -> None:
+def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_nor_logs_a_secret(
+    client: TestClient, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     stage = Stage.opened(client)
-    answered = {
-        route: tuple(stage.ask(route, audience).status_code for audience in AUDIENCES) for route in TABLE
+    canaries = needles(stage.secret) | {PASSWORD.encode()}
+    answers = {route: {audience: stage.ask(route, audience) for audience in AUDIENCES} for route in TABLE}
+    said = {route: tuple(each.status_code for each in row.values()) for route, row in answers.items()}
+    assert said == TABLE
+    shown = {
+        (route, audience): answer.content + repr(answer.headers.multi_items()).encode()
+        for route, row in answers.items()
+        if route.startswith("GET ")
+        for audience, answer in row.items()
     }
-    assert answered == TABLE
+    assert len(shown) > 100
+    assert [place for place, content in shown.items() if seen(content, canaries)] == []
+    # A cookie is in no GET answer either; the reference tells its name, and metrics begin like a token.
+    token = re.compile(rb"anoncup_(session=|[\w-]{43})")
+    assert [place for place, content in shown.items() if token.search(content)] == []
+    captured = capfd.readouterr()
+    logged = (captured.out + captured.err + caplog.text).encode()
+    assert b"/api/v1/signup" in logged
+    assert seen(logged, canaries | {one.encode() for one in stage.arena.tokens.values()}) == []
 
 
 @pytest.mark.parametrize("broken", ["", "nonsense", "anoncup_" + "x" * 43, "ü", "a" * 5000])

@@ -4,7 +4,6 @@ import hashlib
 import itertools
 import json
 import logging
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, noisy_release
 from tests.security.stage import Stage
-from tests.security.table import AUDIENCES, TABLE
 from tests.stored import file_of
 from workers import scoring
 
@@ -78,23 +76,6 @@ def test_the_search_finds_a_secret_that_is_there(spelling: Any) -> None:
     assert not seen(spelling(rows), needles(secret_csv(np.random.default_rng(4).permutation(40))))
 
 
-def test_no_answer_to_anybody_contains_a_secret_a_password_or_a_token(stage: Stage) -> None:
-    canaries = needles(stage.secret) | {PASSWORD.encode()}
-    # A cookie is in no GET answer either; the reference tells its name, and metrics begin like a token.
-    token = re.compile(rb"anoncup_(session=|[\w-]{43})")
-    asked = 0
-    for route in TABLE:
-        if not route.startswith("GET "):
-            continue
-        for audience in AUDIENCES:
-            answer = stage.ask(route, audience)
-            carried = answer.content + repr(answer.headers.multi_items()).encode()
-            assert not seen(carried, canaries), (route, audience)
-            assert not token.search(carried), (route, audience)
-            asked += 1
-    assert asked > 100
-
-
 def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
     _, secret = noisy_release(23, arena.table)
     answer = arena.submit("red", seed=23)
@@ -102,28 +83,19 @@ def test_the_receipt_of_an_upload_contains_no_secret(arena: Arena) -> None:
     assert not seen(answer.content, needles(secret))
 
 
-def test_no_log_line_contains_a_secret_a_password_or_a_token(
-    client: TestClient,
+def test_no_log_line_of_what_goes_wrong_contains_a_secret_or_a_password(
+    arena: Arena,
     settings: Settings,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    stage = Stage.opened(client)
-    canaries = needles(stage.secret) | {
-        PASSWORD.encode(),
-        *(token.encode() for token in stage.arena.tokens.values()),
-    }
-    for audience in AUDIENCES:
-        for route in TABLE:
-            stage.ask(route, audience)
-    canaries |= lost_submission(stage.arena, settings)
-    client.post(f"{API}/tokens", json={"name": "nobody", "password": PASSWORD})
-    client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
+    canaries = lost_submission(arena, settings) | {PASSWORD.encode()}
+    arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": PASSWORD})
+    arena.client.post(f"{API}/tokens", json={"name": "nobody", "password": [PASSWORD]})
     captured = capfd.readouterr()
     logged = captured.out + captured.err + caplog.text
-    assert "work_finished" in logged
-    assert "scoring_postponed" in logged
+    assert "work_turned_away" in logged
     assert not seen(logged.encode(), canaries)
 
 
