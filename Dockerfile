@@ -44,6 +44,7 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
 CMD ["anoncup", "serve", "--host", "0.0.0.0", "--port", "8000"]
 
 FROM bare AS all-in-one
+VOLUME /data
 COPY --from=installed-with-servers /opt/anoncup /opt/anoncup
 
 FROM bare AS server

@@ -78,6 +78,16 @@ def test_only_workers_and_the_clock_are_of_the_user_who_reads_the_private_keys()
     assert unit("anoncup-web.service")["Service"]["InaccessiblePaths"] == "-/etc/anoncup/private"
 
 
+@pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
+def test_systemd_makes_two_users_who_share_one_group(tmp_path: Path) -> None:
+    (tmp_path / "etc").mkdir()
+    made = ["systemd-sysusers", f"--root={tmp_path}", str(SHIPPED / "sysusers.conf")]
+    subprocess.run(made, check=True, capture_output=True)
+    groups = (tmp_path / "etc" / "group").read_text()
+    (members,) = re.findall(r"^anoncup:[^:]*:\d+:(.*)$", groups, re.MULTILINE)
+    assert set(members.split(",")) == {"anoncup-web", "anoncup-worker"}
+
+
 def test_every_user_is_made_and_none_is_root() -> None:
     made = re.findall(r"^u (\S+)", (SHIPPED / "sysusers.conf").read_text(), re.MULTILINE)
     assert {unit(name)["Service"]["User"] for name in SERVICES} == set(made)

@@ -158,8 +158,15 @@ def have_bases(engine: Engine, folder: Path) -> None:
     script = os.environ.get("ANONCUP_BASE_IMAGES")
     if script and engine.name == "podman":
         command = (script, str(folder / "bases"))
-        succeeded(command, run(command))
+        succeeded(command, run(command, env={"MIRROR": mirror()}))
         return
     for name in BASES:
         if run((engine.name, "pull", f"docker.io/{name if '/' in name else f'library/{name}'}")).status != 0:
             pytest.skip(f"no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script")
+
+
+def mirror() -> str:
+    """Where this machine's own packages come from, if Debian's: for a script that makes images of them."""
+    listed = ("apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Label: Debian")
+    known = run(listed).out.split() if answers(*listed) else []
+    return os.environ.get("MIRROR") or next(iter(known), "")

