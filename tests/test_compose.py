@@ -53,8 +53,19 @@ def texts(value: object) -> Iterator[str]:
         yield str(value)
 
 
-def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, compose: Compose) -> None:
-    assert [error.message for error in schema.iter_errors(compose)] == []
+@pytest.mark.parametrize("file", ["docker-compose.yml", "docker-compose.s3.yml"])
+def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, file: str) -> None:
+    assert [error.message for error in schema.iter_errors(yaml.safe_load((ROOT / file).read_text()))] == []
+
+
+def test_whoever_needs_the_files_is_told_of_the_store_and_has_a_way_to_it(
+    services: dict[str, Compose],
+) -> None:
+    told: dict[str, Compose] = yaml.safe_load((ROOT / "docker-compose.s3.yml").read_text())["services"]
+    assert set(told) == {name for name in services if "blobs" in mounts(services[name])}
+    for name, service in told.items():
+        assert service["networks"] == ["store"], name
+        assert {value.partition(":")[2] for value in service["environment"].values()} == {"?set it in .env}"}
 
 
 @pytest.mark.parametrize(

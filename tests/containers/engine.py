@@ -77,7 +77,9 @@ class Engine:
 
     def build(self, tag: str, *, target: str) -> None:
         """From the repository's Dockerfile; not within its network, since packages are fetched."""
-        command = (self.name, "build", *self.building, "--target", target, "--tag", tag, ".")
+        # The other format of images, podman's own choice, has no place for a health check.
+        form = () if self.name == "docker" else ("--format", "docker")
+        command = (self.name, "build", *form, *self.building, "--target", target, "--tag", tag, ".")
         succeeded(command, run(command))
 
 

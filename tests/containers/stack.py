@@ -92,14 +92,20 @@ class Stack:
             assert eventually(partial(self.healthy, name)), self.logs(name)
 
     def down(self, *options: str) -> None:
-        self.compose("down", "--timeout", "60", *options)
+        removal = ("down", "--timeout", "60", *options)
+        self.compose(*removal)
+        # podman-compose has removed the first container of each service only, however many it started.
+        left = self.containers()
+        if left:
+            self.engine("rm", "--force", *left)
+            self.compose(*removal)
 
     def healthy(self, name: str) -> bool:
         return all(self.engine.healthy(container) for container in self.containers(name))
 
-    def containers(self, name: str) -> list[str]:
-        """Those of a service, the first one first."""
-        labels = {"project": self.project, "service": name}
+    def containers(self, name: str | None = None) -> list[str]:
+        """Those of a service, the first one first, or all."""
+        labels = {"project": self.project} | ({"service": name} if name else {})
         filters = [f"--filter=label=com.docker.compose.{key}={value}" for key, value in labels.items()]
         return sorted(self.engine("ps", "--all", "--format", "{{.Names}}", *filters).split())
 
