@@ -12,10 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
+from app.processes import QUEUES
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOTS = {"keys", "migrate"}
-OURS = {"keys", "migrate", "web", "worker", "scheduler"}
+WORKERS = {"worker", "reports"}
+OURS = {"keys", "migrate", "web", "scheduler"} | WORKERS
 
 Compose = dict[str, Any]
 
@@ -125,8 +127,8 @@ def test_only_workers_the_clock_and_the_maker_of_the_keys_see_the_private_ones(
     services: dict[str, Compose],
 ) -> None:
     holders = {name for name, service in services.items() if "private-keys" in mounts(service)}
-    assert holders == {"keys", "worker", "scheduler"}
-    for name in ("worker", "scheduler"):
+    assert holders == {"keys", "scheduler"} | WORKERS
+    for name in holders - {"keys"}:
         assert mounts(services[name])["private-keys"].endswith(":ro")
     assert not [text for text in texts(services["web"]) if "private" in text or "OPENING" in text]
 
@@ -135,7 +137,7 @@ def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
     made = services["keys"]["command"][-1]
     for name, variable, folder in (
         ("web", "ANONCUP_SEALING_KEY_FILE", "public-key"),
-        ("worker", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
+        *((worker, "ANONCUP_OPENING_KEYS_DIR", "private-keys") for worker in WORKERS),
         ("scheduler", "ANONCUP_OPENING_KEYS_DIR", "private-keys"),
     ):
         path = services[name]["environment"][variable]
@@ -150,7 +152,7 @@ def test_a_second_start_keeps_the_key(services: dict[str, Compose]) -> None:
 
 def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:
     assert services["migrate"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
-    for name in ("web", "worker", "scheduler"):
+    for name in OURS - ONE_SHOTS:
         assert services[name]["depends_on"] == {
             "postgres": {"condition": "service_healthy"},
             "redis": {"condition": "service_healthy"},
@@ -185,16 +187,21 @@ def test_what_must_not_be_lost_is_in_named_volumes(compose: Compose, services: d
     assert used == set(compose["volumes"])
     assert mounts(services["postgres"]) == {"postgres": "/var/lib/postgresql"}
     assert mounts(services["redis"]) == {"redis": "/data"}
-    assert {mounts(services[name])["blobs"] for name in ("web", "worker", "scheduler")} == {"/data"}
+    assert {mounts(services[name])["blobs"] for name in OURS - ONE_SHOTS} == {"/data"}
     started = " ".join(services["redis"]["command"])
     assert "--appendonly yes" in started
     assert "--maxmemory-policy noeviction" in started
 
 
 def test_a_score_that_is_too_large_ends_before_its_worker(services: dict[str, Compose]) -> None:
-    worker = services["worker"]
-    limit = worker["deploy"]["resources"]["limits"]["memory"]
-    assert int(limit.removesuffix("g")) * 1024 > int(worker["environment"]["ANONCUP_SCORING_MEMORY_MB"])
+    for worker in (services[name] for name in WORKERS):
+        limit = worker["deploy"]["resources"]["limits"]["memory"]
+        assert int(limit.removesuffix("g")) * 1024 > int(worker["environment"]["ANONCUP_SCORING_MEMORY_MB"])
+
+
+def test_every_kind_of_work_is_done_by_one_service(services: dict[str, Compose]) -> None:
+    done = [kind for name in WORKERS for kind in services[name]["command"][-1].split(",")]
+    assert sorted(done) == sorted(QUEUES)
 
 
 def test_there_is_one_phase_clock(services: dict[str, Compose]) -> None:

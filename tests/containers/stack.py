@@ -18,7 +18,7 @@ from tests.patience import eventually
 IMAGE = "anoncup-trial"
 ONE_SHOTS = ("keys", "migrate")
 SERVERS = ("postgres", "redis")
-LASTING = ("web", "worker", "scheduler")
+LASTING = ("web", "worker", "reports", "scheduler")
 
 
 @dataclass(frozen=True)

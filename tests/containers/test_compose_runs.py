@@ -21,7 +21,7 @@ from tests.patience import eventually
 
 pytestmark = pytest.mark.containers
 
-KEYHOLDERS = {"worker", "scheduler"}
+KEYHOLDERS = {"worker", "reports", "scheduler"}
 DAY = timedelta(days=1)
 
 
@@ -98,6 +98,12 @@ def test_a_contest_is_played_from_the_first_account_to_the_reveal(stack: Stack, 
     turn(organizer, folder, file=file, slug=slug, attacks=(now, datetime.now(UTC)))
     assert eventually(lambda: state(organizer, slug) == "closed"), stack.logs("scheduler")
     assert [each["correct"] for each in blue.told("guesses", slug)] == [1]
+
+
+def test_an_organizer_gets_a_report(stack: Stack, folder: Path) -> None:
+    organizer, slug = stack.organizer(), "advised"
+    opened(organizer, folder, file=competition_file(slug), slug=slug)
+    assert organizer.told("organize", "threshold", slug)["status"] == "SCORED"
 
 
 def test_what_was_accepted_outlives_every_container(stack: Stack, folder: Path) -> None:
