@@ -101,7 +101,7 @@ def engine(folder: Path) -> Iterator[Engine]:
         with private_network(folder) as within:
             yield Engine("podman", composer, settings(folder), building=BUILT_BY_ROOT, within=within)
     else:
-        pytest.skip("no engine: neither docker (with compose) nor podman answers")
+        pytest.skip("skipped: no engine (neither docker with compose nor podman answers)")
 
 
 BUILT_BY_ROOT = ("--isolation", "chroot", "--network", "host", "--volume", "/etc/ssl/certs:/etc/ssl/certs:ro")
@@ -164,7 +164,7 @@ def have_bases(engine: Engine, folder: Path) -> None:
         return
     for name in BASES:
         if run((engine.name, "pull", f"docker.io/{name if '/' in name else f'library/{name}'}")).status != 0:
-            pytest.skip(f"no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script")
+            pytest.skip(f"skipped: no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script")
 
 
 def mirror() -> str:
