@@ -73,6 +73,13 @@ class Unavailable(DomainError):
     retry_after = 10
 
 
+class CompetitionUnavailable(Unavailable):
+    """A stored competition file that this version cannot read: a part was removed, or the format is older."""
+
+    code = "competition_unavailable"
+    retry_after = 60
+
+
 class InvalidCompetition(DomainError):
     """A competition file that cannot be used; ``code`` names the rule it breaks."""
 

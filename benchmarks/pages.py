@@ -129,7 +129,7 @@ def timed(client: TestClient, path: str, token: str | None, repeats: int) -> Tim
 
     ask()
     verdicts.kept.clear()
-    competitions.read_file.cache_clear()
+    competitions.parsed.cache_clear()
     cold, _ = ask()
     warm = statistics.median(ask()[0] for _ in range(repeats))
     with asked() as noted:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.config import Settings
+from app.errors import CompetitionUnavailable
 from app.storage import store
 
 KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
@@ -28,6 +29,7 @@ HEARTBEAT_S = 3.0
 DIED = "the scoring process was killed, perhaps for want of memory"
 TIMED_OUT = "scoring took longer than the limit of {} s"
 OUT_OF_MEMORY = "scoring needed more memory than the limit of {} MB"
+UNREADABLE = "the competition's file cannot be read: {}"
 CRASHED = "scoring failed with an internal error; the operators have been told"
 
 
@@ -210,6 +212,8 @@ def converse(child: Child, settings: Settings, on_step: Callable[[Step], None], 
                 child.send({"length": len(content)}, content=content, deadline=deadline)
             case {"step": number, "of": of, "name": name}:
                 step = Step(number, of, name)
+            case {"unreadable": reason}:
+                raise CompetitionUnavailable(UNREADABLE.format(reason))
             case {"failed": reason}:
                 raise ScoringFailed(failure(reason, settings))
         on_step(step)

@@ -10,8 +10,9 @@ from uuid import UUID
 import structlog
 
 from app.config import get_settings
+from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
-from app.errors import NotFound, Unavailable
+from app.errors import CompetitionUnavailable, NotFound, Unavailable
 from app.services import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
@@ -54,6 +55,8 @@ def done(
         end_in_error(kind, identifier, attempt, str(problem))
     except LostClaim:
         log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
+    except CompetitionUnavailable as problem:
+        leave_unreadable(kind, identifier, attempt, problem)
     except (NotFound, Unavailable) as problem:
         if problem.code in WANTING:
             turn_away(kind, identifier, attempt, problem, fitness)
@@ -97,6 +100,19 @@ def turn_away(
         else:
             leases.miss(session, kind, identifier, attempt, str(problem), patience=patience)
     fitness.rest()
+
+
+def leave_unreadable(
+    kind: type[Work], identifier: UUID, attempt: int, problem: CompetitionUnavailable
+) -> None:
+    """Its organizers can put the file right, and nothing is lost until then; a report has a copy of its own,
+    which nobody can."""
+    if kind is ThresholdReport:
+        end_in_error(kind, identifier, attempt, problem.detail)
+        return
+    log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=problem.detail)
+    with transaction() as session:
+        leases.excuse(session, kind, identifier, attempt, problem.detail)
 
 
 def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, BinaryIO
 
+from app.errors import InvalidCompetition
 from app.scoring import kernels
 from app.scoring.competition import Competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
@@ -91,6 +92,8 @@ def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
         worker.say({"verdict": found, "scorer": SCORER})
     except MemoryError:
         worker.say({"failed": "memory"})
+    except InvalidCompetition as problem:
+        worker.say({"unreadable": problem.detail})
     except Exception:
         # The frames, not the message: a message may quote what must stay secret.
         traceback.print_tb(sys.exc_info()[2], file=sys.stderr)

@@ -1,17 +1,18 @@
 """Competitions: the public description, and what their organizers do."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import NotFound
+from app.errors import CompetitionUnavailable, NotFound
 from app.http.dependencies import SignedIn
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases
+from app.services.leases import clock
 from app.services.phases import Standing
 from app.storage import store
 from app.transaction import transaction
@@ -65,6 +66,23 @@ class CompetitionOut(BaseModel):
     original_files: list[str]
 
 
+class UnavailableOut(BaseModel):
+    """A competition whose file this version of the service cannot read: what is known without it."""
+
+    slug: str
+    title: dict[str, str]
+    track: None = None
+    timezone: None = None
+    state: Literal["unavailable"] = "unavailable"
+    paused: bool = False
+    phases: list[PhaseOut] = []
+    original_rows: int | None
+    original_sha256: dict[str, str]
+    original_files: list[str]
+    code: Literal["competition_unavailable"] = "competition_unavailable"
+    detail: Annotated[str, Field(description="why, in a sentence")]
+
+
 class OriginalOut(CompetitionOut):
     remarks: list[dict[str, str]]
 
@@ -94,12 +112,26 @@ def description(row: CompetitionRow, now: Standing) -> CompetitionOut:
     )
 
 
+def entry(row: CompetitionRow, now: datetime) -> CompetitionOut | UnavailableOut:
+    try:
+        return description(row, phases.standing_at(row, now))
+    except CompetitionUnavailable as problem:
+        return UnavailableOut(
+            slug=row.slug,
+            title=dict(competitions.title_of(row)),
+            original_rows=row.original_rows,
+            original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
+            original_files=[f"{name}.csv" for name in row.original],
+            detail=problem.detail,
+        )
+
+
 @router.get("")
-def list_competitions() -> list[CompetitionOut]:
-    """All competitions of this service, oldest first."""
+def list_competitions() -> list[CompetitionOut | UnavailableOut]:
+    """All competitions of this service, oldest first; one that cannot be read says so by itself."""
     with transaction() as session:
-        rows = competitions.listed(session)
-        return [description(*each) for each in zip(rows, phases.standings(session, rows), strict=True)]
+        now = clock(session)
+        return [entry(row, now) for row in competitions.listed(session)]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)

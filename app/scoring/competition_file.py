@@ -4,7 +4,7 @@ The organizer writes the file, the server stores it, the kit contains it and the
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
@@ -41,6 +41,11 @@ SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 def parse_competition(text: str) -> Competition:
     """The competition that ``text`` describes; InvalidCompetition says what is wrong and where."""
     return read_competition(Table(loaded(text), ""))
+
+
+def parse_title(text: str) -> Mapping[str, str]:
+    """The title alone, by language; InvalidCompetition if there is none."""
+    return read_title(Table(loaded(text), ""))
 
 
 def read_competition(table: Table) -> Competition:

@@ -1,6 +1,6 @@
 """Competitions: their file, their original data, the phase they are in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -14,10 +14,10 @@ from sqlalchemy.orm import Session
 from app.db.models import AuditEntry, Organizer, Rescore, Submission
 from app.db.models import Competition as CompetitionRow
 from app.deferred import deferred
-from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
+from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
 from app.scoring.competition import Competition
-from app.scoring.competition_file import SLUG, parse_competition
+from app.scoring.competition_file import SLUG, parse_competition, parse_title
 from app.scoring.files import Remark
 from app.scoring.registry import Tables
 from app.scoring.toml_text import loaded, with_scales
@@ -34,9 +34,25 @@ else:
 
 
 @lru_cache(maxsize=1024)
-def read_file(text: str) -> Competition:
-    """Parsed once per text: a stored file is read far more often than it changes."""
+def parsed(text: str) -> Competition:
+    """What somebody sends; InvalidCompetition. Once per text: it is read far more often than it changes."""
     return parse_competition(text)
+
+
+def read_file(text: str) -> Competition:
+    """What is stored. CompetitionUnavailable: this version cannot read it, though an earlier one could."""
+    try:
+        return parsed(text)
+    except InvalidCompetition as problem:
+        raise CompetitionUnavailable(problem.detail) from None
+
+
+def title_of(row: CompetitionRow) -> Mapping[str, str]:
+    """The title by language; of a file that cannot be read, what of it can, or the competition's name."""
+    try:
+        return parse_title(row.file)
+    except InvalidCompetition:
+        return {"en": row.slug}
 
 
 def listed(session: Session) -> list[CompetitionRow]:
@@ -97,7 +113,7 @@ def sha256_of(text: str) -> str:
 
 def hostable(text: str) -> Competition:
     """A competition file that also has what a contest on this service needs."""
-    competition = read_file(text)
+    competition = parsed(text)
     if not any(settings.weight for settings in competition.measures.values()):
         raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return competition
@@ -117,9 +133,18 @@ class Revision:
 
 def revision_of_file(row: CompetitionRow, file: str) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
-    before, after = read_file(row.file), hostable(file)
-    kept = row.original if (before.track, before.columns) == (after.track, after.columns) else {}
+    after = hostable(file)
+    kept = row.original if takes_same_data(row, after) else {}
     return revision(row, file, {name: store().get(digest) for name, digest in kept.items()})
+
+
+def takes_same_data(row: CompetitionRow, after: Competition) -> bool:
+    """Whether the data can stay; where the present file cannot be read, it has to fit into the new one."""
+    try:
+        before = read_file(row.file)
+    except CompetitionUnavailable:
+        return set(row.original) <= set(TRACKS[after.track].original_files)
+    return (before.track, before.columns) == (after.track, after.columns)
 
 
 def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revision:
@@ -138,7 +163,7 @@ def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revi
 def revision(row: CompetitionRow, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
     replaces = (row.file, dict(row.original))
-    competition = read_file(file)
+    competition = parsed(file)
     track = TRACKS[competition.track]
     missing = [name for name in track.original_files if name not in contents]
     if missing:
@@ -211,8 +236,16 @@ def note_revision(session: Session, principal: Principal, row: CompetitionRow, n
 
 def changed_parts(before: str, after: str) -> list[str]:
     """The top-level keys and tables of the file that say something else now."""
-    old, new = loaded(before), loaded(after)
+    old, new = tables_of(before), tables_of(after)
     return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def tables_of(file: str) -> dict[str, object]:
+    """Its keys and tables; none of a text that is no TOML."""
+    try:
+        return loaded(file)
+    except InvalidCompetition:
+        return {}
 
 
 def history(
@@ -230,7 +263,12 @@ def history(
 
 
 def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:
-    before, after = read_file(row.file), read_file(new.file)
+    after = parsed(new.file)
+    try:
+        before = read_file(row.file)
+    except CompetitionUnavailable:
+        check_repair(session, row, new, after)
+        return
     if (before.slug, before.track) != (after.slug, after.track):
         raise Conflict("slug and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
@@ -248,6 +286,20 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         )
 
 
+def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Competition) -> None:
+    """What replaces a file that cannot be read keeps to what stands beside the file."""
+    if after.slug != row.slug:
+        raise Conflict("the slug of a competition is fixed", code="fixed")
+    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
+        ended = window(after, name)
+        if turned_at is not None and (ended is None or ended[1] > turned_at):
+            raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+    if session.scalar(select(open_rescore(row.id))):
+        raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
+    if row.original != new.original and has_submissions(session, row.id):
+        raise Conflict("there are submissions: the data are fixed", code="fixed")
+
+
 def window(competition: Competition, name: str) -> tuple[datetime, datetime] | None:
     return next(((phase.start, phase.end) for phase in competition.phases if phase.name == name), None)
 
@@ -260,7 +312,15 @@ def open_rescore(competition_id: UUID) -> Exists:
 
 def published_file(row: CompetitionRow) -> str:
     """competition.toml as everybody reads it and every worker scores by: its scales written out."""
-    return with_scales(row.file, row.scales) if row.scales else row.file
+    return scaled(row.file, row.scales)
+
+
+def scaled(file: str, scales: Mapping[str, float]) -> str:
+    """A stored file with its scales written out; as it stands if it is no TOML: its readers find out."""
+    try:
+        return with_scales(file, scales) if scales else file
+    except InvalidCompetition:
+        return file
 
 
 def scored_by(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:

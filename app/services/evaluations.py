@@ -9,9 +9,8 @@ from sqlalchemy.orm import Session
 
 from app import queue
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
-from app.scoring.toml_text import with_scales
 from app.services import leases
-from app.services.competitions import published_file
+from app.services.competitions import published_file, scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def rules_of(session: Session, evaluation: Evaluation, competition: Competition)
     if evaluation.rescore_id is None:
         return published_file(competition)
     rescore = session.get_one(Rescore, evaluation.rescore_id)
-    return with_scales(rescore.file, rescore.scales)
+    return scaled(rescore.file, rescore.scales)
 
 
 def renew(session: Session, claimed: Claim, *, lease: timedelta, step: int, steps: int, name: str) -> bool:

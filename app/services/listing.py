@@ -1,5 +1,6 @@
 """All competitions as one person meets them, in a fixed number of queries however many there are."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Member, Organizer, Team
-from app.errors import NotAllowed
+from app.errors import CompetitionUnavailable, NotAllowed
 from app.scoring.competition import Competition
 from app.services import competitions, phases, visibility
 from app.services.accounts import Principal
@@ -29,16 +30,36 @@ class Listed:
     teams: int | None
 
 
-def competitions_for(session: Session, principal: Principal | None) -> list[Listed]:
-    """Every competition, oldest first."""
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A competition whose file this version cannot read, by its name and what of the title is known."""
+
+    slug: str
+    title: Mapping[str, str]
+    organizer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    readable: list[Listed]
+    unreadable: list[Unreadable]
+
+
+def competitions_for(session: Session, principal: Principal | None) -> Listing:
+    """Every competition, oldest first; one that cannot be read hides no other."""
     now = clock(session)
     own = own_teams(session, principal) if principal else {}
     organized = organized_by(session, principal) if principal else set()
     counted = team_counts(session)
-    return [
-        listed(row, phases.standing_at(row, now), own.get(row.id), row.id in organized, counted)
-        for row in competitions.listed(session)
-    ]
+    found = Listing([], [])
+    for row in competitions.listed(session):
+        organizer = row.id in organized
+        try:
+            standing = phases.standing_at(row, now)
+            found.readable.append(listed(row, standing, own.get(row.id), organizer, counted))
+        except CompetitionUnavailable:
+            found.unreadable.append(Unreadable(row.slug, competitions.title_of(row), organizer))
+    return found
 
 
 def listed(

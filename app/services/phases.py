@@ -3,7 +3,6 @@
 Windows are half-open and judged by the database's clock; while a competition is paused, that stands still.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import Conflict
+from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from app.scoring.competition import Competition, Phase
 from app.scoring.timetable import Timetable, parse_timetable
 from app.services.leases import clock
@@ -58,12 +57,6 @@ def standing_at(row: CompetitionRow, now: datetime) -> Standing:
     return Standing(now, state, None if paused else opened, paused)
 
 
-def standings(session: Session, rows: Sequence[CompetitionRow]) -> list[Standing]:
-    """Where all of them stand at one moment, by one look at the clock."""
-    now = clock(session)
-    return [standing_at(row, now) for row in rows]
-
-
 @lru_cache(maxsize=1024)
 def read_timetable(text: str) -> Timetable:
     """Parsed once per text: it is asked for far more often than it changes."""
@@ -71,7 +64,11 @@ def read_timetable(text: str) -> Timetable:
 
 
 def timetable_of(row: CompetitionRow) -> Timetable:
-    return read_timetable(row.file)
+    """CompetitionUnavailable: its file says nothing to this version."""
+    try:
+        return read_timetable(row.file)
+    except InvalidCompetition as problem:
+        raise CompetitionUnavailable(problem.detail) from None
 
 
 def state_at(moment: datetime, timetable: Timetable, row: CompetitionRow) -> State:

@@ -115,7 +115,7 @@ def put_phases(
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
         raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
     file = with_phases(row.file, phases)
-    competitions.read_file(file)  # what cannot be read is refused here, not by whoever reads it next
+    competitions.parsed(file)  # what cannot be read is refused here, not by whoever reads it next
     row.file = file
     audit.record(
         session,

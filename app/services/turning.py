@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, Secret, Submission, Target
-from app.errors import InvalidCompetition
+from app.errors import CompetitionUnavailable
 from app.services import attempts, audit, finals, phases
 from app.services.leases import UNFINISHED, clock
 
@@ -62,7 +62,7 @@ def due(session: Session) -> Found:
         try:
             if is_due(row, now):
                 found.due.append(row.id)
-        except InvalidCompetition as problem:
+        except CompetitionUnavailable as problem:
             found.unreadable[row.id] = problem.detail
     return found
 

@@ -53,7 +53,7 @@ def account_of(principal: Principal) -> dict[str, Any]:
 
 
 def title_of(session: Session, slug: str) -> Mapping[str, str]:
-    return competitions.read_file(competitions.find(session, slug).file).title
+    return competitions.title_of(competitions.find(session, slug))
 
 
 @router.get("/account/tokens")

@@ -47,9 +47,17 @@ class Card:
 @router.get("/")
 def front(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
-        cards = [Card(each) for each in listing.competitions_for(session, principal)]
+        found = listing.competitions_for(session, principal)
+    groups = grouped(map(Card, found.readable))
     may_create = principal is not None and principal.role != Role.PARTICIPANT
-    return page(request, principal, "front.html", groups=grouped(cards), may_create=may_create)
+    return page(
+        request,
+        principal,
+        "front.html",
+        groups=groups,
+        unreadable=found.unreadable,
+        may_create=may_create,
+    )
 
 
 def grouped(cards: Iterable[Card]) -> dict[str, list[Card]]:

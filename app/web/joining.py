@@ -135,7 +135,7 @@ def invited_by(address: str | None, invite: str) -> Invited:
     """Looking at an invite is a try like using it: no code can be guessed here."""
     with throttle.tries(address), transaction() as session:
         found = invites.look(session, invite)
-        title = competitions.read_file(found.competition.file).title
+        title = competitions.title_of(found.competition)
         return Invited(title, found.team.name if found.team else None)
 
 

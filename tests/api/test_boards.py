@@ -170,7 +170,7 @@ def test_the_tag_of_one_audience_fits_no_other_whose_board_differs(played: Arena
 
 def test_a_board_rebuilt_from_nothing_has_the_same_bytes(played: Arena) -> None:
     before = board(played), board_csv(played)
-    competitions.read_file.cache_clear()
+    competitions.parsed.cache_clear()
     verdicts.kept.clear()
     engine.get_engine().dispose()
     with transaction() as session:  # rows in another physical order

@@ -324,7 +324,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     drawn.bar(team=drawn.pick(drawn.facts.teams))
     drawn.close()
     after = drawn.check()
-    competitions.read_file.cache_clear()
+    competitions.parsed.cache_clear()
     verdicts.kept.clear()
     with TestClient(application()) as again:
         assert drawn.check(again) == after

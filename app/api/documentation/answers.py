@@ -14,7 +14,7 @@ PARAMETERS: Answers = {422: ("invalid_request",)}
 """Where a parameter is more than a text."""
 
 BY_PARAMETER: Mapping[str, Answers] = {
-    "slug": {404: ("no_such_competition",)},
+    "slug": {404: ("no_such_competition",), 503: ("competition_unavailable",)},
     "name": {404: ("no_such_phase",)},
     "file": {404: ("no_such_file", "file_lost"), 503: ("storage_unavailable", "file_damaged")},
     "submission_id": {404: ("no_such_submission",)},

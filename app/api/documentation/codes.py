@@ -11,6 +11,7 @@ ERRORS: dict[str, str] = {
     "clock_stale": "the clock stands still: no phase turns until it goes again",
     "column_in_both_roles": "a column is either a quasi-identifier or sensitive",
     "comment": "a comment is text of at most 1000 characters",
+    "competition_unavailable": "this version of the service cannot read the competition's file",
     "conflict": "the request does not fit the present state",
     "content_type": "this content type is not accepted",
     "cross_site": "a browser's session was used from another site",

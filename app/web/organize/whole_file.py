@@ -9,16 +9,17 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import Conflict, DomainError, InvalidCompetition
+from app.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.http.dependencies import SignedIn
+from app.http.problems import status_of
 from app.scoring import toml_text
 from app.services import competitions
+from app.services.accounts import Principal
 from app.services.competitions import Revision
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
-from app.web.organize.frame import organizers_frame
-from app.web.organize.stepping import Desk, desk_of, put_in_force, scores_change, step_page
-from app.web.site import PageRoute
+from app.web.organize.stepping import Desk, desk_of, put_in_force, refusal, scores_change, step_page
+from app.web.site import PageRoute, page, see
 
 router = APIRouter(route_class=PageRoute)
 
@@ -47,8 +48,11 @@ class Comparison:
 
 @router.get("/competitions/{slug}/organize/file")
 def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    with transaction() as session:
-        desk = desk_of(session, principal, slug)
+    try:
+        with transaction() as session:
+            desk = desk_of(session, principal, slug)
+    except CompetitionUnavailable as problem:
+        return repair_page(request, principal, slug, problem)
     return file_page(request, principal, desk, desk.frame.row.file)
 
 
@@ -56,7 +60,7 @@ def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def download(slug: str, principal: SignedIn) -> Response:
     """The file as it was written: the published one has its scales fixed."""
     with transaction() as session:
-        text = organizers_frame(session, principal, slug).row.file
+        text = competitions.for_revision(session, principal, slug).file
     headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
     return Response(text, media_type="application/toml", headers=headers)
 
@@ -64,8 +68,11 @@ def download(slug: str, principal: SignedIn) -> Response:
 @router.post("/competitions/{slug}/organize/file")
 def save_file(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     """``do``: compare, or save what has been compared."""
-    with transaction() as session:
-        desk = desk_of(session, principal, slug)
+    try:
+        with transaction() as session:
+            desk = desk_of(session, principal, slug)
+    except CompetitionUnavailable as problem:
+        return repaired(request, principal, slug, form, problem)
     text = ""
     try:
         text = text_in(form)
@@ -81,6 +88,49 @@ def save_file(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     except (Conflict, InvalidCompetition) as problem:
         again = comparison(desk, text) if problem.code == "changed_meanwhile" else None
         return file_page(request, principal, desk, text, compared=again, problem=problem)
+
+
+def repair_page(
+    request: Request,
+    principal: Principal,
+    slug: str,
+    problem: CompetitionUnavailable,
+    *,
+    text: str | None = None,
+    refused: DomainError | None = None,
+) -> HTMLResponse:
+    """The file of a competition that cannot be read, for one of its organizers to put right."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+    return page(
+        request,
+        principal,
+        "organize/repair.html",
+        status=status_of(refused or problem),
+        slug=slug,
+        title=competitions.title_of(row),
+        why=refusal(request, InvalidCompetition(problem.detail)).said,
+        refused=refusal(request, refused) if refused else None,
+        text=row.file if text is None else text,
+        of=competitions.sha256_of(row.file),
+    )
+
+
+def repaired(
+    request: Request, principal: Principal, slug: str, form: Sent, problem: CompetitionUnavailable
+) -> Response:
+    """Put what was sent in the place of a file that cannot be read."""
+    with transaction() as session:
+        row = competitions.for_revision(session, principal, slug)
+    text = ""
+    try:
+        text = text_in(form)
+        revision = revision_of_compared(row, text, form.text("of"))
+        with transaction() as session:
+            competitions.revise(session, principal, slug, revision)
+    except (Conflict, InvalidCompetition, InvalidUpload) as refused:
+        return repair_page(request, principal, slug, problem, text=text, refused=refused)
+    return see(f"/competitions/{slug}/organize/file", done="setup_saved")
 
 
 def revision_of_compared(row: CompetitionRow, text: str, of: str) -> Revision:

@@ -18,6 +18,7 @@ WORDS: dict[str, dict[str, str]] = {
     "front_past": {"en": "Over", "ja": "終了したコンテスト"},
     "front_running": {"en": "Open now", "ja": "開催中"},
     "front_teams": {"en": "{count} teams", "ja": "{count} チーム"},
+    "front_unreadable": {"en": "Not available right now", "ja": "現在利用できないコンテスト"},
     "no_competitions": {
         "en": "No competition yet. As soon as an organizer has created one, it is listed here.",
         "ja": "コンテストはまだありません。主催者が作成すると、ここに表示されます。",

@@ -17,6 +17,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "This form came from another site. Open the page here and send it again.",
         "ja": "別のサイトから送信されたフォームです。このサイトでページを開き直して送信してください。",
     },
+    "problem_competition_unavailable": {
+        "en": "This version of the service cannot read the competition’s file. Nothing is lost: its organizers can read the file and replace it.",
+        "ja": "このバージョンのサービスでは、コンテストの設定ファイルを読み取れません。データは失われていません。主催者が設定ファイルを確認し、差し替えることができます。",
+    },
     "problem_database_unavailable": {
         "en": "The service cannot be reached right now. Try again in a moment.",
         "ja": "サービスに一時的に接続できません。しばらくしてからもう一度お試しください。",
