@@ -164,7 +164,9 @@ def have_bases(engine: Engine, folder: Path) -> None:
         return
     for name in BASES:
         if run((engine.name, "pull", f"docker.io/{name if '/' in name else f'library/{name}'}")).status != 0:
-            pytest.skip(f"skipped: no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script")
+            pytest.skip(
+                f"skipped: no base images: {name} cannot be pulled, and ANONCUP_BASE_IMAGES names no script"
+            )
 
 
 def mirror() -> str:
