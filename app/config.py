@@ -41,6 +41,14 @@ class Settings(BaseSettings):
     """How much of them it has in memory at a time; of a single larger one, all."""
     upload_patience_s: float = 60
     """How long an upload waits for either, unread, before it is answered 503."""
+    head_timeout_s: float = 20
+    """How long a connection may take to send the head of a request; then it is closed."""
+    body_bytes_per_s: float = 1000
+    """A body that is waited for and comes more slowly than this, on the average, is answered 408."""
+    body_patience_s: float = 30
+    """Over how long that average goes: a sender may fall behind it, or be silent, for so long."""
+    connections: int = 800
+    """How many one web process keeps open; beyond, the one that has been idle longest is closed."""
     secure_cookies: bool = False
     """Set where the service is reached by https."""
 

@@ -85,7 +85,7 @@ def create_app() -> FastAPI:
     )
     app.state.live = live.Live()
     app.state.admission = Admission(get_settings())
-    app.add_middleware(Envelope, body_limit_mb=get_settings().body_limit_mb)
+    app.add_middleware(Envelope, settings=get_settings())
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)
     problems.register(app)

@@ -60,6 +60,8 @@ def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | Non
     ]
     # Without it, one browser that listens to live events keeps the server from ending.
     command += ["--timeout-graceful-shutdown", "5", "--no-server-header"]
+    # A connection that is silent between requests, and the limits the server does not have.
+    command += ["--timeout-keep-alive", "5", "--http", "app.http.connections:Connection"]
     # Believed of nobody unless told: by default a proxy on this machine could pass on what a client invents.
     command += ["--forwarded-allow-ips", os.environ.get("FORWARDED_ALLOW_IPS", "")]
     return Program(name="web", command=command, env=env, log=log)

@@ -1,10 +1,14 @@
 """What every answer carries, and the bound on what a request may carry."""
 
+import asyncio
 import re
+import time
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.config import Settings
 
 DRAINED_BYTES = 1 << 30
 TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
@@ -24,22 +28,25 @@ HEADERS = {
 
 
 class Envelope:
-    """Adds the security headers, bounds the body, and lets a sender of too much finish.
+    """Adds the security headers, bounds the body and its slowness, and lets a sender of too much finish.
 
     The framework's own bound answers outside the error handlers and cuts the connection under the sender,
     who then often never reads the answer.
     """
 
-    def __init__(self, app: ASGIApp, *, body_limit_mb: int) -> None:
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self.app = app
-        self.body_limit_mb = body_limit_mb
+        self.settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
 
+        paced = Pace(receive, self.settings)
+
         async def send_with_headers(message: Message) -> None:
+            paced.answered = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -49,14 +56,50 @@ class Envelope:
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self.app(scope, bounded(receive, self.limit_mb(scope)), send_with_headers)
+        await self.app(scope, bounded(paced.receive, self.limit_mb(scope)), send_with_headers)
 
     def limit_mb(self, scope: Scope) -> int:
         headers = Headers(scope=scope)
         text = headers.get("content-type", "").startswith(TEXT_TYPES)
         known = "authorization" in headers or "cookie" in headers
         takes_files = FILES.search(scope["path"]) is not None
-        return self.body_limit_mb if known and takes_files and not text else TEXT_MB
+        return self.settings.body_limit_mb if known and takes_files and not text else TEXT_MB
+
+
+class Pace:
+    """``receive`` that raises 408 when a body comes too slowly.
+
+    Every byte buys its share of patience, up to all of it, and only waiting for the sender spends it: how
+    long an upload stands in line here is not its sender's fault. What comes after the body or beside the
+    answer, the end of a stream of events above all, is waited for without limit.
+    """
+
+    def __init__(self, receive: Receive, settings: Settings) -> None:
+        self.wrapped = receive
+        self.bytes_per_s = settings.body_bytes_per_s
+        self.most_s = self.left_s = settings.body_patience_s
+        self.answered = False
+        """Set by who sees the answer begin."""
+        self.ended = False
+
+    async def receive(self) -> Message:
+        if self.answered or self.ended:
+            return await self.wrapped()
+        message = await self.in_time()
+        self.ended = not message.get("more_body", False)
+        return message
+
+    async def in_time(self) -> Message:
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(self.left_s):
+                message = await self.wrapped()
+        except TimeoutError:
+            said = f"a body comes with at least {self.bytes_per_s:g} bytes a second"
+            raise HTTPException(408, said, headers={"Connection": "close"}) from None
+        bought_s = len(message.get("body", b"")) / self.bytes_per_s
+        self.left_s = min(self.most_s, self.left_s - (time.monotonic() - began) + bought_s)
+        return message
 
 
 def bounded(receive: Receive, limit_mb: int) -> Receive:

@@ -36,6 +36,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict",
     413: "Too large",
     415: "Unsupported content type",
@@ -44,7 +45,13 @@ TITLES = {
     500: "Internal error",
     503: "Unavailable",
 }
-CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "content_type"}
+CODES = {
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    413: "too_large",
+    415: "content_type",
+}
 
 
 def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:

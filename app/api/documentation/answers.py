@@ -45,14 +45,30 @@ COMPETITION_FILE = (
     "no_weights",
 )
 BY_BODY: Mapping[str, Answers] = {
-    "application/json": {400: ("bad_request",), 413: ("too_large",), 422: ("invalid_request",)},
+    "application/json": {
+        400: ("bad_request",),
+        408: ("too_slow",),
+        413: ("too_large",),
+        422: ("invalid_request",),
+    },
     "application/toml": {
         400: ("bad_request",),
+        408: ("too_slow",),
         413: ("too_large",),
         422: (*COMPETITION_FILE, "invalid_request"),
     },
-    "text/csv": {400: ("bad_request",), 413: ("too_large",), 422: ("malformed_upload", "invalid_request")},
-    "multipart/form-data": {400: ("bad_request",), 413: ("too_large",), 422: ("malformed_upload",)},
+    "text/csv": {
+        400: ("bad_request",),
+        408: ("too_slow",),
+        413: ("too_large",),
+        422: ("malformed_upload", "invalid_request"),
+    },
+    "multipart/form-data": {
+        400: ("bad_request",),
+        408: ("too_slow",),
+        413: ("too_large",),
+        422: ("malformed_upload",),
+    },
 }
 
 TEAM: Answers = {403: ("not_in_a_team",)}

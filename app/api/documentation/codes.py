@@ -115,6 +115,7 @@ ERRORS: dict[str, str] = {
     "too_many_reports": "so many reports of this competition wait already",
     "too_many_streams": "you follow 20 submissions already; close one",
     "too_many_tries": "too many wrong tries; wait a while",
+    "too_slow": "the body came too slowly; the connection is closed",
     "unavailable": "a part the service needs cannot be reached right now",
     "unknown_attacker": "the track has no such attacker",
     "unknown_column": "the data have no such column",

@@ -26,6 +26,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "What was sent is larger than this service takes.",
         "ja": "送信されたデータの大きさが上限を超えています。",
     },
+    "problem_too_slow": {
+        "en": "It came too slowly and was not taken in. Send it again; if it was an upload, this attempt counts.",
+        "ja": "データの受信に時間がかかりすぎたため、受け付けられませんでした。もう一度送信してください（提出の場合、送信回数には数えられます）。",
+    },
     "problem_too_many_tries": {
         "en": "Too many failed tries. Wait 15 minutes, then try again.",
         "ja": "失敗が多すぎます。15 分待ってから、もう一度お試しください。",

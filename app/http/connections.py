@@ -1,0 +1,80 @@
+"""One connection to the web server, which does not wait for ever for what may never come.
+
+The server's own limit is for connections on which nothing at all comes after an answer. This adds the others:
+silence from the beginning, a head that does not end, the rest of a body nobody reads any more, and too many.
+"""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from app.config import get_settings
+
+
+class Connection(H11Protocol):
+    """Closes itself when it has been idle, that is without a request in work, for too long."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        settings = get_settings()
+        self.patience_s = settings.head_timeout_s
+        self.most = settings.connections
+        self.least_rest = settings.body_bytes_per_s * self.patience_s
+        self.rest = 0
+        self.idle_since = self.loop.time()
+        self.patience: asyncio.TimerHandle | None = None
+
+    @property
+    def idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
+        super().connection_made(transport)
+        self.begin_waiting()
+        if len(self.connections) > self.most:
+            close_the_longest_idle(self.connections)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.end_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        before = self.conn.their_state
+        self.rest += len(data)
+        super().data_received(data)
+        if not self.idle or self.conn.their_state is not before:
+            self.end_waiting()
+        if self.idle:
+            self.begin_waiting()
+
+    def on_response_complete(self) -> None:
+        self.idle_since = self.loop.time()
+        super().on_response_complete()
+
+    def begin_waiting(self) -> None:
+        """From the first byte on: more bytes prolong nothing."""
+        if self.patience is None:
+            self.rest = 0
+            self.patience = self.loop.call_later(self.patience_s, self.lose_patience)
+
+    def end_waiting(self) -> None:
+        if self.patience is not None:
+            self.patience.cancel()
+            self.patience = None
+
+    def lose_patience(self) -> None:
+        """Close, unless the sender of a body that was answered early is on the way to reading the answer."""
+        self.patience = None
+        if self.conn.their_state is h11.SEND_BODY and self.rest >= self.least_rest:
+            self.begin_waiting()
+        else:
+            self.transport.close()
+
+
+def close_the_longest_idle(connections: set[Any]) -> None:
+    """Make room for the newest one; it is the one to go itself when all others have a request in work."""
+    idle = [one for one in connections if one.idle and not one.transport.is_closing()]
+    if idle:
+        min(idle, key=lambda one: one.idle_since).transport.close()
