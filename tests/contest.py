@@ -1,6 +1,7 @@
 """A contest of both phases to test in: its clock is moved through the competition's own file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
@@ -29,6 +30,14 @@ name = "reidentification"
 start = {start}
 end = {end}
 """
+
+
+@contextmanager
+def held(others: ColumnElement[bool]) -> Iterator[None]:
+    """While it lasts no worker takes these evaluations: somebody else is just about to."""
+    with transaction() as session:
+        session.scalars(select(Evaluation.id).where(others).with_for_update()).all()
+        yield
 
 
 def two_phase_file(slug: str = "small", *, more: str = "") -> str:

@@ -14,7 +14,7 @@ from app.scoring.toml_text import with_tables
 from app.transaction import transaction
 from tests.api.test_rescores import applied, begun, end, end_set_evaluation, file_of, reweighed, strict
 from tests.api.test_submissions import score_everything
-from tests.contest import Contest, judge_everything
+from tests.contest import Contest, held, judge_everything
 from tests.services.test_boards_kept import team_id
 from workers import scoring
 
@@ -161,10 +161,9 @@ def test_a_submission_cancelled_while_a_set_scored_it_is_on_no_board(client: Tes
 
 def score_set(submission: str) -> None:
     """Score a submission by the open set's rules only."""
-    with transaction() as session:
-        query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
-        found = session.scalars(query.where(Evaluation.rescore_id.is_not(None))).one()
-    scoring.score(str(found))
+    of_set = Evaluation.rescore_id.is_not(None) & (Evaluation.submission_id == UUID(submission))
+    with held(~of_set):
+        scoring.score()
 
 
 def test_a_frozen_board_of_a_set_whose_file_was_not_kept_ranks_by_the_file_of_now(

@@ -16,7 +16,7 @@ from app.services import evaluations
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.claims import claim_evaluation
-from tests.contest import Contest, competition_row, turn
+from tests.contest import Contest, competition_row, held, turn
 from tests.people import acts, told
 from workers import scoring
 
@@ -219,15 +219,9 @@ def test_a_set_that_failed_on_what_is_or_will_be_scored_is_not_applied(
     red = contest.submit("red", scored=scored)
     identifier = begun(contest, strict(contest))
     end_set_evaluation(red, current=False)
-    with transaction() as session:
-        # all others of the set are scored; what the rules in force have still to score is not
-        waiting = session.scalars(
-            select(Evaluation.id).where(
-                Evaluation.rescore_id == UUID(identifier), Evaluation.state == "QUEUED"
-            )
-        ).all()
-    for one in waiting:
-        scoring.score(str(one))
+    # all others of the set are scored; what the rules in force have still to score is not
+    with held(Evaluation.rescore_id.is_distinct_from(UUID(identifier))):
+        scoring.score()
     assert told(end(contest, identifier, "apply")) == (409, "rescore_failed")
     assert end(contest, identifier, "cancel").status_code == 200
 
