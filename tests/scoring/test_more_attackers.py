@@ -289,4 +289,4 @@ def test_kernels_of_lists_are_compiled_for_one_set_of_types_only() -> None:
     for attack in (gower, gower_assignment, euc2_assignment):
         attack(release.target, **({} if attack is gower else SPARSE))
     compiled = [neighbours.several, neighbours.gower_several, place_rows]
-    assert [len(kernel.signatures) for kernel in compiled] == [1, 1, 1]  # type: ignore[attr-defined]
+    assert [len(kernel.loop.signatures) for kernel in compiled] == [1, 1, 1]  # type: ignore[attr-defined]

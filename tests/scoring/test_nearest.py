@@ -99,7 +99,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
         attacker.attack(target)
     gower_nearest_other(original)
     compiled: list[Any] = [nearest_kernels.search, nearest_kernels.nearest_other]
-    assert [len(kernel.signatures) for kernel in compiled] == [1, 1]
+    assert [len(kernel.loop.signatures) for kernel in compiled] == [1, 1]
 
 
 def noisy(values: FloatArray, rng: np.random.Generator) -> FloatArray:
