@@ -106,7 +106,9 @@ def test_a_signal_ends_the_clock_and_its_children(
     client: TestClient, tmp_path: Path, number: signal.Signals
 ) -> None:
     frozen(client)
+    before = signal.signal(number, signal.default_int_handler)  # a shell's background ignores SIGINT
     with clock(tmp_path) as process, targets_held():
+        signal.signal(number, before)
         until(lambda: at_work(process))
         workers = children(process)
         process.send_signal(number)
