@@ -177,8 +177,8 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     ready = child.keeper.ready(settings)
     send = ready.send
 
-    def send_and_die(message: Mapping[str, Any], *, deadline: float) -> None:
-        send(message, deadline=deadline)
+    def send_and_die(message: Mapping[str, Any], **rest: Any) -> None:
+        send(message, **rest)
         ready.process.kill()
 
     monkeypatch.setattr(ready, "send", send_and_die)
