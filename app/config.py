@@ -54,6 +54,8 @@ class Settings(BaseSettings):
 
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
+    scoring_idle_s: float = 90
+    """A scoring process that has been asked nothing for so long ends; the next submission starts another."""
     niceness: int = 0
     """By how much a worker's processes stand back from what answers people."""
     scoring_attempts: int = 3

@@ -2,7 +2,8 @@
 
 An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
 with the reason. The child has no database, no queue, no keys and no store: what it may read of the store it
-asks its parent for, by digest.
+asks its parent for, by digest. It ends by itself when it has been asked nothing for a while, for it holds the
+numbers and the originals in memory.
 """
 
 import json
@@ -25,6 +26,8 @@ KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 RECYCLE_AFTER = 200
 """Submissions a child scores before a fresh one takes over: whatever leaks, leaks only so far."""
 HEARTBEAT_S = 3.0
+ENDING_S = 10.0
+"""How long a child that has closed its pipes may take to be gone."""
 
 DIED = "the scoring process was killed, perhaps for want of memory"
 TIMED_OUT = "scoring took longer than the limit of {} s"
@@ -85,6 +88,10 @@ class ChildDied(Exception):  # the name is what happened
     """The child was killed, by the kernel for want of memory or by a person: worth another try."""
 
 
+class Retired(ChildDied):
+    """The child had ended itself, for want of work, and took up nothing of what it was sent."""
+
+
 class OutOfTime(Exception):  # the name is what happened
     """The deadline has passed."""
 
@@ -95,7 +102,7 @@ class Child:
     def __init__(self, settings: Settings) -> None:
         self.scored = 0
         self.received = b""
-        arguments = [str(os.getpid()), str(settings.scoring_memory_mb)]
+        arguments = [str(os.getpid()), str(settings.scoring_memory_mb), str(settings.scoring_idle_s)]
         self.process = subprocess.Popen(  # noqa: S603  # our own module
             [sys.executable, "-m", "workers.scorer", *arguments],
             stdin=subprocess.PIPE,
@@ -117,7 +124,7 @@ class Child:
                 try:
                     left = left[self.process.stdin.write(left) or 0 :]
                 except BrokenPipeError:
-                    raise ChildDied(DIED) from None
+                    raise self.ending() from None
                 if time.monotonic() > deadline:
                     raise OutOfTime
 
@@ -132,11 +139,18 @@ class Child:
                 return None
             piece = os.read(self.process.stdout.fileno(), 1 << 20)
             if not piece:
-                raise ChildDied(DIED)
+                raise self.ending()
             self.received += piece
         line, _, self.received = self.received.partition(b"\n")
         message: dict[str, Any] = json.loads(line)
         return message
+
+    def ending(self) -> ChildDied:
+        """Why nobody is at the other end; only a child that had nothing to do ends well."""
+        with suppress(subprocess.TimeoutExpired):
+            if self.process.wait(ENDING_S) == 0:
+                return Retired(DIED)
+        return ChildDied(DIED)
 
     def end(self) -> None:
         self.process.kill()
@@ -185,6 +199,15 @@ def evaluate(
     ScoringFailed: it cannot be scored; ChildDied, and NotFound or Unavailable of the store: it may be tried
     again. An unfinished child is ended, for what it would still say belongs to no later submission.
     """
+    try:
+        return evaluated(request, settings, on_step)
+    except Retired:  # just as it was asked: to this work it was never there
+        return evaluated(request, settings, on_step)
+
+
+def evaluated(
+    request: Request | Inquiry | Trial, settings: Settings, on_step: Callable[[Step], None]
+) -> Verdict:
     child = keeper.ready(settings)
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:

@@ -2,13 +2,14 @@
 
 It can reach no store: what a request names by digest it asks its parent for, and gets behind a line of JSON.
 
-usage: python -m workers.scorer PARENT_PID MEMORY_MB
+usage: python -m workers.scorer PARENT_PID MEMORY_MB IDLE_S
 """
 
 import ctypes
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import traceback
@@ -35,7 +36,7 @@ SCORER = version("anoncup")
 
 
 def main() -> None:
-    parent, memory_mb = int(sys.argv[1]), int(sys.argv[2])
+    parent, memory_mb, idle_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     end_with(parent)
     resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20,) * 2)
     kernels.warm()
@@ -43,7 +44,8 @@ def main() -> None:
     # Nothing that prints by accident may speak in the answers' channel.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     desk = Desk(worker.fetch, originals(worker.fetch))
-    while request := worker.heard():
+    # Nothing is asked while a request is worked on, so that nothing can wait in the buffer unseen.
+    while worker.speaks_within(idle_s) and (request := worker.heard()):
         answer(request, desk, worker)
 
 
@@ -60,6 +62,10 @@ class Worker:
 
     incoming: BinaryIO
     outgoing: BinaryIO
+
+    def speaks_within(self, seconds: float) -> bool:
+        """Whether it says something, or closes the pipe, so soon."""
+        return bool(select.select([self.incoming], [], [], seconds)[0])
 
     def heard(self) -> Any:
         """Its next line; None once it has closed the pipe."""

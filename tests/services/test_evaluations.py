@@ -1,7 +1,9 @@
 """The life of an evaluation against a real database: claims, leases, attempts, the sweep."""
 
+import os
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +19,9 @@ from app.services.evaluations import Claim
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
+from tests.patience import PATIENCE_S, eventually
 from workers import child, clock, scoring
+from workers.child import Child
 
 LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
@@ -187,6 +191,49 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     scoring.score(str(identifier))
     assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 2)
     assert row(identifier).failure is None
+
+
+def soon_idle(settings: Settings) -> Child:
+    """A child that ends as soon as it has started, for nobody asks it anything."""
+    child.keeper.discard()
+    return child.keeper.ready(settings.model_copy(update={"scoring_idle_s": 0}))
+
+
+def ended_unseen(ready: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Return when it has ended by itself; whoever looked a moment ago saw it run."""
+    left = os.WEXITED | os.WNOWAIT | os.WNOHANG
+    assert eventually(lambda: os.waitid(os.P_PID, ready.process.pid, left) is not None)
+    monkeypatch.setattr(ready.process, "poll", lambda: None)
+
+
+def test_a_child_that_has_ended_for_want_of_work_is_followed_by_another(
+    arena: Arena, settings: Settings
+) -> None:
+    assert soon_idle(settings).process.wait(PATIENCE_S) == 0
+    identifier = submitted(arena)
+    scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+
+
+def test_a_child_that_ends_for_want_of_work_just_as_it_is_asked_costs_no_attempt(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identifier = submitted(arena)
+    ended_unseen(soon_idle(settings), monkeypatch)
+    scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+
+
+def test_what_a_child_is_sent_while_it_ends_for_want_of_work_costs_no_attempt(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request is in the pipe, and nobody reads it."""
+    identifier = submitted(arena)
+    ready = soon_idle(settings)
+    with Path(f"/proc/{ready.process.pid}/fd/0").open("rb"):  # its end, open when it has gone
+        ended_unseen(ready, monkeypatch)
+        scoring.score(str(identifier))
+    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
 
 
 def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
