@@ -3,7 +3,7 @@ DATA ?= ./.anoncup
 FAULTS ?= 200
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long containers faults check format pictures bench lock clean
+.PHONY: demo serve test test-long containers faults check format pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/tethered.py $$PPID 15 0
@@ -45,6 +45,10 @@ pictures: dev
 bench: dev
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.pages
+
+# Minutes, and worth reading on an idle machine only; LARGE=--large adds five uploads of 120 MB.
+rush: dev
+	$(BIN)/python -m benchmarks.rush $(LARGE)
 
 # The hashed locks; run it after changing the dependencies in pyproject.toml. The server's lacks the embedded
 # servers; the build's is what makes the project itself.
