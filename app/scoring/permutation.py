@@ -17,6 +17,15 @@ Direction = Literal["original_row", "anonymized_row"]
 
 HEADER = re.compile(r'[ \t]*("?)([a-z_]+)\1[ \t]*')
 ROW_NUMBER = re.compile(r"[0-9]{1,9}")
+PLAIN_HEADER = re.compile(rb"([a-z_]+)\n")
+LONGEST_NUMBER = 9
+NEWLINE = (ord("\n") - ord("0")) % 256
+"""Where digits are bytes from 0."""
+WRITTEN_AT_ONCE = 1 << 16
+"""Lines: nobody else has the interpreter meanwhile."""
+
+Lines = list[str] | IntArray
+"""What stands below the header: as text, or the numbers themselves where it is nothing else."""
 
 
 def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:
@@ -60,7 +69,7 @@ def check_size(content: bytes, originals: int, file: str) -> None:
         raise refused(None, "wrong_length", message, file=file)
 
 
-def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
+def secret_lines(content: bytes) -> tuple[Direction, Lines]:
     """The direction that the header names, and the lines below it."""
     header, lines = header_and_lines(content, SECRET)
     match header:
@@ -75,8 +84,31 @@ def secret_lines(content: bytes) -> tuple[Direction, list[str]]:
     )
 
 
-def header_and_lines(content: bytes, file: str) -> tuple[str, list[str]]:
+def header_and_lines(content: bytes, file: str) -> tuple[str, Lines]:
     """The one header line, without the quotation marks or the spaces around it, and the lines below it."""
+    return plain(content) or as_text(content, file)
+
+
+def plain(content: bytes) -> tuple[str, IntArray] | None:
+    """The same of a file of digits and line ends only, as nearly all are: no line of it becomes a text."""
+    content = content.replace(b"\r\n", b"\n").rstrip(b"\n")
+    header = PLAIN_HEADER.match(content)
+    if header is None:
+        return None
+    digits = np.frombuffer(content, np.uint8, offset=header.end()) - ord("0")
+    breaks = np.flatnonzero(digits == NEWLINE)
+    starts, ends = np.append(0, breaks + 1), np.append(breaks, len(digits))
+    lengths = ends - starts
+    if lengths.min() < 1 or lengths.max() > LONGEST_NUMBER or np.count_nonzero(digits > 9) > len(breaks):
+        return None
+    numbers = np.zeros(len(lengths), np.int64)
+    for place in range(lengths.max()):
+        longer = lengths > place
+        numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + place]
+    return header[1].decode(), numbers
+
+
+def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
     if b"\x00" in content:
         raise refused(None, "control_character", "the file contains a NUL byte", file=file)
     try:
@@ -88,7 +120,7 @@ def header_and_lines(content: bytes, file: str) -> tuple[str, list[str]]:
     return named[2] if named else "", lines
 
 
-def row_numbers(lines: list[str], direction: Direction, *, lowest: int, highest: int) -> IntArray:
+def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int) -> IntArray:
     """The lines as integers in [lowest, highest], no number (0 aside) twice."""
     numbers = within(lines, direction, lowest=lowest, highest=highest, file=SECRET)
     repeated = repetitions(numbers)
@@ -97,13 +129,9 @@ def row_numbers(lines: list[str], direction: Direction, *, lowest: int, highest:
     return numbers
 
 
-def within(lines: list[str], column: str, *, lowest: int, highest: int, file: str) -> IntArray:
+def within(lines: Lines, column: str, *, lowest: int, highest: int, file: str) -> IntArray:
     """The lines as integers in [lowest, highest]."""
-    lines = [line.strip(" \t") for line in lines]  # int() reads fewer kinds of space than strip() takes away
-    not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
-    if not_numbers:
-        raise refused_rows(not_numbers, column, "not_a_row_number", "is not a row number", file=file)
-    numbers = np.array([int(line) for line in lines], dtype=np.int64)
+    numbers = lines if isinstance(lines, np.ndarray) else whole_numbers(lines, column, file)
     outside = (numbers < lowest) | (numbers > highest)
     if outside.any():
         message = f"is outside {lowest} to {highest}"
@@ -112,8 +140,18 @@ def within(lines: list[str], column: str, *, lowest: int, highest: int, file: st
     return numbers
 
 
+def whole_numbers(lines: list[str], column: str, file: str) -> IntArray:
+    lines = [line.strip(" \t") for line in lines]  # int() reads fewer kinds of space than strip() takes away
+    not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
+    if not_numbers:
+        raise refused_rows(not_numbers, column, "not_a_row_number", "is not a row number", file=file)
+    return np.array([int(line) for line in lines], dtype=np.int64)
+
+
 def repetitions(numbers: IntArray) -> list[int]:
-    """1-based places whose nonzero number has occurred before."""
+    """1-based places whose number, which is not below 0, nor 0 itself, has occurred before."""
+    if not (np.bincount(numbers)[1:] > 1).any():
+        return []
     _, first = np.unique(numbers, return_index=True)
     again = np.ones(len(numbers), dtype=bool)
     again[first] = False
@@ -145,7 +183,11 @@ def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
 
 def secret_csv(source: IntArray) -> bytes:
     """The source index as a file with the header ``original_row``."""
-    return ("original_row\n" + "".join(f"{row + 1}\n" for row in source)).encode()
+    pieces = [b"original_row\n"]
+    for start in range(0, len(source), WRITTEN_AT_ONCE):
+        rows = (source[start : start + WRITTEN_AT_ONCE] + 1).tolist()
+        pieces.append(("\n".join(map(str, rows)) + "\n").encode())
+    return b"".join(pieces)
 
 
 def guess_csv(guess: IntArray) -> bytes:

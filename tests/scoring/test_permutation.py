@@ -1,6 +1,7 @@
 """The secret: both directions, every way to get it wrong, and a tongue that never repeats it."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload
-from app.scoring.permutation import IntArray, keeps_original_order, secret_csv, source_from_secret
+from app.scoring.files import SECRET
+from app.scoring.permutation import (
+    IntArray,
+    as_text,
+    keeps_original_order,
+    plain,
+    secret_csv,
+    source_from_secret,
+)
 
 hostile = settings(max_examples=200, deadline=None, derandomize=True)
 CANARY = "271828182"
@@ -106,6 +115,22 @@ def test_the_specification_s_example_reads_the_same_in_both_directions() -> None
 )
 def test_spellings_of_one_secret(content: bytes) -> None:
     assert source_from_secret(content, originals=4, anonymized=3).tolist() == [2, 0, 1]
+
+
+@hostile
+@given(below=st.text("019 \r\n", max_size=12))
+@example(below="1\n\n2")
+@example(below="1\r\r\n2")
+@example(below="1234567890")
+def test_what_is_read_at_once_is_what_is_read_line_by_line(below: str) -> None:
+    content = f"original_row\n{below}".encode()
+    at_once = plain(content)
+    _, lines = as_text(content, SECRET)
+    if at_once is not None:
+        assert at_once[0] == "original_row"
+        assert at_once[1].tolist() == [int(line) for line in lines]
+    elif lines and "\r" not in below.replace("\r\n", "\n"):
+        assert not all(re.fullmatch("[0-9]{1,9}", line) for line in lines)
 
 
 # How it may not.
