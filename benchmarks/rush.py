@@ -51,7 +51,7 @@ from tests.e2e.stack import check_runs, free_port, household_file
 
 API = "/api/v1"
 METHOD = "swap_within_classes"
-LARGE_ROWS, LARGE_UPLOADS = 1_050_000, 5
+LARGE_ROWS, LARGE_UPLOADS = 1_000_000, 5
 WARMING = 8
 BOARD_EVERY_S, HEALTH_EVERY_S = 0.25, 0.05
 LONGEST_S = 900.0
