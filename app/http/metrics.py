@@ -1,13 +1,17 @@
 """Numbers for Prometheus. Labels are words of ours, as route templates and states; never what a user sent."""
 
+import os
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -27,28 +31,34 @@ SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 class Meters:
-    """The counters of one application, and what is read from the database when they are asked for."""
+    """The counters of the web processes, and what is read from the database when they are asked for."""
 
     def __init__(self, *, prefix: str) -> None:
         """``prefix``: of the routes that are declared without it."""
         self.prefix = prefix
         self.registry = CollectorRegistry()
+        shared = "PROMETHEUS_MULTIPROC_DIR" in os.environ
+        own = None if shared else self.registry
         self.requests = Counter(
             "anoncup_http_requests",
             "Requests answered.",
             ("method", "route", "status"),
-            registry=self.registry,
+            registry=own,
         )
         self.seconds = Histogram(
             "anoncup_http_request_seconds",
             "From the first byte of a request to the last of its answer.",
             ("method", "route"),
             buckets=SECONDS,
-            registry=self.registry,
+            registry=own,
         )
         build = Info("anoncup_build", "The version that runs.", registry=self.registry)
         build.info({"version": version("anoncup"), "python": platform.python_version()})
-        ProcessCollector(registry=self.registry)
+        if shared:
+            MultiProcessCollector(self.registry)  # type: ignore[no-untyped-call]
+            self.registry.register(Processes())
+        else:
+            ProcessCollector(registry=self.registry)
         self.registry.register(Stored())
 
     def text(self) -> bytes:
@@ -97,6 +107,23 @@ class Metered:
             await self.app(scope, receive, noticing)
         finally:
             self.meters.note(scope, status, time.perf_counter() - started)
+
+
+class Processes(Collector):
+    """What each web process takes: this one, and those that its parent has beside it."""
+
+    def collect(self) -> Iterator[Metric]:
+        parent = os.getppid()
+        pids = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        found: dict[str, Metric] = {}
+        for pid in pids:
+            for measured in ProcessCollector(pid=partial(str, pid), registry=None).collect():
+                (sample,) = measured.samples
+                family = found.setdefault(
+                    measured.name, Metric(measured.name, measured.documentation, measured.type)
+                )
+                family.add_sample(sample.name, {"pid": pid}, sample.value)
+        yield from found.values()
 
 
 class Stored(Collector):
