@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, field_validator
@@ -36,7 +37,7 @@ class Settings(BaseSettings):
     grace_s: int = 120
     """How long after its entrance an upload's body may end and still count for the deadline before it."""
     uploads_at_once: int = 16
-    """How many uploads one web process reads at a time, each team's one after the other."""
+    """How many uploads the web server reads at a time, each team's one after the other."""
     parsed_mb: int = 64
     """How much of them it has in memory at a time; of a single larger one, all."""
     upload_patience_s: float = 60
@@ -48,7 +49,10 @@ class Settings(BaseSettings):
     body_patience_s: float = 30
     """Over how long that average goes: a sender may fall behind it, or be silent, for so long."""
     connections: int = 800
-    """How many one web process keeps open; beyond, the one that has been idle longest is closed."""
+    """How many are kept open; beyond, the one that has been idle longest is closed."""
+    web_processes: Annotated[int, Field(ge=1)] = 1
+    """Into how many processes the web server is divided. What is bounded in the memory of one (connections,
+    uploads, bytes, passwords, connections to the database) has the bound divided by it."""
     secure_cookies: bool = False
     """Set where the service is reached by https."""
 
@@ -80,6 +84,10 @@ class Settings(BaseSettings):
         if written and not whole:
             raise ValueError("an address such as https://cup.example.org")
         return written.rstrip("/")
+
+    def share(self, whole: int) -> int:
+        """What one of the web processes has of a ``whole``; at least one."""
+        return max(1, whole // self.web_processes)
 
     @property
     def files(self) -> str:

@@ -45,26 +45,13 @@ class Program:
     """Seconds between SIGTERM and SIGKILL."""
 
 
-def web_program(*, host: str, port: int, env: Mapping[str, str], log: Path | None = None) -> Program:
-    """The web server."""
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "--factory",
-        "app.main:served_app",
-        "--host",
-        host,
-        "--port",
-        str(port),
-    ]
-    # Without it, one browser that listens to live events keeps the server from ending.
-    command += ["--timeout-graceful-shutdown", "5", "--no-server-header"]
-    # A connection that is silent between requests, and the limits the server does not have.
-    command += ["--timeout-keep-alive", "5", "--http", "app.http.connections:Connection"]
-    # Believed of nobody unless told: by default a proxy on this machine could pass on what a client invents.
-    command += ["--forwarded-allow-ips", os.environ.get("FORWARDED_ALLOW_IPS", "")]
-    return Program(name="web", command=command, env=env, log=log)
+def web_program(
+    *, host: str, port: int, env: Mapping[str, str], log: Path | None = None, processes: int = 1
+) -> Program:
+    """The web server, in so many processes."""
+    command = [sys.executable, "-m", "app.serving", host, str(port)]
+    number = {"ANONCUP_WEB_PROCESSES": str(processes)}
+    return Program(name="web", command=command, env={**env, **number}, log=log)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,14 @@ def tail(path: Path, *, size: int = 1500) -> str:
     return path.read_bytes()[-size:].decode(errors="replace").strip()
 
 
+def end_with_parent(parent: int, end_with: int) -> None:
+    """Have this process sent ``end_with`` when its ``parent`` ends; exit if it has."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(end_with), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(1)  # the parent ended before the line above took effect
+
+
 def _put_on_other_user(libc: ctypes.CDLL) -> None:
     """Show this same user as an ordinary one, in a user namespace: no account, no chown, no chmod."""
     user, group = os.geteuid(), os.getegid()
@@ -96,11 +104,8 @@ def _launch(parent: int, end_with: int, unroot: int, command: list[str]) -> None
             _put_on_other_user(libc)
         except OSError:
             sys.exit(NAMESPACE_REFUSED)
-    if sys.platform == "linux":
-        # After the namespace: a change of credentials clears it.
-        libc.prctl(_PR_SET_PDEATHSIG, end_with, 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit(1)  # the parent ended before the line above took effect
+    # After the namespace: a change of credentials clears it.
+    end_with_parent(parent, end_with)
     os.execv(command[0], command)  # noqa: S606  a shell would stand between the two
 
 

@@ -20,17 +20,28 @@ Data = Annotated[
 ]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option()]
+WebProcesses = Annotated[
+    int | None,
+    typer.Option(
+        min=1, envvar="ANONCUP_WEB_PROCESSES", help="of the web server; by default one for each core, up to 4"
+    ),
+]
 DEFAULT_DATA = Path(".anoncup")
 
 
-def demo(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
+def demo(
+    port: Port = 8000,
+    data: Data = DEFAULT_DATA,
+    host: Host = "127.0.0.1",
+    web_processes: WebProcesses = None,
+) -> None:
     """Host a demo competition: everything on this machine, sample releases scored, then keep serving."""
     from app.cli import running
     from app.processes import owned_signals, run
 
     tell_steps()
     url = f"http://{host}:{port}"
-    with owned_signals(), running.service(host, port, data) as found:
+    with owned_signals(), running.service(host, port, data, web_processes) as found:
         program = running.command("the demo", "play-demo", url, "--data", str(data), env=found.env)
         run(program, check=found.supervisor.check, speaks=True)
         print(f"ready: {url}", flush=True)
@@ -45,15 +56,20 @@ def play_demo(url: str, data: Data = DEFAULT_DATA) -> None:
     demonstration.play(url, data.resolve())
 
 
-def serve(port: Port = 8000, data: Data = DEFAULT_DATA, host: Host = "127.0.0.1") -> None:
+def serve(
+    port: Port = 8000,
+    data: Data = DEFAULT_DATA,
+    host: Host = "127.0.0.1",
+    web_processes: WebProcesses = None,
+) -> None:
     """Serve. With DATABASE_URL and REDIS_URL: the web application only; without: all of it, embedded."""
     from app.cli import running
     from app.processes import owned_signals
 
     if running.given_services() is not None:
-        running.become_web_server(host, port)
+        running.become_web_server(host, port, web_processes)
     tell_steps()
-    with owned_signals(), running.service(host, port, data) as found:
+    with owned_signals(), running.service(host, port, data, web_processes) as found:
         print(f"ready: http://{host}:{port}", flush=True)
         found.supervisor.wait()
 

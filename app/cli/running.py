@@ -35,6 +35,8 @@ FINISHING_S = 100.0
 """How long a worker that is asked to end may finish what it has begun; what is cut off is begun again."""
 MOST_JOBS = 4
 """Of scores at once, on a machine of many cores that does all the rest besides."""
+MOST_WEB_PROCESSES = 4
+"""Unless more are asked for: they spend their time on uploads, and scoring those takes far longer."""
 
 
 def given_services() -> Services | None:
@@ -45,8 +47,14 @@ def given_services() -> Services | None:
     return Services(settings.database_url, settings.redis_url) if settings.database_url else None
 
 
-def become_web_server(host: str, port: int) -> None:
-    program = web_program(host=host, port=port, env={})
+def usual_web_processes() -> int:
+    """As many as there are cores that this process may use, up to a few."""
+    return min(len(os.sched_getaffinity(0)), MOST_WEB_PROCESSES)
+
+
+def become_web_server(host: str, port: int, processes: int | None) -> None:
+    program = web_program(host=host, port=port, env={}, processes=processes or usual_web_processes())
+    os.environ.update(program.env)
     os.execv(program.command[0], list(program.command))  # noqa: S606  # no shell is wanted
 
 
@@ -99,7 +107,7 @@ class Running:
 
 
 @contextmanager
-def service(host: str, port: int, data: Path) -> Iterator[Running]:
+def service(host: str, port: int, data: Path, web_processes: int | None = None) -> Iterator[Running]:
     """Database migrated, web application, a worker and the clock running; all of it ends with the context."""
     data = data.resolve()
     check_port_is_free(host, port)
@@ -109,7 +117,13 @@ def service(host: str, port: int, data: Path) -> Iterator[Running]:
         run(command("migrations", "migrate", env=shared), check=services.check)
         logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
         programs = [
-            web_program(host=host, port=port, env=shared | public, log=logs / "web.log"),
+            web_program(
+                host=host,
+                port=port,
+                env=shared | public,
+                log=logs / "web.log",
+                processes=web_processes or usual_web_processes(),
+            ),
             *worker_programs(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid())),
             scheduler_program(env=shared | private, log=logs / "scheduler.log"),
         ]

@@ -10,10 +10,11 @@ from app.config import get_settings
 
 @lru_cache
 def get_engine() -> Engine:
+    settings = get_settings()
     return create_engine(
-        get_settings().database_url,
-        pool_size=10,
-        max_overflow=20,
+        settings.database_url,
+        pool_size=settings.share(10),
+        max_overflow=settings.share(20),
         pool_timeout=10,
         # A database that was restarted leaves dead connections in the pool.
         pool_pre_ping=True,

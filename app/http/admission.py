@@ -1,4 +1,4 @@
-"""How much one web process takes in at a time; whoever must wait does so without a thread and unread.
+"""How much the web processes take in at a time; whoever must wait does so without a thread and unread.
 
 An upload passes two doors. At the first it waits for its team's turn and for one of a few places; behind it
 the body goes to the disk. At the second it waits until so many bytes may be parsed: parsing takes several
@@ -6,6 +6,7 @@ times their memory.
 """
 
 import asyncio
+import platform
 import secrets
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -25,6 +26,8 @@ T = TypeVar("T")
 
 THREADS = 2
 """Uploads that are parsed and stored at once; a third would only take turns with them at the interpreter."""
+LARGE = f"large:{platform.node()}"
+"""The turn of uploads that are larger than what one process has room for."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 0.5
 """Between two looks whether another process has ended a team's turn."""
 
@@ -64,10 +67,10 @@ class Admission:
 
     def __init__(self, settings: Settings) -> None:
         self.patience_s = settings.upload_patience_s
-        self.places = asyncio.Semaphore(settings.uploads_at_once)
+        self.places = asyncio.Semaphore(settings.share(settings.uploads_at_once))
         self.turns: defaultdict[str, Turn] = defaultdict(Turn)
-        self.room = Room(settings.parsed_mb * 2**20)
-        self.threads = CapacityLimiter(THREADS)
+        self.room = Room(settings.share(settings.parsed_mb * 2**20))
+        self.threads = CapacityLimiter(settings.share(THREADS))
 
     @asynccontextmanager
     async def place(self, whose: str) -> AsyncIterator[None]:
@@ -93,13 +96,14 @@ class Admission:
 
     @asynccontextmanager
     async def parsing(self, size: int) -> AsyncIterator[None]:
-        """Be in memory: so many bytes at a time."""
-        async with patient(self.patience_s):
-            await self.room.take(size)
-        try:
+        """Be in memory: so many bytes at a time; of what is larger than that, one upload on this machine."""
+        async with AsyncExitStack() as held:
+            async with patient(self.patience_s):
+                if size > self.room.size:
+                    await held.enter_async_context(self.turn(LARGE))
+                await self.room.take(size)
+            held.callback(self.room.leave, size)
             yield
-        finally:
-            self.room.leave(size)
 
     async def in_thread(self, call: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
         """Apart from the threads that answer everybody else."""

@@ -20,7 +20,7 @@ class Connection(H11Protocol):
         super().__init__(*arguments, **named)
         settings = get_settings()
         self.patience_s = settings.head_timeout_s
-        self.most = settings.connections
+        self.most = settings.share(settings.connections)
         self.least_rest = settings.body_bytes_per_s * self.patience_s
         self.rest = 0
         self.idle_since = self.loop.time()

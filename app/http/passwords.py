@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
+from app.config import get_settings
 from app.services import accounts, passwords
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -28,7 +29,7 @@ def threads() -> CapacityLimiter:
     try:
         return limiter.get()
     except LookupError:
-        limiter.set(CapacityLimiter(AT_ONCE))
+        limiter.set(CapacityLimiter(get_settings().share(AT_ONCE)))
         return limiter.get()
 
 

@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +93,9 @@ def test_a_few_places_are_there_for_all_teams(arena: Arena) -> None:
             assert second.finish().status == 202
 
 
-def test_so_many_bytes_are_parsed_at_a_time(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for nothing each is parsed alone."""
+@pytest.fixture
+def parsed_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One number: the most uploads that have been parsed at a time."""
     read, inside, most = uploads.read_upload, [0], [0]
 
     def watched(*arguments: Any, **named: Any) -> uploads.Upload:
@@ -105,15 +107,36 @@ def test_so_many_bytes_are_parsed_at_a_time(arena: Arena, monkeypatch: pytest.Mo
             inside[0] -= 1
 
     monkeypatch.setattr(uploads, "read_upload", watched)
-    teams = [f"team {number}" for number in range(6)]
-    with limited(parsed_mb=0) as web, ExitStack() as under_way:
-        sent = [under_way.enter_context(uploading(web, arena, team)) for team in teams]
+    return most
+
+
+def all_accepted(arena: Arena, *processes: Process) -> None:
+    """Six teams' uploads at once, by turns in the processes; the processes have nothing left of them."""
+    with ExitStack() as under_way:
+        sent = [
+            under_way.enter_context(uploading(web, arena, f"team {number}"))
+            for number, web in zip(range(6), cycle(processes), strict=False)
+        ]
         for one in sent:
             one.entered()
             one.messages.put({"type": "http.request", "body": one.body, "more_body": False})
         assert [one.answered().status for one in sent] == [202] * 6
-        assert web.app.state.admission.room.used == 0
-    assert most == [1]
+    assert [web.app.state.admission.room.used for web in processes] == [0] * len(processes)
+
+
+def test_so_many_bytes_are_parsed_at_a_time(arena: Arena, parsed_at_once: list[int]) -> None:
+    """With room for nothing each is parsed alone."""
+    with limited(parsed_mb=0) as web:
+        all_accepted(arena, web)
+    assert parsed_at_once == [1]
+
+
+def test_what_is_larger_than_the_room_of_a_process_is_parsed_alone_on_the_machine(
+    arena: Arena, parsed_at_once: list[int]
+) -> None:
+    with limited(parsed_mb=0) as web, limited(parsed_mb=0) as other:
+        all_accepted(arena, web, other)
+    assert parsed_at_once == [1]
 
 
 def test_a_large_file_waits_on_the_disk_without_a_name_and_is_gone_after_the_request(

@@ -84,10 +84,11 @@ def check_runs(process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 @contextmanager
-def web(logs: Path, env: Mapping[str, str] | None = None) -> Iterator[str]:
+def web(logs: Path, env: Mapping[str, str] | None = None, *, processes: int = 1) -> Iterator[str]:
     port = free_port()
     log = logs / f"web-{port}.log"
-    with running(web_program(host="127.0.0.1", port=port, env=env or {}, log=log)) as process:
+    program = web_program(host="127.0.0.1", port=port, env=env or {}, log=log, processes=processes)
+    with running(program) as process:
         url = f"http://127.0.0.1:{port}"
         wait_until_healthy(f"{url}/healthz", check=lambda: check_runs(process, log))
         yield url

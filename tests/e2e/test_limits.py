@@ -111,7 +111,7 @@ def incoming(url: str, folder: Path) -> list[str]:
     (server,) = (
         child
         for child in psutil.Process().children(recursive=True)
-        if "uvicorn" in child.cmdline() and str(urlsplit(url).port) in child.cmdline()
+        if "app.serving" in child.cmdline() and str(urlsplit(url).port) in child.cmdline()
     )
     found = []
     for handle in Path(f"/proc/{server.pid}/fd").iterdir():

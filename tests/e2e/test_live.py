@@ -112,9 +112,7 @@ class Crowd:
 
 def web_server() -> psutil.Process:
     (found,) = (
-        process
-        for process in psutil.Process().children(recursive=True)
-        if any("uvicorn" in part for part in process.cmdline())
+        process for process in psutil.Process().children(recursive=True) if "app.serving" in process.cmdline()
     )
     return found
 

@@ -32,7 +32,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("postgres", "pginstall"),
     ("valkey", "valkey-server"),
     ("scoring child", "workers.scorer"),
-    ("web", "uvicorn"),
+    ("web", "app.serving"),
     ("clock", "workers.clock"),
     ("turning child", "workers.turning"),
     ("reports worker", "--queues reports"),

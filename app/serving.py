@@ -1,0 +1,160 @@
+"""The web server, as a program: ``python -m app.serving HOST PORT``.
+
+One process, or as many as ``ANONCUP_WEB_PROCESSES`` says, forked by a parent that has loaded the application:
+what is loaded before the fork is in memory once. The parent answers nothing, has neither threads nor
+connections, and replaces a child that ends.
+"""
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import platform
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import structlog
+from starlette.types import Message
+from uvicorn import Config, Server
+
+from app import tethered
+from app.config import get_settings
+
+GRACE_S = 7
+"""Seconds that children have to end; a child itself gives its requests fewer, a supervisor gives us more."""
+PAUSE_S = 0.5
+"""Before a child that ended is replaced: one that always ends at once must not take a core."""
+WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+
+log = structlog.get_logger(__name__)
+forking = multiprocessing.get_context("fork")
+
+
+def main() -> None:
+    """Serve until a signal ends it."""
+    host, port = sys.argv[1], int(sys.argv[2])
+    if get_settings().web_processes == 1:
+        with suppress(KeyboardInterrupt):
+            Server(loaded(host, port)).run()
+        return
+    with shared_counts(port):
+        config = loaded(host, port)
+        listening = config.bind_socket()
+        keep(get_settings().web_processes, lambda: Server(config).run([listening]))
+
+
+def loaded(host: str, port: int) -> Config:
+    """The application, ready to be served."""
+    config = Config(
+        "app.main:served_app",
+        factory=True,
+        host=host,
+        port=port,
+        # Without it, one browser that listens to live events keeps the server from ending.
+        timeout_graceful_shutdown=5,
+        # A connection that is silent between requests, and the limits the server does not have.
+        timeout_keep_alive=5,
+        http="app.http.connections:Connection",
+        # Believed of nobody unless told: by default a proxy on this machine may pass on what clients invent.
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
+        server_header=False,
+    )
+    config.load()
+    asyncio.run(asked(config))
+    # What is loaded now stays: a full collection in the middle of a request need not walk over all of it, nor
+    # write on pages that processes share.
+    gc.collect()
+    gc.freeze()
+    return config
+
+
+async def asked(config: Config) -> None:
+    """A first request, within the process: the framework prepares its routes at the first one.
+
+    Each child would do so for itself, in 25 MB of its own.
+    """
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/healthz",
+        "raw_path": b"/healthz",
+        "query_string": b"",
+        "root_path": "",
+        "headers": [(b"host", b"here")],
+    }
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message.get("status", 200) != 200:
+            raise RuntimeError("the application does not answer itself")
+
+    await config.loaded_app(scope, receive, send)
+
+
+@contextmanager
+def shared_counts(port: int) -> Iterator[None]:
+    """A folder in which the processes count their requests, so that any of them knows the sums."""
+    folder = get_settings().data / "metrics" / f"{platform.node()}-{port}"
+    clear(folder)  # what a kill has left
+    folder.mkdir(parents=True)
+    # Read when prometheus_client is imported, with the application.
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder.resolve())
+    try:
+        yield
+    finally:
+        clear(folder)
+
+
+def clear(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def keep(count: int, serve: Callable[[], None]) -> None:
+    """So many children that ``serve``; one that ends is replaced, until SIGTERM or SIGINT ends them all."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    children = [started(serve) for _ in range(count)]
+    while signal.sigwait(WATCHED) == signal.SIGCHLD:
+        for place, child in enumerate(children):
+            if not child.is_alive():
+                log.warning("web_process_ended", pid=child.pid, status=child.exitcode)
+                time.sleep(PAUSE_S)
+                children[place] = started(serve)
+    end(children)
+
+
+def started(serve: Callable[[], None]) -> BaseProcess:
+    parent = os.getpid()
+
+    def begin() -> None:
+        tethered.end_with_parent(parent, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)
+        serve()
+
+    child = forking.Process(target=begin)
+    child.start()
+    return child
+
+
+def end(children: list[BaseProcess]) -> None:
+    """SIGTERM, then SIGKILL."""
+    for child in children:
+        child.terminate()
+    deadline = time.monotonic() + GRACE_S
+    for child in children:
+        child.join(max(0.0, deadline - time.monotonic()))
+        child.kill()
+        child.join()
+
+
+if __name__ == "__main__":
+    main()
