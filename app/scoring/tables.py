@@ -90,7 +90,9 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
 def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
     """Whether values are new as text but equal values of the original as numbers (``1.0`` for ``1``)."""
     known = set(original[name].unique())
-    new = {value for value in table[name].unique() if value not in known}
+    new = set(table[name].unique()) - known
+    if not new:
+        return False
     amounts = {float(value) for value in known if re.match(NUMBER, value)}
     return any(re.match(NUMBER, value) and float(value) in amounts for value in new)
 
