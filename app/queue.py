@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 import structlog
 from celery import Celery
+from kombu import pools
 from kombu.exceptions import OperationalError
+from kombu.pools import ProducerPool
 from redis.exceptions import RedisError
 from sqlalchemy.orm import Session
 
@@ -78,11 +80,17 @@ def publish(tasks: Sequence[str]) -> None:
     if not tasks:
         return
     try:
-        with celery.connection_for_write(transport_options=IMPATIENT) as connection:
+        with ringers().acquire(block=True) as producer:  # type: ignore[no-untyped-call]  # kombu's
             for task in tasks:
-                celery.send_task(task, retry=False, connection=connection)
+                celery.send_task(task, retry=False, producer=producer)
     except AWAY:
         log.warning("queue_unreachable", tasks=sorted(set(tasks)))
+
+
+def ringers() -> ProducerPool:
+    """Connections that are kept: to open one costs many times what it costs to ring."""
+    found: ProducerPool = pools.producers[celery.connection_for_write(transport_options=IMPATIENT)]
+    return found
 
 
 def depths() -> dict[str, int] | None:
