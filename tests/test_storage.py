@@ -205,11 +205,11 @@ def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
     arena.team("red")
     with monkeypatch.context() as broken:
         broken.setattr("os.fsync", full)
-        answer = arena.submit("red", seed=77)
+        answer = arena.submit("red", seed=77_777)
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
     with transaction() as session:
         assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
-    assert arena.submit("red", seed=77).status_code == 202
+    assert arena.submit("red", seed=77_777).status_code == 202
 
 
 def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(

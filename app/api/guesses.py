@@ -84,9 +84,9 @@ def taken_in(principal: Principal, at: Entrance, sent: Parts) -> Guess:
         with transaction() as session:
             printed = uploads.fingerprint({GUESS: content})
             return guesses.repeated(session, at.repeats, printed, at.target_id)
-    guess = guesses.read(content, at)
+    given = guesses.read(content, at)
     with transaction() as session:
-        return guesses.accept(session, principal, at, guess, content)
+        return guesses.accept(session, principal, at, given)
 
 
 @router.get("/competitions/{slug}/guesses")

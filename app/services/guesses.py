@@ -19,7 +19,6 @@ from app.services.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:
-    from app.scoring.arrays import IntArray
     from app.scoring.permutation import guess_csv, guess_from_file
     from app.scoring.rates import answered
 else:
@@ -40,6 +39,16 @@ class Entrance:
     key: str | None
     attempt: Attempt | None
     repeats: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A well-formed guess that the store has, not yet accepted: its digest there, and how many rows it
+    answers for."""
+
+    file: str
+    answered: int
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +121,17 @@ def require_attackable(target: Target, team: Team) -> None:
         raise Conflict("this target has been withdrawn", code="target_withdrawn")
 
 
-def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArray", content: bytes) -> Guess:
+def accept(session: Session, principal: Principal, at: Entrance, given: Given) -> Guess:
     """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning.
 
     What counts is when it entered.
     """
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
-    team = teams.require_team(session, row.id, principal)
-    session.refresh(team, with_for_update=True)
-    accepted, printed = guessed_under(session, team, at.key), uploads.fingerprint({"guess": content})
+    team = teams.require_team(session, row.id, principal, locked=True)
+    accepted = guessed_under(session, team, at.key)
     if accepted is not None:
         attempts.take_back(session, at.attempt)
-        return repeated(session, accepted, printed, at.target_id)
+        return repeated(session, accepted, given.fingerprint, at.target_id)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
@@ -138,11 +146,11 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArra
         team_id=team.id,
         user_id=principal.user_id,
         received_at=at.attempt.at,
-        file=store().put(guess_csv(guess)),
-        answered=answered(guess),
+        file=given.file,
+        answered=given.answered,
         guesses_left=cap.left - 1,
         idempotency_key=at.key,
-        fingerprint=printed,
+        fingerprint=given.fingerprint,
     )
     session.add(made)
     session.flush()
@@ -151,9 +159,14 @@ def accept(session: Session, principal: Principal, at: Entrance, guess: "IntArra
     return made
 
 
-def read(content: bytes, at: Entrance) -> "IntArray":
-    """The guess of an uploaded file; InvalidUpload says what is wrong. Needs no session."""
-    return guess_from_file(content, originals=at.originals, anonymized=at.rows)
+def read(content: bytes, at: Entrance) -> Given:
+    """The guess of an uploaded file; InvalidUpload says what is wrong.
+
+    Needs no session: what is well-formed is in the store before anything is locked.
+    """
+    guess = guess_from_file(content, originals=at.originals, anonymized=at.rows)
+    printed = uploads.fingerprint({"guess": content})
+    return Given(store().put(guess_csv(guess)), answered(guess), printed)
 
 
 def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID) -> Guess:

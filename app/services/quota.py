@@ -6,13 +6,14 @@ has a cap of its own, the attempts are the refused uploads only. ERROR and cance
 submission back, never the attempt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
@@ -38,6 +39,10 @@ class Cap:
     used: int
     limit: int
     resets_at: datetime | None
+
+    @property
+    def is_of_valid(self) -> bool:
+        return self.name.startswith("valid")
 
     @property
     def left(self) -> int:
@@ -67,22 +72,44 @@ def caps(session: Session, row: CompetitionRow, team_id: UUID, phase: str, now: 
     """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
     competition = competitions.read_file(row.file)
     day = day_of(now, competition.timezone)
-    names = [name for name in CAPS if name != GUESSES_PER_TARGET]
-    if phase == REIDENTIFICATION:
-        names = [name for name in names if name.startswith("attempts")]
-    windows = {name: day if name.endswith("_per_day") else FOR_EVER for name in names}
-    asked = select(
+    asked = {"team": team_id, "since": day.since, "until": day.resets_at}
+    found = [int(count) for count in session.execute(counts(phase), asked).one()]
+    return tuple(
+        Cap(
+            name,
+            max(0, uploads),
+            getattr(competition.limits, name) + granted,
+            day.resets_at if is_daily(name) else None,
+        )
+        for name, uploads, granted in zip(caps_in(phase), found[::2], found[1::2], strict=True)
+    )
+
+
+@lru_cache(maxsize=2)
+def counts(phase: str) -> Select[Any]:
+    """For each cap in ``phase`` what is used and what is granted, of a team and a day to be named.
+
+    Built once, for that takes longer than to ask.
+    """
+    team, since, until = (cast("Any", bindparam(name)) for name in ("team", "since", "until"))
+    day = Window(since, until)
+    windows = {name: day if is_daily(name) else FOR_EVER for name in caps_in(phase)}
+    return select(
         *(
             count.scalar_subquery()
             for name, window in windows.items()
-            for count in (used(team_id, name, phase, window), granted_more(team_id, name, window))
+            for count in (used(team, name, phase, window), granted_more(team, name, window))
         )
     )
-    found = [int(count) for count in session.execute(asked).one()]
-    return tuple(
-        Cap(name, max(0, uploads), getattr(competition.limits, name) + granted, windows[name].resets_at)
-        for name, uploads, granted in zip(names, found[::2], found[1::2], strict=True)
-    )
+
+
+def caps_in(phase: str) -> tuple[str, ...]:
+    kinds = ("attempts",) if phase == REIDENTIFICATION else ("valid", "attempts")
+    return tuple(name for name in CAPS if name.startswith(kinds))
+
+
+def is_daily(name: str) -> bool:
+    return name.endswith("_per_day")
 
 
 def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
@@ -170,6 +197,11 @@ def begin_attempt(
     session.add(attempt)
     session.flush()
     return attempt
+
+
+def with_one_more(found: tuple[Cap, ...]) -> tuple[Cap, ...]:
+    """The caps when one more of the attempts they count has become a valid submission."""
+    return tuple(replace(cap, used=cap.used + 1) if cap.is_of_valid else cap for cap in found)
 
 
 def left(found: tuple[Cap, ...]) -> dict[str, int]:

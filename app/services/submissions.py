@@ -1,9 +1,10 @@
 """Submissions: take one in, show it to its team, cancel it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from sqlalchemy import Select, select, tuple_
@@ -28,7 +29,8 @@ from app.services import (
 )
 from app.services.accounts import Principal
 from app.services.uploads import Upload
-from app.storage import store
+
+NO_CAPS: Mapping[str, int] = MappingProxyType({})
 
 Place = tuple[datetime, UUID]
 """Where a submission stands in the order of receipt."""
@@ -50,8 +52,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     """
     at = upload.entrance
     row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
-    team = teams.require_team(session, row.id, principal)
-    session.refresh(team, with_for_update=True)
+    team = teams.require_team(session, row.id, principal, locked=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
         attempts.take_back(session, at.attempt)
@@ -63,9 +64,10 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     entered = at.attempt.at
-    before = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
-    quota.require_room(tuple(cap for cap in before if cap.name.startswith("valid")), now.now)
-    made = kept(
+    caps = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
+    quota.require_room(tuple(cap for cap in caps if cap.is_of_valid), now.now)
+    attempts.end(session, at.attempt)
+    return kept(
         session,
         principal,
         upload,
@@ -73,11 +75,8 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
         team=team,
         received_at=entered,
         sealing_key=sealing_key,
+        quota_left=quota.left(quota.with_one_more(caps)),
     )
-    attempts.end(session, at.attempt)
-    after = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
-    made.submission.quota_left = quota.left(after)
-    return made
 
 
 def kept(
@@ -89,8 +88,9 @@ def kept(
     team: Team,
     received_at: datetime,
     sealing_key: Path | None,
+    quota_left: Mapping[str, int] = NO_CAPS,
 ) -> Receipt:
-    """Seal, store and queue an upload as a submission of ``team``."""
+    """Seal and queue an upload as a submission of ``team``."""
     identifier = uuid4()
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(
@@ -100,11 +100,11 @@ def kept(
         user_id=principal.user_id,
         received_at=received_at,
         comment=upload.comment,
-        files={name: store().put(content) for name, content in upload.files.items()},
+        files=upload.files,
         sent=upload.sent,
         rows=upload.rows,
         remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
-        quota_left={},
+        quota_left=dict(quota_left),
         idempotency_key=upload.entrance.key,
         fingerprint=upload.fingerprint,
     )

@@ -43,16 +43,24 @@ def create_team(session: Session, competition_id: UUID, name: str) -> Team:
     return team
 
 
-def team_of(session: Session, competition_id: UUID, principal: Principal) -> Team | None:
-    return session.scalar(
+def team_of(
+    session: Session, competition_id: UUID, principal: Principal, *, locked: bool = False
+) -> Team | None:
+    mine = (
         select(Team)
         .join(Member, Member.team_id == Team.id)
         .where(Member.competition_id == competition_id, Member.user_id == principal.user_id)
     )
+    if locked:
+        mine = mine.with_for_update(of=Team).execution_options(populate_existing=True)
+    return session.scalar(mine)
 
 
-def require_team(session: Session, competition_id: UUID, principal: Principal) -> Team:
-    team = team_of(session, competition_id, principal)
+def require_team(
+    session: Session, competition_id: UUID, principal: Principal, *, locked: bool = False
+) -> Team:
+    """The person's team; ``locked``: as it stands under its own lock."""
+    team = team_of(session, competition_id, principal, locked=locked)
     if team is None:
         raise NotAllowed("you are in no team of this competition", code="not_in_a_team")
     return team

@@ -18,7 +18,7 @@ from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
-from app.storage import digest_of
+from app.storage import digest_of, store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
@@ -53,11 +53,11 @@ class Entrance:
 class Upload:
     """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only.
 
-    ``files`` is what will be kept, ``sent`` the digests of what came in.
+    ``files`` are the digests of what the store has of it, ``sent`` those of what came in.
     """
 
     entrance: Entrance
-    files: dict[str, bytes]
+    files: dict[str, str]
     sent: dict[str, str]
     fingerprint: str
     rows: int
@@ -136,8 +136,9 @@ def require_same(known: str | None, sent: str) -> None:
 def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
     """Parse a release and its secret against the original; InvalidUpload says what is wrong.
 
-    Needs no session. Where the competition shuffles, the order is drawn here and composed into the secret:
-    what is scored, attacked and published is the same table.
+    Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
+    nobody, should it be refused after all. Where the competition shuffles, the order is drawn here and
+    composed into the secret: what is scored, attacked and published is the same table.
     """
     if len(comment) > LONGEST_COMMENT or not is_storable(comment):
         raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
@@ -155,7 +156,8 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
         files = track.files_of(release)
     elif keeps_original_order(source):
         remarks.append(IN_ORDER)
-    return Upload(at, files, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
+    stored = {name: store().put(content) for name, content in files.items()}
+    return Upload(at, stored, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
 
 
 def is_storable(text: str) -> bool:

@@ -50,7 +50,7 @@ async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Respo
 
 def take_in(principal: Principal, at: Entrance, sent: Parts) -> None:
     content = sent.file(GUESS)
-    read = guesses.read(content, at)
+    given = guesses.read(content, at)
     with transaction() as session:
         named = guesses.named_by_content(session, principal, at, content)
-        guesses.accept(session, principal, named, read, content)
+        guesses.accept(session, principal, named, given)
