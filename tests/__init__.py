@@ -1,0 +1,7 @@
+"""The tests; they start hundreds of processes, and what those import is compiled by the first of them alone."""
+
+import os
+import sys
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
