@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from httpx2 import HTTPError, post
+from httpx2 import Client, HTTPError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
@@ -51,7 +51,8 @@ class S3Server:
         self.ports = self.ports or {name: free_port() for part in PARTS for name in (part, f"{part}.grpc")}
         log = self.folder / "weed.log"
         self.process = tethered.start(self.command(), log=log, env=os.environ | {"HOME": str(self.folder)})
-        assert eventually(lambda: self.has_ended() or self.answers()), log.read_text()
+        with Client() as client:  # makes its TLS context once
+            assert eventually(lambda: self.has_ended() or self.answers(client)), log.read_text()
         assert not self.has_ended(), log.read_text()
 
     def command(self) -> list[str]:
@@ -70,6 +71,8 @@ class S3Server:
             str(Path(sys.executable).parent / "weed"),
             *("server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={self.folder}"),
             *("-filer", "-s3", f"-s3.config={self.folder}/s3.json", "-s3.autoCreateBucket=false"),
+            # It votes for itself, so it need not wait for others: that takes ten seconds at a restart.
+            *("-master.electionTimeout=1s", "-master.heartbeatInterval=100ms"),
             *("-s3.port.iceberg=0", "-s3.port.lance=0", "-master.telemetry=false"),
             *("-volume.max=8", "-master.volumeSizeLimitMB=64", "-master.volumePreallocate=false"),
             *places,
@@ -78,7 +81,7 @@ class S3Server:
     def has_ended(self) -> bool:
         return self.process is None or self.process.poll() is not None
 
-    def answers(self) -> bool:
+    def answers(self, client: Client) -> bool:
         """Whether it takes and gives: after a start its parts find each other one by one."""
         objects = S3Store(
             BUCKET,
@@ -91,7 +94,7 @@ class S3Server:
         )
         try:
             # A bucket is a folder of the filer.
-            post(f"http://127.0.0.1:{self.ports['filer']}/buckets/{BUCKET}/")
+            client.post(f"http://127.0.0.1:{self.ports['filer']}/buckets/{BUCKET}/")
             with suppress(AlreadyExistsError):
                 objects.put("ready", b"ready", mode="create")
             return bytes(objects.get("ready").bytes()) == b"ready"
