@@ -1,4 +1,4 @@
-"""The tests; they start hundreds of processes, and what those import is compiled by the first of them alone."""
+"""The tests start hundreds of processes: what those import is compiled by the first of them alone."""
 
 import os
 import sys
