@@ -216,6 +216,8 @@ def evaluated(
     except OutOfTime:
         keeper.discard()
         raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s)) from None
+    except CompetitionUnavailable:
+        raise  # its last word: it is ready for another
     except BaseException:
         keeper.discard()
         raise

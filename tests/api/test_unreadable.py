@@ -17,6 +17,7 @@ from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
 from tests.web.reader import page, send
+from workers import child
 
 REMOVED = "[measures.a_part_that_was_removed]"
 FILES = {
@@ -146,7 +147,7 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
             .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
         )
     pair.break_by(kind)
-    other = pair.whole.submit("blue", scored=False)
+    other, scorer = pair.whole.submit("blue", scored=False), child.keeper.child
     for _ in range(6):
         score_everything()
         rested()
@@ -154,6 +155,7 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
     waiting = evaluation()
     assert (waiting.state, waiting.attempt - waiting.excused) == (State.QUEUED, 0)
     assert "cannot be read" in (waiting.failure or "")
+    assert child.keeper.child is scorer is not None
     assert put(pair, pair.kept).status_code == 200
     rested()
     score_everything()
