@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from app.services import audit
 from app.storage import Store, opened, store
 from app.transaction import transaction
 from migrations.run import migrate
+from tests import warm
 from tests.api.test_submissions import score_everything
 from tests.application import application
 from tests.arena import Arena, noisy_release
@@ -72,14 +72,7 @@ def restore(path: Path, url: str, data: Path, *, into: Store | None = None) -> N
 
 def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
     """``anoncup`` without any environment, as on a new machine."""
-    return subprocess.run(
-        [Path(sys.executable).parent / "anoncup", *words],
-        env={"PATH": os.defpath},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return warm.run(words, cwd=Path.cwd(), env={"PATH": os.defpath})
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from tests.arena import PASSWORD, competition_file, noisy_release, numbers, orig
 from tests.patience import PATIENCE_S, eventually
 
 # Short enough for a test, long against a step of scoring.
-QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1"}
+QUICK = {"ANONCUP_LEASE_S": "3", "ANONCUP_SWEEP_EVERY_S": "1", "ANONCUP_CLOCK_EVERY_S": "0.2"}
 
 
 def free_port() -> int:

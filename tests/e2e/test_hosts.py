@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from uuid import uuid4
 
@@ -36,7 +37,9 @@ class Hosts:
         home.mkdir()
         return {**QUICK, **self.shared, "ANONCUP_DATA": str(home), "TMPDIR": str(home), **more}
 
+    @cached_property
     def web(self) -> str:
+        """The address of the web server."""
         env = self.environment(ANONCUP_OPENING_KEYS_DIR="")
         return self.started.enter_context(web(self.folder, env))
 
@@ -56,13 +59,21 @@ class Hosts:
             yield program.log
 
 
-@pytest.fixture
-def hosts(settings: Settings, s3: S3Server, tmp_path: Path) -> Iterator[Hosts]:
-    shared = {**s3.environment, "ANONCUP_STORE": f"s3://{BUCKET}/{uuid4()}"}
-    with ExitStack() as started:
-        made = Hosts(tmp_path, shared, started)
+@pytest.fixture(scope="module")
+def started(
+    session_settings: Settings, s3_server: S3Server, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Hosts]:
+    """A clock and a web server, which know nothing that is not in the database or the store."""
+    shared = {**s3_server.environment, "ANONCUP_STORE": f"s3://{BUCKET}/{uuid4()}"}
+    with ExitStack() as stack:
+        made = Hosts(tmp_path_factory.mktemp("hosts"), shared, stack)
         made.clock()
         yield made
+
+
+@pytest.fixture
+def hosts(started: Hosts, settings: Settings, s3: S3Server) -> Hosts:
+    return started
 
 
 def evaluations() -> list[Evaluation]:
@@ -90,7 +101,7 @@ def ready(*logs: Path) -> bool:
 
 
 def test_workers_share_nothing_but_postgres_valkey_and_the_store(hosts: Hosts) -> None:
-    contest = small_contest(hosts.web())
+    contest = small_contest(hosts.web)
     with hosts.worker() as one, hosts.worker() as other:
         assert eventually(lambda: ready(one, other))
         for seed in range(6):
@@ -103,7 +114,7 @@ def test_workers_share_nothing_but_postgres_valkey_and_the_store(hosts: Hosts) -
 def test_a_worker_that_cannot_reach_the_store_burns_nothing_beside_one_that_can_and_comes_back(
     hosts: Hosts, s3: S3Server
 ) -> None:
-    contest = small_contest(hosts.web())
+    contest = small_contest(hosts.web)
     path = Relay(free_port(), s3.ports["s3"])
     with hosts.worker(AWS_ENDPOINT_URL=f"http://127.0.0.1:{path.port}") as cut_off:
         with hosts.worker() as well:
@@ -121,7 +132,7 @@ def test_a_worker_that_cannot_reach_the_store_burns_nothing_beside_one_that_can_
 
 def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts) -> None:
     """As on a host whose settings were forgotten: it has a store, reachable and empty."""
-    contest = small_contest(hosts.web())
+    contest = small_contest(hosts.web)
     with hosts.worker(ANONCUP_STORE="") as forgotten:
         assert eventually(lambda: ready(forgotten))
         last = contest.submit()
@@ -134,7 +145,7 @@ def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts)
 
 
 def test_a_worker_without_keys_takes_nothing(hosts: Hosts) -> None:
-    contest = small_contest(hosts.web())
+    contest = small_contest(hosts.web)
     with hosts.worker(ANONCUP_OPENING_KEYS_DIR=str(hosts.folder)) as keyless:
         assert eventually(lambda: ready(keyless))
         last = contest.submit()
@@ -148,7 +159,7 @@ def test_a_worker_without_keys_takes_nothing(hosts: Hosts) -> None:
 def test_an_upload_without_the_store_is_refused_free_of_charge_and_taken_in_when_it_is_back(
     hosts: Hosts, s3: S3Server
 ) -> None:
-    contest = small_contest(hosts.web())
+    contest = small_contest(hosts.web)
     before = quota(contest)
     s3.kill()
     with pytest.raises(Unavailable, match="the file could not be"):
