@@ -27,10 +27,13 @@ from workers import child, fitness
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Every core for the whole suite; a file alone starts sooner in this process (0)."""
+    """One more than cores for the whole suite, since many tests wait for processes that they have started.
+
+    A file alone starts sooner in this process (0).
+    """
     alone = any(Path(argument.partition("::")[0]).is_file() for argument in config.args)
     cores = len(os.sched_getaffinity(0))
-    return 0 if alone or cores == 1 else min(cores, 4)
+    return 0 if alone or cores == 1 else min(cores + 1, 4)
 
 
 @pytest.fixture(scope="session", autouse=True)
