@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, MappingProxyType
+from typing import Protocol
 
 import httpx2
 
@@ -21,6 +22,9 @@ from app.errors import Unavailable
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
 """Seconds before a program that ended is started again; they double while it keeps ending."""
+
+STOPPING_S = 5.0
+"""By how much longer than its programs a supervisor below another one may take to end."""
 
 STEADY_AFTER = 30.0
 """A program that ran this many seconds starts from the first pause again."""
@@ -112,15 +116,59 @@ def worker_programs(
     return programs
 
 
+def forked_program(
+    *,
+    queues: Collection[str] = tuple(QUEUES),
+    jobs: int,
+    env: Mapping[str, str] = MappingProxyType({}),
+    logs: Path | None = None,
+    grace: float = 10.0,
+    apart: str = "",
+    clock: bool = False,
+) -> Program:
+    """The workers of ``worker_programs``, and the clock if wanted, as one program that shares memory."""
+    command = [sys.executable, "-m", "workers.forked", "--queues", ",".join(queues), "--jobs", str(jobs)]
+    command += ["--grace", str(grace), f"--apart={apart}"]
+    command += ["--logs", str(logs)] if logs else []
+    command += ["--clock"] if clock else []
+    return Program(
+        name="workers",
+        command=command,
+        env=env,
+        log=logs and logs / "workers.log",
+        orphaned=signal.SIGKILL,  # each of them then gets what is its own
+        grace=grace + STOPPING_S,
+    )
+
+
 def scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
     """The clock; one is enough, and two do no harm."""
     return Program(name="scheduler", command=[sys.executable, "-m", "workers.clock"], env=env, log=log)
 
 
+class Process(Protocol):
+    """What is asked of a ``subprocess.Popen``; it leads a process group."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def terminate(self) -> None: ...
+
+
+Start = Callable[[Program], Process]
+
+
 @dataclass(kw_only=True)
 class _Child:
     program: Program
-    process: subprocess.Popen[bytes]
+    process: Process
     started: float
     ended: float | None = None
     pause: float = 0.0
@@ -130,14 +178,18 @@ class _Child:
 class Supervisor:
     """Keeps programs running between ``start`` and ``stop``; all of it in one thread."""
 
-    def __init__(self, *, also: Callable[[], None] = lambda: None) -> None:
-        """``also`` is called at every check: ``Services.check`` ends it all when a server is gone."""
+    def __init__(self, *, also: Callable[[], None] = lambda: None, start: Start | None = None) -> None:
+        """``also`` is called at every check: ``Services.check`` ends it all when a server is gone.
+
+        ``start``: how, if not as a program of its own.
+        """
         self._children: dict[str, _Child] = {}
         self._also = also
+        self._start = start or _started
 
     def start(self, program: Program) -> None:
         self._children[program.name] = _Child(
-            program=program, process=_started(program), started=time.monotonic()
+            program=program, process=self._start(program), started=time.monotonic()
         )
 
     def pids(self) -> dict[str, int]:
@@ -148,7 +200,7 @@ class Supervisor:
         """Restart what has ended and whose pause is over. Call it at least every second."""
         self._also()
         for child in self._children.values():
-            _check(child)
+            self._check(child)
 
     def check_start(self) -> None:
         """The same, while none of them is known to serve; Unavailable if one ends again and again."""
@@ -156,6 +208,17 @@ class Supervisor:
         for child in self._children.values():
             if child.deaths >= DEATHS:
                 raise Unavailable(_never_came(child))
+
+    def _check(self, child: _Child) -> None:
+        now = time.monotonic()
+        if child.ended is None:
+            if child.process.poll() is not None:
+                child.ended, child.deaths = now, child.deaths + 1
+                child.pause = _next_pause(child, now)
+                _end_group(child.process)
+                logger.warning("%s", _ending(child))
+        elif now >= child.ended + child.pause:
+            child.process, child.started, child.ended = self._start(child.program), now, None
 
     def wait(self) -> None:
         """Keep checking until a signal (``owned_signals``) or an error ends it."""
@@ -178,10 +241,10 @@ class Supervisor:
 
 @contextmanager
 def supervised(
-    programs: Sequence[Program], *, also: Callable[[], None] = lambda: None
+    programs: Sequence[Program], *, also: Callable[[], None] = lambda: None, start: Start | None = None
 ) -> Iterator[Supervisor]:
     """The programs run as long as the context lasts. Enter it from the main thread."""
-    supervisor = Supervisor(also=also)
+    supervisor = Supervisor(also=also, start=start)
     try:
         for program in programs:
             supervisor.start(program)
@@ -289,18 +352,6 @@ def _started(program: Program) -> subprocess.Popen[bytes]:
     )
 
 
-def _check(child: _Child) -> None:
-    now = time.monotonic()
-    if child.ended is None:
-        if child.process.poll() is not None:
-            child.ended, child.deaths = now, child.deaths + 1
-            child.pause = _next_pause(child, now)
-            _end_group(child.process)
-            logger.warning("%s", _ending(child))
-    elif now >= child.ended + child.pause:
-        child.process, child.started, child.ended = _started(child.program), now, None
-
-
 def _next_pause(child: _Child, now: float) -> float:
     if child.pause == 0 or now > child.started + STEADY_AFTER:
         return FIRST_PAUSE
@@ -319,7 +370,7 @@ def _never_came(child: _Child) -> str:
     return f"{child.program.name} has ended {child.deaths} times, before it was ready.{said}"
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(process: Process) -> None:
     """Kill what is left of the program: a worker that was killed leaves its pool behind."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -55,7 +55,7 @@ def goes_on(process: psutil.Process) -> bool:
 def test_nothing_goes_on_when(program: str, number: signal.Signals, tmp_path: Path) -> None:
     with make("serve", f"PORT={free_port()}", f"DATA={tmp_path / 'data'}") as (process, below):
         names = " ".join(" ".join(each.cmdline()) for each in below)
-        assert all(part in names for part in ("valkey", "postgres", "app.main", "workers.main", "clock"))
+        assert all(part in names for part in ("valkey", "postgres", "app.serving", "workers.forked"))
         ended = psutil.Process(process.pid) if program == "make" else of(program, below)
         ended.send_signal(number)
         assert eventually(lambda: not any(map(goes_on, below)))

@@ -5,6 +5,7 @@ import os
 import signal
 from typing import Any
 
+from billiard.process import current_process
 from celery.signals import setup_logging, worker_process_init
 
 from app import logs
@@ -15,8 +16,6 @@ from workers import advising, scoring, trials
 __all__ = ["advising", "celery", "scoring", "trials"]
 
 PR_SET_PDEATHSIG = 1
-WORKER = os.getpid()
-"""Pool processes are forked from it."""
 
 
 @setup_logging.connect
@@ -35,5 +34,5 @@ def stand_back(**_: Any) -> None:
 def end_with_the_worker(**_: Any) -> None:
     """A pool process must not outlive a worker that was killed: nobody would stop it."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != WORKER:  # it ended before the line above took effect
+    if os.getppid() != current_process()._parent_pid:  # it ended before the line above took effect
         os._exit(1)

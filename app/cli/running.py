@@ -20,7 +20,7 @@ from app.processes import (
     Program,
     Supervisor,
     check_port_is_free,
-    owned_signals,
+    forked_program,
     run,
     scheduler_program,
     supervised,
@@ -59,14 +59,13 @@ def become_web_server(host: str, port: int, processes: int | None) -> None:
 
 
 def work(queues: Collection[str], jobs: int) -> None:
-    """Turn this process into Celery's, which has its own way with signals; or watch over two of them."""
+    """Turn this process into Celery's, which has its own way with signals; or into what watches over two."""
     require_services()
-    programs = worker_programs(queues=queues, jobs=jobs, grace=FINISHING_S)
-    if len(programs) == 1:
-        os.environ.update(programs[0].env)
-        os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
-    with owned_signals(), supervised(programs) as supervisor:
-        supervisor.wait()
+    programs = worker_programs(queues=queues, jobs=jobs)
+    if len(programs) > 1:
+        programs = [forked_program(queues=queues, jobs=jobs, grace=FINISHING_S)]
+    os.environ.update(programs[0].env)
+    os.execv(sys.executable, list(programs[0].command))  # noqa: S606  # no shell is wanted
 
 
 def become_scheduler() -> None:
@@ -124,8 +123,7 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
                 log=logs / "web.log",
                 processes=web_processes or usual_web_processes(),
             ),
-            *worker_programs(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid())),
-            scheduler_program(env=shared | private, log=logs / "scheduler.log"),
+            forked_program(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid()), clock=True),
         ]
         logger.info("starting the web server, a worker and the clock")
         with supervised(programs, also=services.check) as supervisor:

@@ -66,6 +66,11 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     assert not left, f"orphans: {[each.cmdline() for each in left]}"
 
 
+def forks(pid: int) -> dict[str, psutil.Process]:
+    """What a process of ``forked_program`` runs, by its names."""
+    return {each.name(): each for each in psutil.Process(pid).children()}
+
+
 @contextmanager
 def halted(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """The process and all it has started stand still meanwhile."""

@@ -11,11 +11,11 @@ from sqlalchemy import func, insert, select
 from app import queue
 from app.config import Settings
 from app.db.models import State, ThresholdReport
-from app.processes import POOLS, scheduler_program, worker_programs
+from app.processes import POOLS, forked_program, worker_programs
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.contest import Contest
-from tests.e2e.stack import QUICK, running
+from tests.e2e.stack import QUICK, forks, running
 from tests.patience import eventually
 from tests.services.test_turning import quick
 
@@ -25,9 +25,10 @@ MANY = 121
 @contextmanager
 def everything(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """The clock and both pools, as one machine runs them; the processes of the pools by name."""
-    clock, pools = scheduler_program(env=QUICK), worker_programs(env=QUICK, logs=logs, apart="-pools")
-    with running(clock), running(pools[0]) as scores, running(pools[1]) as reports:
-        yield {one.name: psutil.Process(at.pid) for one, at in zip(pools, (scores, reports), strict=True)}
+    with running(forked_program(jobs=1, env=QUICK, logs=logs, apart="-pools", clock=True)) as process:
+        names = {pool.name for pool in POOLS}
+        assert eventually(lambda: names <= forks(process.pid).keys())
+        yield {name: forks(process.pid)[name] for name in names}
 
 
 def reports(*states: State) -> int:

@@ -39,6 +39,8 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("worker", "workers.main worker"),
 )
 """A role, and what the command line of its process has in it; the first that fits."""
+FORKED = {"worker": "worker", "reports": "reports worker", "scheduler": "clock"}
+"""Of forks, which all have the command line of their parent, by the name of the process."""
 
 
 @dataclass
@@ -242,6 +244,10 @@ class Ground:
 def role_of(process: psutil.Process) -> str:
     line = " ".join(process.cmdline())
     parent = process.parent()
+    if "workers.forked" in line:
+        role = FORKED.get(process.name(), "forking process")
+        of_a_pool = "worker" in role and parent is not None and parent.name() == process.name()
+        return "pool process" if of_a_pool else role
     for role, part in ROLES:
         if part in line:
             child = "worker" in role and parent is not None and part in " ".join(parent.cmdline())

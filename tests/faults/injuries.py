@@ -223,6 +223,7 @@ def kinds() -> tuple[Injury, ...]:
             ("pool process", 5),
             ("scoring child", 10),
             ("clock", 8),
+            ("forking process", 2),
             ("valkey", 5),
             ("supervisor", 2),
         )
@@ -236,6 +237,7 @@ def kinds() -> tuple[Injury, ...]:
             ("pool process", 6),
             ("scoring child", 6),
             ("clock", 7),
+            ("forking process", 2),
             ("valkey", 6),
             ("supervisor", 3),
         )
@@ -247,6 +249,7 @@ def kinds() -> tuple[Injury, ...]:
             ("worker", 4),
             ("reports worker", 2),
             ("clock", 4),
+            ("forking process", 1),
             ("valkey", 3),
             ("supervisor", 1),
         )

@@ -1,0 +1,82 @@
+"""Workers and clock as forks of one process: each is as well kept as a program of its own."""
+
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from app.config import Settings
+from app.processes import forked_program
+from tests.e2e.stack import QUICK, forks, running
+from tests.patience import PATIENCE_S, eventually
+
+NAMES = {"worker", "reports", "scheduler"}
+
+
+@contextmanager
+def whole(logs: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, psutil.Process]]]:
+    """The forking process and, once their pools are there, its forks."""
+    with running(forked_program(jobs=1, env=QUICK, logs=logs, apart="-forked", clock=True)) as process:
+        assert eventually(lambda: forks(process.pid).keys() == NAMES)
+        found = forks(process.pid)
+        assert eventually(lambda: all(found[name].children() for name in ("worker", "reports")))
+        yield process, found
+
+
+def with_children(processes: dict[str, psutil.Process]) -> list[psutil.Process]:
+    return [each for top in processes.values() for each in (top, *top.children(recursive=True))]
+
+
+def all_end(processes: list[psutil.Process]) -> bool:
+    return not psutil.wait_procs(processes, timeout=PATIENCE_S)[1]
+
+
+def test_each_has_a_name_an_environment_and_a_log_of_its_own(settings: Settings, tmp_path: Path) -> None:
+    with whole(tmp_path) as (_, found):
+        assert [each.name() for each in found["worker"].children()] == ["worker"]
+        assert eventually(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
+        for name, queue in (("worker", "guesses"), ("reports", "reports")):
+            log = tmp_path / f"{name}.log"
+            assert eventually(lambda: f"exchange={queue}" in log.read_text())  # noqa: B023
+        assert (tmp_path / "workers.log").read_text() == ""
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_one_that_is_killed_takes_its_own_along_and_is_started_again(
+    name: str, settings: Settings, tmp_path: Path
+) -> None:
+    with whole(tmp_path) as (process, found):
+        others = [found[other] for other in NAMES - {name}]
+        own = with_children({name: found[name]})
+        own[0].kill()
+        assert all_end(own)
+        assert eventually(lambda: forks(process.pid).get(name, own[0]) != own[0])
+        assert [other for other in others if not other.is_running()] == []
+    assert f"{name} ended (status -9); starting it again" in (tmp_path / "workers.log").read_text()
+
+
+def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path: Path) -> None:
+    with whole(tmp_path) as (process, found):
+        below = with_children(found)
+        process.kill()
+        assert all_end(below)
+
+
+def test_asked_to_end_it_ends_all_and_well(settings: Settings, tmp_path: Path) -> None:
+    with whole(tmp_path) as (process, found):
+        below = with_children(found)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+        assert all_end(below)
+
+
+def test_what_they_import_is_in_memory_once(settings: Settings, tmp_path: Path) -> None:
+    """Programs of their own share little but the interpreter: more than half of what they see is theirs."""
+    with whole(tmp_path) as (_, found):
+        assert eventually(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
+        seen = [each.memory_full_info() for each in with_children(found)]
+        assert sum(each.pss for each in seen) < 0.4 * sum(each.rss for each in seen)
