@@ -11,6 +11,8 @@ STARTED = {
     "the supervisor": "import app.cli.running",
     "the web application": "from app.main import create_app; create_app()",
     "a worker": "import workers.main",
+    "the clock": "import workers.clock",
+    "what forks them": "from workers import forked; forked.load()",
     "migrations": "import migrations.run",
     "a competition file": """
 from app.scoring.competition_file import parse_competition
