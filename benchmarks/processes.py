@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 KINDS = {
-    "uvicorn": "web",
+    "app.serving": "web",
     "workers.scorer": "scoring children",
     "reports@": "reports worker",
     "reports-": "reports worker",
