@@ -317,8 +317,14 @@ def published_file(row: CompetitionRow) -> str:
 
 def scaled(file: str, scales: Mapping[str, float]) -> str:
     """A stored file with its scales written out; as it stands if it is no TOML: its readers find out."""
+    return written_out(file, tuple(scales.items())) if scales else file
+
+
+@lru_cache(maxsize=64)
+def written_out(file: str, scales: tuple[tuple[str, float], ...]) -> str:
+    """Once per text: every claim of a worker asks for it."""
     try:
-        return with_scales(file, scales) if scales else file
+        return with_scales(file, dict(scales))
     except InvalidCompetition:
         return file
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import queue
@@ -50,9 +51,14 @@ def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | 
 
 
 def claim_of(session: Session, evaluation: Evaluation) -> Claim:
-    submission = session.get_one(Submission, evaluation.submission_id)
-    competition = session.get_one(Competition, submission.competition_id)
-    secret = session.get_one(Secret, submission.id)
+    known = (
+        select(Submission, Competition, Secret)
+        .join(Competition, Competition.id == Submission.competition_id)
+        .join(Secret, Secret.submission_id == Submission.id)
+    )
+    submission, competition, secret = session.execute(
+        known.where(Submission.id == evaluation.submission_id)
+    ).one()
     return Claim(
         evaluation_id=evaluation.id,
         attempt=evaluation.attempt,

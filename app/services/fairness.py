@@ -5,6 +5,7 @@ party the oldest is first. So fifty uploads of one team delay another team's by 
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
@@ -50,10 +51,12 @@ def claimable(kind: Kind) -> ColumnElement[bool]:
     return and_(free, ~running)
 
 
+@lru_cache(maxsize=len(PARTIES))
 def order(kind: Kind) -> Subquery:
     """``id`` and ``place`` of all that may be claimed: the order in which it is begun if nothing is added.
 
-    A lap serves every party of a competition once, in the order in which they were served last.
+    A lap serves every party of a competition once, in the order in which they were served last. Built once:
+    that takes longer than to ask.
     """
     party = PARTIES[kind]
     lap = func.row_number().over(

@@ -1,11 +1,12 @@
 """Work under a lease: queued, claimed by one worker at a time, finished once, tried a few times at most."""
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -45,8 +46,15 @@ def claim_next(session: Session, kind: type[K], *, lease: timedelta, attempts: i
 
 def next_free(session: Session, kind: type[K]) -> K | None:
     """The first in the fair order that no other worker is just taking, locked."""
+    found: K | None = session.scalar(in_order(kind))
+    return found
+
+
+@lru_cache(maxsize=len(fairness.PARTIES))
+def in_order(kind: fairness.Kind) -> Select[Any]:
+    """Built once, for that takes longer than to ask."""
     order = fairness.order(kind)
-    return session.scalar(
+    return (
         select(kind)
         .join(order, order.c.id == kind.id)
         .where(fairness.claimable(kind))
@@ -59,12 +67,12 @@ def next_free(session: Session, kind: type[K]) -> K | None:
 
 def take(session: Session, work: Work, *, lease: timedelta) -> bool:
     """Begin an attempt; False if another piece that excludes it has been begun at the same moment."""
+    now = clock(session)
     try:
         with session.begin_nested():
             work.state = State.SCORING
             work.attempt += 1
-            work.started_at = clock(session)
-            work.leased_until = work.started_at + lease
+            work.started_at, work.leased_until = now, now + lease
     except IntegrityError:
         return False
     return True
@@ -89,6 +97,7 @@ def renew(
         .where(kind.id == identifier, kind.state == State.SCORING, kind.attempt == attempt)
         .values(leased_until=func.clock_timestamp() + lease, **progress)
         .returning(kind.id)
+        .execution_options(synchronize_session=False)  # nothing of it has been read
     )
     return renewed.first() is not None
 
@@ -100,9 +109,9 @@ def held(session: Session, kind: type[W], identifier: UUID, attempt: int) -> W |
 
 
 def finish(session: Session, work: Work, state: State) -> None:
+    work.finished_at = clock(session)
     work.state = state
     work.leased_until = None
-    work.finished_at = clock(session)
     log.info("work_finished", work=type(work).__name__, id=str(work.id), state=state, attempt=work.attempt)
 
 

@@ -1,6 +1,7 @@
-"""What it costs to take an upload in: few questions to the database, nothing slow under its locks."""
+"""What an upload costs the database: few questions, nothing slow under its locks, few bells."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 import redis
@@ -11,13 +12,18 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.redis_client import redis_py_url
+from app.services import evaluations
+from app.services.evaluations import Claim
 from app.storage.store import Store
+from app.transaction import transaction
 from tests.arena import Arena
 from tests.asked import asked
 from tests.contest import Contest
 from tests.patience import eventually
 
 MOST_STATEMENTS = 20
+MOST_OF_A_VERDICT = 9
+"""With two for a savepoint."""
 
 
 def test_an_upload_asks_the_database_a_few_things_however_many_came_before(arena: Arena) -> None:
@@ -87,3 +93,27 @@ def test_a_ring_after_the_queue_has_closed_its_connections_is_heard(settings: Se
         client.client_kill_filter(_type="normal", skipme=True)
     queue.publish([queue.SCORE])
     assert eventually(lambda: queue.depths() == {queue.SCORE: 2, queue.JUDGE: 0, queue.ADVISE: 0})
+
+
+def test_a_claim_and_a_verdict_are_a_few_statements_however_much_waits(arena: Arena) -> None:
+    for seed in range(1, 5):
+        assert arena.submit("red", seed=seed).status_code == 202
+    counts = []
+    for _ in range(2):
+        with asked() as noted:
+            claimed = claim()
+            record(claimed)
+        counts.append(len(noted.statements))
+    assert counts[0] == counts[1] <= MOST_OF_A_VERDICT
+
+
+def claim() -> Claim:
+    with transaction() as session:
+        claimed = evaluations.claim_next(session, lease=timedelta(minutes=1), attempts=3)
+    assert claimed is not None
+    return claimed
+
+
+def record(claimed: Claim) -> None:
+    with transaction() as session:
+        assert evaluations.record(session, claimed, verdict={"verdict": "accepted"}, scorer="0")
