@@ -8,10 +8,14 @@ PATIENCE_S = 120.0
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true; asked until it does, or patience ends."""
-    deadline = time.monotonic() + PATIENCE_S
+    """Whether the condition comes true; asked until it does, or patience ends.
+
+    Less often the longer it takes: asking costs what is waited for its processor.
+    """
+    began = time.monotonic()
     while not condition():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > PATIENCE_S:
             return False
-        time.sleep(0.01)
+        time.sleep(min(max(0.01, waited / 20), 0.1))
     return True

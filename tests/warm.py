@@ -1,5 +1,6 @@
 """The command line in a process of its own, forked from one that has imported it: importing takes seconds."""
 
+import atexit
 import json
 import os
 import subprocess
@@ -34,7 +35,7 @@ def run(words: Sequence[str | Path], *, cwd: Path, env: dict[str, str]) -> "subp
 @cache
 def imported() -> "subprocess.Popen[str]":
     """The process that all are forked from; it ends with its standard input."""
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", SERVE],
         cwd=ROOT,
         env={"PATH": os.defpath},
@@ -42,6 +43,8 @@ def imported() -> "subprocess.Popen[str]":
         stdout=subprocess.PIPE,
         text=True,
     )
+    atexit.register(process.communicate)
+    return process
 
 
 def serve() -> None:

@@ -132,12 +132,13 @@ class Contest:
 
     def until(self, identifier: str, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
         found: dict[str, object] = {}
+        with Client(self.url, self.token) as client:
 
-        def reached() -> bool:
-            found.update(self.submission(identifier))
-            return wanted(found)
+            def reached() -> bool:
+                found.update(client.submission(identifier))
+                return wanted(found)
 
-        assert eventually(reached), f"still {found['status']}, step {found['step_name']}"
+            assert eventually(reached), f"still {found['status']}, step {found['step_name']}"
         return found
 
     def until_state(self, identifier: str, state: str) -> dict[str, object]:
