@@ -35,6 +35,7 @@ from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.services import health
+from app.services.landmarks import check_store
 from app.transaction import transaction
 from app.web import reference, site
 from app.web.areas import AREAS
@@ -126,6 +127,7 @@ def readyz() -> Ready:
     with transaction() as session:
         beats = health.heartbeats(session)
     clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
+    check_store()
     waiting = queue.depth()
     return Ready(
         queue="unreachable" if waiting is None else "ok",

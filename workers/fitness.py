@@ -10,9 +10,7 @@ import structlog
 from app import sealing
 from app.config import get_settings
 from app.errors import DomainError
-from app.services.landmarks import landmarks
-from app.storage import store
-from app.transaction import transaction
+from app.services.landmarks import check_store
 
 log = structlog.get_logger(__name__)
 
@@ -86,16 +84,6 @@ class Fitness:
     def refresh(self) -> None:
         """Something could be done."""
         self.rest_s = FIRST_REST_S
-
-
-def check_store() -> None:
-    """The store can be read, and it is the one that the others write to: it has a file that the rows name."""
-    with transaction() as session:
-        named = landmarks(session)
-    if not named:
-        store().check()
-    elif not any(store().holds(digest) for digest in named):
-        raise Unfit("the store has none of the files that the database names: is it another one?")
 
 
 def check_keys() -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings
 from app.db.models import Attempt
@@ -16,6 +17,7 @@ from app.http.bodies import Parts, multipart
 from app.scoring.tracks import TRACKS
 from app.services import competitions, submissions, uploads
 from app.services.accounts import Principal
+from app.services.landmarks import check_store
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance
 from app.transaction import transaction
@@ -33,11 +35,18 @@ async def received(
     whose = f"team:{attempt.team_id}" if attempt else f"user:{principal.user_id}"
     async with (
         counted(attempt),
+        a_known_store(),
         doors.place(whose),
         multipart(request, names=names, file_mb=file_mb) as sent,
         doors.parsing(sent.size),
     ):
         yield sent
+
+
+@asynccontextmanager
+async def a_known_store() -> AsyncIterator[None]:
+    await run_in_threadpool(check_store)
+    yield
 
 
 def admission(request: Request) -> Admission:

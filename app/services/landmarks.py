@@ -4,9 +4,26 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Submission
+from app.errors import Unavailable
+from app.storage import store
+from app.transaction import transaction
 
 NEWEST = 3
 """Competitions and submissions that are asked about: one lost file must not make a store look foreign."""
+
+
+def check_store() -> None:
+    """The store can be read, and it is the one that the others write to: it has a file that the rows name.
+
+    Unavailable if not: an empty folder where another was to be mounted would lose what is put into it.
+    """
+    with transaction() as session:
+        named = landmarks(session)
+    if not named:
+        store().check()
+    elif not any(store().holds(digest) for digest in named):
+        message = "the store has none of the files that the database names: is it another one?"
+        raise Unavailable(message, code="storage_unavailable")
 
 
 def landmarks(session: Session) -> list[str]:

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
 
 from app import queue
-from app.config import Settings
+from app.config import Settings, get_settings
 from app.db import engine
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -150,6 +150,27 @@ def test_it_is_not_ready_before_the_clock_has_run_nor_when_it_stands_still(
     assert told() == (503, "clock_stale")
     turn()
     assert told() == (200, None)
+
+
+def test_a_store_that_is_mounted_empty_is_told_and_takes_in_nothing(
+    arena: Arena, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn()
+    before = arena.submit("red").json()["quota_left"]
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("ANONCUP_STORE", str(tmp_path / "empty"))
+        get_settings.cache_clear()
+        ready, refused = arena.client.get("/readyz"), arena.submit("red", seed=2)
+    get_settings.cache_clear()
+    for answer in ready, refused:
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert "another one" in answer.json()["detail"]
+    assert int(refused.headers["retry-after"]) > 0
+    assert not (tmp_path / "empty").exists()
+    assert arena.client.get("/readyz").status_code == 200
+    assert arena.submit("red", seed=2).json()["quota_left"] == {
+        name: left - 1 for name, left in before.items()
+    }
 
 
 def test_without_a_database_it_is_not_ready_but_still_gives_what_numbers_it_has(

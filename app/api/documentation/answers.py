@@ -207,7 +207,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "withdraw_announcement": (ORGANIZER,),
     "audit_log": (ORGANIZER,),
     "queue_health": (ORGANIZER,),
-    "readyz": ({503: ("clock_stale",)},),
+    "readyz": ({503: ("clock_stale", "storage_unavailable")},),
 }
 """What does not follow from what a route takes."""
 
