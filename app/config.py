@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     """Over how long that average goes: a sender may fall behind it, or be silent, for so long."""
     connections: int = 800
     """How many are kept open; beyond, the one that has been idle longest is closed."""
-    web_processes: Annotated[int, Field(ge=1)] = 1
+    web_processes: Annotated[int, Field(ge=1, le=32)] = 1
     """Into how many processes the web server is divided. What is bounded in the memory of one (connections,
     uploads, bytes, passwords, connections to the database) has the bound divided by it."""
     secure_cookies: bool = False

@@ -23,7 +23,10 @@ Host = Annotated[str, typer.Option()]
 WebProcesses = Annotated[
     int | None,
     typer.Option(
-        min=1, envvar="ANONCUP_WEB_PROCESSES", help="of the web server; by default one for each core, up to 4"
+        min=1,
+        max=32,
+        envvar="ANONCUP_WEB_PROCESSES",
+        help="of the web server; by default one for each core, up to 4",
     ),
 ]
 DEFAULT_DATA = Path(".anoncup")
