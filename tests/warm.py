@@ -8,7 +8,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 ROOT = Path(__file__).parent.parent
 SERVE = "from tests.warm import serve; serve()"
@@ -49,10 +51,16 @@ def imported() -> "subprocess.Popen[str]":
 
 def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
-    from app.cli import advising, local, main, playing  # noqa: F401  # what is to be there already
+    import app.cli
+    import app.scoring
     from app.scoring import kernels
 
+    for package in (app.cli, app.scoring):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
     kernels.warm()
+    kernels.warm_bounds()
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         asked = json.loads(line)
