@@ -47,13 +47,19 @@ def goes_on(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder that one has left to the next."""
+    return tmp_path_factory.mktemp("make") / "data"
+
+
 @pytest.mark.parametrize(
     ("program", "number"),
     [("make", signal.SIGTERM), ("make", signal.SIGKILL), ("bin/anoncup", signal.SIGKILL)],
     ids=["make is asked to end", "make is killed", "the supervisor is killed"],
 )
-def test_nothing_goes_on_when(program: str, number: signal.Signals, tmp_path: Path) -> None:
-    with make("serve", f"PORT={free_port()}", f"DATA={tmp_path / 'data'}") as (process, below):
+def test_nothing_goes_on_when(program: str, number: signal.Signals, data: Path) -> None:
+    with make("serve", f"PORT={free_port()}", f"DATA={data}") as (process, below):
         names = " ".join(" ".join(each.cmdline()) for each in below)
         assert all(part in names for part in ("valkey", "postgres", "app.serving", "workers.forked"))
         ended = psutil.Process(process.pid) if program == "make" else of(program, below)
