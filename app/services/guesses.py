@@ -199,7 +199,7 @@ def of_team(
 
 def told(made: Guess, horizon: datetime | None) -> int | None:
     """How many rows were right, where the competition shows it by now."""
-    return made.correct if horizon is not None and made.received_at < horizon else None
+    return made.correct if horizon is not None and made.created_at < horizon else None
 
 
 def named_by_content(session: Session, principal: Principal, at: Entrance, content: bytes) -> Entrance:

@@ -1,7 +1,8 @@
 """Who may see what of a competition, and when: every output, count and stream asks here.
 
 Guesses and their scores hide together: what a hidden score would change (a victim's security, a rank, a
-count) is computed only from guesses received before the horizon of the one who looks.
+count) is computed only from guesses accepted before the horizon of the one who looks. Not
+entered: what enters before midnight and ends after it could still be written by what others have told.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class View:
     """What one audience may see now.
 
     ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
-    guesses those received earlier; None: of none. ``finals_only``: the board compares the frozen finals.
+    guesses those accepted earlier; None: of none. ``finals_only``: the board compares the frozen finals.
     ``owners_known``: whose target is whose.
     """
 
@@ -96,7 +97,7 @@ def frozen_since(
 def guess_horizon(
     row: CompetitionRow, competition: Competition, audience: Audience, now: datetime
 ) -> datetime | None:
-    """Guesses received before it are scored in public; None: of no guess is anything said."""
+    """Guesses accepted before it are scored in public; None: of no guess is anything said."""
     feedback = competition.publication.feedback
     if audience.organizer or row.closed_at is not None or feedback == "immediate":
         return ALWAYS

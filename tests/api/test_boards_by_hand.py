@@ -235,7 +235,8 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
     """Give a guess its hand-made end; without one it fails."""
     with transaction() as session:
         if guess is not None:
-            session.execute(update(Guess).where(Guess.id == identifier).values(received_at=guess.at))
+            times = {"received_at": guess.at, "created_at": guess.at}
+            session.execute(update(Guess).where(Guess.id == identifier).values(times))
         if guess is not None and guess.state == "QUEUED":
             return
         claimed = claim_guess(session, identifier)

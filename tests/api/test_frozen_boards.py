@@ -116,10 +116,32 @@ def test_with_daily_feedback_the_frozen_boards_do_not_move_at_midnight_either(cl
     freeze(contest, feedback="daily", at=moment)
     before = shown(contest)
     two_days_later(Submission.received_at, Evaluation.created_at, Evaluation.finished_at)
-    two_days_later(Guess.received_at, Guess.finished_at, Competition.published_at)
+    two_days_later(Guess.received_at, Guess.created_at, Guess.finished_at, Competition.published_at)
     freeze(contest, feedback="daily", at=moment - TWO_DAYS)
     assert shown(contest)["reidentification"] == before["reidentification"]
     assert shown(contest)["anonymization"][0][0]["rivals"] == before["anonymization"][0][0]["rivals"]
+
+
+def test_with_daily_feedback_a_guess_that_enters_before_midnight_and_is_accepted_after_it_waits_a_day(
+    client: TestClient,
+) -> None:
+    """Its file may still have been written when the answers to the day's others were there."""
+    contest = opened(client, feedback="daily")
+    red = contest.submit("red")
+    contest.submit("blue")
+    contest.attack()
+    identifier = contest.guessed("blue", red, 20)
+
+    def told() -> tuple[Any, Any]:
+        (own,) = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()
+        assert own["id"] == identifier
+        board = contest.board("reidentification")["rows"]
+        return own["correct"], [row["identified"] for row in board if row["identified"] is not None]
+
+    two_days_later(Guess.received_at, Guess.finished_at)
+    assert told() == (None, [])
+    two_days_later(Guess.created_at)
+    assert told() == (20, [20])
 
 
 def two_days_later(*columns: InstrumentedAttribute[Any]) -> None:

@@ -108,7 +108,7 @@ def by_team_and_target(
 def best_of_each(row: CompetitionRow, view: View, targets: Sequence[Attacked]) -> Subquery:
     """For each team and target: the best of the guesses that count, how many, and when the first arrived.
 
-    They were received before the horizon and are judged; their team is not disqualified.
+    They were accepted before the horizon and are judged; their team is not disqualified.
     """
     return (
         select(
@@ -120,7 +120,7 @@ def best_of_each(row: CompetitionRow, view: View, targets: Sequence[Attacked]) -
         )
         .join(Team, Team.id == Guess.team_id)
         .where(Guess.competition_id == row.id, Guess.state == State.SCORED)
-        .where(Guess.received_at < view.guesses_before, Team.disqualified_at.is_(None))
+        .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if view.as_of == ALWAYS else Guess.finished_at < view.as_of)
         .where(Guess.target_id.in_([one.id for one in targets]))
         .group_by(Guess.team_id, Guess.target_id)
