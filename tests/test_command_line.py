@@ -15,6 +15,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
+from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from tests import warm
 
@@ -204,6 +205,21 @@ def test_a_release_spelled_anew_is_accepted_with_a_warning(folder: Path) -> None
     assert [set(each) for each in content["warnings"]] == [{"code", "message"}]
     assert content["warnings"][0]["code"] == "respelled"
     assert content["warnings"][0]["message"].startswith("年齢[/b]: ")
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_rows_in_their_original_order_are_warned_of_unless_the_service_shuffles_them(
+    folder: Path, shuffled: bool
+) -> None:
+    publication = f"[publication]\nshuffle_targets = {str(shuffled).lower()}"
+    text = place(folder, "competition").read_text("utf-8")
+    place(folder, "competition").write_text(with_tables(text, "publication", publication), "utf-8")
+    place(folder, "anonymized").write_bytes(place(folder, "original").read_bytes())
+    place(folder, "secret").write_text("original_row\n" + "".join(f"{row}\n" for row in range(1, 7)))
+    expected = [] if shuffled else ["rows_in_original_order"]
+    checked = run("check", *options(folder, *FILES), "--json", cwd=folder)
+    for done in (score(folder, "--json"), checked):
+        assert [each["code"] for each in json.loads(done.stdout)["warnings"]] == expected
 
 
 def test_a_warning_about_a_column_with_brackets_is_shown_whole(folder: Path) -> None:

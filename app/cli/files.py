@@ -12,7 +12,7 @@ from app.scoring.arrays import IntArray
 from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import Remark, too_large
-from app.scoring.permutation import source_from_secret
+from app.scoring.permutation import remarks_on_order, source_from_secret
 from app.scoring.registry import Tables, Track
 from app.scoring.tracks import TRACKS
 
@@ -76,8 +76,10 @@ def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
         raise InvalidUpload(renamed, total=problem.total) from None
 
 
-def secret_in(path: Path, contest: Contest, release: Tables) -> IntArray:
+def secret_in(path: Path, contest: Contest, release: Tables) -> tuple[IntArray, list[Remark]]:
+    """Which row each is; a service that shuffles has nothing to say of the order they are sent in."""
     individuals = contest.track.individuals
-    return source_from_secret(
+    source = source_from_secret(
         path.read_bytes(), originals=individuals(contest.tables), anonymized=individuals(release)
     )
+    return source, [] if contest.rules.publication.shuffle_targets else remarks_on_order(source)

@@ -98,12 +98,12 @@ def check(
     if secret is None:
         content: dict[str, Any] = {"verdict": "well-formed", "violations": [], "warnings": listed(remarks)}
     else:
-        source = secret_in(secret, contest, release)
+        source, ordered = secret_in(secret, contest, release)
         violations, excessive = judge(contest.rules, contest.prepared, release, source)
         content = {
             "verdict": "rejected" if violations else "accepted",
             "violations": [{"code": each.code, "message": each.message} for each in violations],
-            "warnings": listed(remarks),
+            "warnings": listed(remarks + ordered),
             "excessive": excessive.to_json(),
         }
     if as_json:
@@ -134,11 +134,11 @@ def score(
     contest = contest_of(competition, original)
     check_sizes(contest, (anonymized, customers, transactions, secret))
     release, remarks = release_in(contest, anonymized, customers, transactions)
-    source = secret_in(secret, contest, release)
+    source, ordered = secret_in(secret, contest, release)
     with progress_bar("scoring") as progress:
         verdict = evaluate(contest.rules, contest.prepared, release, source, progress=progress)
     alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
-    remarks = [*contest.remarks, *remarks]
+    remarks = [*contest.remarks, *remarks, *ordered]
     if as_json:
         resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
         print(json.dumps(as_printed(verdict, remarks) | resembled, indent=2))

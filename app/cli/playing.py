@@ -87,7 +87,7 @@ def attack(
     if into is not None:
         write_guesses(answers, into, seed)
     if secret is not None:
-        rates = rates_of(answers, contest, secret_in(secret, contest, release))
+        rates = rates_of(answers, contest, secret_in(secret, contest, release)[0])
         if as_json:
             print(json.dumps(rates, indent=2))
         else:

@@ -23,10 +23,10 @@ from app.storage import digest_of, store
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
-    from app.scoring.permutation import keeps_original_order, secret_csv, source_from_secret
+    from app.scoring.permutation import remarks_on_order, secret_csv, source_from_secret
 else:
     default_rng = deferred("numpy.random.default_rng")
-    keeps_original_order = deferred("app.scoring.permutation.keeps_original_order")
+    remarks_on_order = deferred("app.scoring.permutation.remarks_on_order")
     secret_csv = deferred("app.scoring.permutation.secret_csv")
     source_from_secret = deferred("app.scoring.permutation.source_from_secret")
 
@@ -154,8 +154,8 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
         order = default_rng(secrets.randbits(128))
         release, source = track.shuffle(release, source, rng=order)
         files = track.files_of(release)
-    elif keeps_original_order(source):
-        remarks.append(IN_ORDER)
+    else:
+        remarks += remarks_on_order(source)
     stored = {name: store().put(content) for name, content in files.items()}
     return Upload(at, stored, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
 
@@ -163,9 +163,3 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
 def is_storable(text: str) -> bool:
     """Postgres has no text with a NUL or half a character."""
     return "\x00" not in text and text.encode(errors="replace").decode() == text
-
-
-IN_ORDER = Remark(
-    "rows_in_original_order",
-    "most rows stand in the order of the original: guessing 'row j is row j' finds them",
-)
