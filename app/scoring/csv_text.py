@@ -107,7 +107,7 @@ def cells(text: bytes, header: Sequence[str], file: str) -> pa.Table:
     """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
     problems = Problems(file)
     end = end_of_rows(text, len(header))
-    if max(text.count(mark, 0, end) for mark in (b"\n", b"\r")) > MAX_ROWS + 1:
+    if max(counted(mark, text, end) for mark in (b"\n", b"\r")) > MAX_ROWS + 1:
         # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
         problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
     problems.check()
@@ -157,7 +157,22 @@ def end_of_rows(text: bytes, width: int) -> int:
 
 def is_plain(text: bytes, end: int) -> bool:
     """Whether it has neither quotation marks nor blank lines: then Arrow and the strict reader agree."""
-    return all(text.find(mark, 0, end) < 0 for mark in (b'"', b"\n\n", b"\n\r", b"\r\r"))
+    return not any(occurs(mark, text, end) for mark in (b'"', b"\n\n", b"\n\r", b"\r\r"))
+
+
+def counted(mark: bytes, text: bytes, end: int) -> int:
+    """How often a single byte occurs before ``end``."""
+    return sum(text.count(mark, *bounds) for bounds in pieces(end))
+
+
+def occurs(mark: bytes, text: bytes, end: int) -> bool:
+    return any(text.find(mark, *bounds) >= 0 for bounds in pieces(end, overlap=len(mark) - 1))
+
+
+def pieces(end: int, *, overlap: int = 0) -> Iterator[tuple[int, int]]:
+    """Where to look one after the other: while a text is searched, the interpreter does nothing else."""
+    for start in range(0, end, PIECE):
+        yield start, min(start + PIECE + overlap, end)
 
 
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
@@ -247,7 +262,8 @@ def plain_numbers(column: pa.Array) -> NDArray[np.float64] | None:
     Arrow rounds correctly too. It also reads words such as ``nan``, but made of these signs it reads only
     what ``NUMBER`` allows.
     """
-    if not IN_NUMBERS[letters(column)].all():
+    content = letters(column)
+    if not all(IN_NUMBERS[content[start:end]].all() for start, end in pieces(len(content))):
         return None
     try:
         values: NDArray[np.float64] = np.array(column.cast(pa.float64()))
