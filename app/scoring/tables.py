@@ -7,6 +7,7 @@ below this file, rows are aligned by position.
 import re
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -79,10 +80,11 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
     for name, column in text_columns(table):
         check_text(column, name, problems)
     problems.check()
-    frame = {
-        name: numbers(column, name, problems) if name in columns.sensitive else column.to_pandas()
-        for name, column in text_columns(table)
-    }
+    frame: dict[str, Any] = {}
+    for name in table.column_names:
+        ((_, column),) = text_columns(table.select([name]))
+        table = table.drop_columns([name])  # in memory as text or as what it says, never all of it as both
+        frame[name] = numbers(column, name, problems) if name in columns.sensitive else column.to_pandas()
     problems.check()
     return pd.DataFrame(frame)
 
