@@ -29,7 +29,7 @@ from app.api import (
 )
 from app.api.documentation import document
 from app.config import get_settings
-from app.http import live, problems
+from app.http import live, memory, problems
 from app.http.admission import Admission
 from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
@@ -64,6 +64,7 @@ RESOURCES = (
 def served_app() -> FastAPI:
     """The application as a process of its own serves it."""
     logs.configure()
+    memory.give_back()
     spool_to(get_settings().data / "incoming")
     return create_app()
 

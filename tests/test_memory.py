@@ -1,0 +1,34 @@
+"""What the web process does with memory that it no longer needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+KEPT = """
+import os, sys
+from app.http.memory import give_back
+if sys.argv[1] == "True":
+    give_back()
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+warmed = bytes(8 << 20)
+del warmed
+before, large, small = resident(), [], []
+for _ in range(32):
+    large.append(b"x" * (2 << 20))
+    small.append(bytes(4000))
+del large
+print((resident() - before) >> 20)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("told", [True, False])
+def test_large_pieces_go_back_to_the_system_though_small_ones_lie_between(told: bool) -> None:
+    run = subprocess.run([sys.executable, "-c", KEPT, str(told)], capture_output=True, text=True, check=True)
+    kept_mb = int(run.stdout)
+    assert (kept_mb < 8) if told else (kept_mb > 32)
