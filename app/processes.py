@@ -1,5 +1,6 @@
 """Run the web server and the worker as children of one command: restart them, and leave none behind."""
 
+import json
 import logging
 import os
 import signal
@@ -8,13 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Protocol
-
-import httpx2
+from urllib.parse import urlsplit
 
 from app import tethered, waiting
 from app.errors import Unavailable
@@ -298,37 +299,43 @@ def check_port_is_free(host: str, port: int) -> None:
 
 def wait_until_healthy(url: str, *, check: Callable[[], None]) -> None:
     """Return once ``url`` answers 200; ``check`` (``Supervisor.check_start``) raises if it never will."""
-    # A proxy from the environment has nothing to do with a server on this machine.
-    with httpx2.Client(trust_env=False, timeout=10.0) as client:
-        health = _Health(client, url)
-        waiting.until(health.is_good, health, check=check)
+    health = _Health(url)
+    waiting.until(health.is_good, health, check=check)
 
 
 @dataclass(slots=True)
 class _Health:
     """What a server says of itself; as text, what is still missing."""
 
-    client: httpx2.Client
     url: str
     missing: str = "the web server"
 
     def is_good(self) -> bool:
         try:
-            answer = self.client.get(self.url)
-        except httpx2.TransportError:
+            status, content = _got(self.url)
+        except (OSError, HTTPException):
             return False
-        self.missing = f"the web server to be ready: {_said(answer)}"
-        return answer.status_code == 200
+        self.missing = f"the web server to be ready: {_said(status, content)}"
+        return status == 200
 
     def __str__(self) -> str:
         return self.missing
 
 
-def _said(answer: httpx2.Response) -> str:
+def _got(url: str) -> tuple[int, bytes]:
+    """Status and body; a whole client would stay in the memory of the supervisor, and obey proxies."""
+    place = urlsplit(url)
+    with closing(HTTPConnection(place.hostname or "", place.port, timeout=10.0)) as connection:
+        connection.request("GET", place.path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
+def _said(status: int, content: bytes) -> str:
     try:
-        return str(answer.json()["detail"])
+        return str(json.loads(content)["detail"])
     except (ValueError, KeyError, TypeError):  # no problem of ours
-        return str(answer.status_code)
+        return str(status)
 
 
 def run(program: Program, *, check: Callable[[], None] = lambda: None, speaks: bool = False) -> None:
