@@ -45,6 +45,7 @@ pictures: dev
 bench: dev
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.pages
+	$(BIN)/python -m benchmarks.memory
 
 # Minutes, and worth reading on an idle machine only; LARGE=--large adds five uploads of 120 MB.
 rush: dev
