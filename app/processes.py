@@ -102,6 +102,8 @@ def worker_programs(
         command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--loglevel", "INFO"]
         command += ["--concurrency", str(at_once), "--queues", ",".join(served)]
         command += ["--hostname", f"{pool.node}{apart}@%h"]
+        # Workers have nothing to tell each other: what is next is known to the database.
+        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         programs.append(
             Program(
                 name=pool.name,
