@@ -35,8 +35,10 @@ MB = 2**20
 
 
 def tree(pid: int) -> list[psutil.Process]:
+    """Without those that have ended and whose parent has not looked yet."""
     top = psutil.Process(pid)
-    return [top, *top.children(recursive=True)]
+    found = [top, *top.children(recursive=True)]
+    return [one for one in found if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
 
 
 def held(pid: int) -> Counter[str]:
