@@ -32,7 +32,7 @@ PAUSE_S = 0.5
 """Before a child that ended is replaced: one that always ends at once must not take a core."""
 WATCHED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
-log = structlog.get_logger(__name__)
+log = structlog.get_logger("app.serving")  # which is run as a program
 forking = multiprocessing.get_context("fork")
 
 
