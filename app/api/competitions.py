@@ -1,5 +1,6 @@
 """Competitions: the public description, and what their organizers do."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, Field
 from app.db.models import Competition as CompetitionRow
 from app.errors import CompetitionUnavailable, NotFound
 from app.http.dependencies import SignedIn
+from app.http.taking_in import admission
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases
@@ -22,12 +24,14 @@ router = APIRouter(prefix="/competitions", tags=["competitions"])
 Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
 
 
-async def file_sent(request: Request, _: SignedIn) -> bytes:
-    """A large body, read after the sender is known."""
-    return await request.body()
+async def file_sent(request: Request, _: SignedIn) -> AsyncIterator[bytes]:
+    """A large body, read after the sender is known, and there to be parsed when there is room for that."""
+    content = await request.body()
+    async with admission(request).parsing(len(content)):
+        yield content
 
 
-Csv = Annotated[bytes, Depends(file_sent)]
+Csv = Annotated[bytes, Depends(file_sent, scope="function")]
 CSV_SCHEMA = {
     "requestBody": {
         "required": True,

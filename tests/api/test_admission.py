@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
 
@@ -17,6 +18,8 @@ from app import turns
 from app.config import Settings, get_settings
 from app.db.models import Attempt
 from app.http.admission import Admission
+from app.http.dependencies import COOKIE
+from app.scoring.csv_text import table_csv
 from app.services import uploads
 from app.transaction import transaction
 from tests.arena import Arena, competition_file, noisy_release
@@ -220,3 +223,27 @@ def test_a_turn_is_held_by_one_and_freed_when_its_process_is_gone(settings: Sett
     assert 0 < turns.client().ttl(turns.key("red")) <= turns.LIFE_S
     turns.end("red", "a")
     assert turns.take("red", "b")
+
+
+def test_an_original_waits_for_room_to_be_parsed_as_releases_do(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app: Any = arena.client.app
+    doors: Admission = app.state.admission
+    monkeypatch.setattr(doors, "patience_s", 0.01)
+    table, signed_in = table_csv(arena.table), {"Cookie": f"{COOKIE}={arena.organizer}"}
+    ways: tuple[Callable[[], Response], ...] = (
+        lambda: arena.put("/competitions/small/original/original.csv", content=table),
+        lambda: arena.client.post(
+            "/competitions/small/organize/original/original.csv",
+            headers=signed_in | {"Sec-Fetch-Site": "same-origin"},
+            files={"table": ("o.csv", table)},
+            follow_redirects=False,
+        ),
+    )
+    for send in ways:
+        doors.room.used = doors.room.size
+        assert send().status_code == 503
+        doors.room.used = 0
+        assert send().status_code < 400
+    assert doors.room.used == 0

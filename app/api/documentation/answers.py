@@ -113,7 +113,11 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "create_competition": (ORGANIZER, {409: ("slug_taken",)}),
     "replace_competition_file": (ORGANIZER, REVISION),
     "get_original": ({404: ("no_original",)},),
-    "put_original": (ORGANIZER, REVISION, {409: ("first_file_missing",), 422: COMPETITION_FILE}),
+    "put_original": (
+        ORGANIZER,
+        REVISION,
+        {409: ("first_file_missing",), 422: COMPETITION_FILE, 503: ("busy",)},
+    ),
     "create_invite": (ORGANIZER,),
     "extend_phase": (
         ORGANIZER,

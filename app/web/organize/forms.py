@@ -1,7 +1,7 @@
 """What a form of many fields sends, read field by field with what is wrong beside each."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
 from app.http.dependencies import SignedIn
+from app.http.taking_in import admission
 
 MOST_FIELDS = 10_000
 TEXT_BYTES = 2 << 20
@@ -83,8 +84,8 @@ class Sent:
         return found if found.tzinfo else found.replace(tzinfo=zone)
 
 
-async def sent_form(request: Request, _: SignedIn) -> Sent:
-    """The form, once it is known who sends it."""
+async def sent_form(request: Request, _: SignedIn) -> AsyncIterator[Sent]:
+    """The form, once it is known who sends it, and there is room to parse its files."""
     texts: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
     async with request.form(max_files=2, max_fields=MOST_FIELDS, max_part_size=TEXT_BYTES) as form:
@@ -93,10 +94,15 @@ async def sent_form(request: Request, _: SignedIn) -> Sent:
                 files[name] = await part.read()
             else:
                 texts.setdefault(name, []).append(part)
-    return Sent(texts, {name: content for name, content in files.items() if content})
+    found = Sent(texts, {name: content for name, content in files.items() if content})
+    if not found.files:
+        yield found
+        return
+    async with admission(request).parsing(sum(map(len, found.files.values()))):
+        yield found
 
 
-Form = Annotated[Sent, Depends(sent_form)]
+Form = Annotated[Sent, Depends(sent_form, scope="function")]
 
 
 def local(moment: datetime | None, zone: ZoneInfo) -> str:
