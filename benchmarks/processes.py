@@ -16,6 +16,7 @@ KINDS = {
     "reports-": "reports worker",
     "celery": "worker",
     "workers.clock": "clock",
+    "workers.forked": "workers and clock",
     "postgres": "postgres",
     "valkey-server": "valkey",
 }
