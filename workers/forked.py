@@ -15,6 +15,7 @@ import runpy
 import signal
 import subprocess
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,9 +24,12 @@ from pathlib import Path
 from sqlalchemy.orm import configure_mappers
 
 from app import logs, tethered
+from app.errors import Unavailable
 from app.processes import (
     QUEUES,
+    STEADY_AFTER,
     Program,
+    Supervisor,
     owned_signals,
     scheduler_program,
     supervised,
@@ -146,6 +150,14 @@ def asked(words: Sequence[str]) -> Namespace:
     return parser.parse_args(words)
 
 
+def come_up(supervisor: Supervisor) -> None:
+    """Unavailable if one ends again and again: whoever waits for the service hears of it by our end."""
+    steady = time.monotonic() + STEADY_AFTER
+    while time.monotonic() < steady:
+        supervisor.check_start()
+        time.sleep(0.1)
+
+
 def main() -> None:
     wanted = asked(sys.argv[1:])
     programs = worker_programs(
@@ -159,8 +171,12 @@ def main() -> None:
         programs.append(scheduler_program(env={}, log=wanted.logs and wanted.logs / "scheduler.log"))
     load()
     logs.configure()
-    with owned_signals(), supervised(programs, start=Fork) as supervisor:
-        supervisor.wait()
+    try:
+        with owned_signals(), supervised(programs, start=Fork) as supervisor:
+            come_up(supervisor)
+            supervisor.wait()
+    except Unavailable as problem:
+        sys.exit(problem.detail)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,17 @@ def test_asked_to_end_it_ends_all_and_well(settings: Settings, tmp_path: Path) -
         assert all_end(below)
 
 
+def test_what_ends_again_and_again_at_its_start_ends_all_and_says_why(
+    settings: Settings, tmp_path: Path
+) -> None:
+    env = QUICK | {"ANONCUP_CLOCK_EVERY_S": "never"}
+    with running(forked_program(jobs=1, env=env, logs=tmp_path, apart="-broken", clock=True)) as process:
+        assert process.wait(PATIENCE_S) == 1
+    said = (tmp_path / "workers.log").read_text()
+    assert "has ended 5 times, before it was ready" in said
+    assert "clock_every_s" in said
+
+
 def test_what_they_import_is_in_memory_once(settings: Settings, tmp_path: Path) -> None:
     """Programs of their own share little but the interpreter: more than half of what they see is theirs."""
     with whole(tmp_path) as (_, found):
