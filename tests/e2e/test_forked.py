@@ -3,7 +3,7 @@
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -89,5 +89,8 @@ def test_what_they_import_is_in_memory_once(settings: Settings, tmp_path: Path) 
     """Programs of their own share little but the interpreter: more than half of what they see is theirs."""
     with whole(tmp_path) as (_, found):
         assert eventually(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
-        seen = [each.memory_full_info() for each in with_children(found)]
+        seen = []
+        for each in with_children(found):
+            with suppress(psutil.NoSuchProcess):  # what Celery asks of the machine at its start
+                seen.append(each.memory_full_info())
         assert sum(each.pss for each in seen) < 0.4 * sum(each.rss for each in seen)
