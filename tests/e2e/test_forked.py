@@ -37,7 +37,7 @@ def all_end(processes: list[psutil.Process]) -> bool:
 
 def test_each_has_a_name_an_environment_and_a_log_of_its_own(settings: Settings, tmp_path: Path) -> None:
     with whole(tmp_path) as (_, found):
-        assert [each.name() for each in found["worker"].children()] == ["worker"]
+        assert eventually(lambda: [each.name() for each in found["worker"].children()] == ["worker"])
         assert eventually(lambda: "clock_starts" in (tmp_path / "scheduler.log").read_text())
         for name, queue in (("worker", "guesses"), ("reports", "reports")):
             log = tmp_path / f"{name}.log"
