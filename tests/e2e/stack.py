@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -69,6 +69,13 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 def forks(pid: int) -> dict[str, psutil.Process]:
     """What a process of ``forked_program`` runs, by its names."""
     return {each.name(): each for each in psutil.Process(pid).children()}
+
+
+def command_line(process: psutil.Process) -> list[str]:
+    """Nothing of one that has ended: this process's scorer ends by itself, and is waited for much later."""
+    with suppress(psutil.NoSuchProcess):  # a zombie is one
+        return process.cmdline()
+    return []
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from app.db.models import Evaluation, Heartbeat
 from app.services import health
 from app.transaction import transaction
 from tests.conftest import empty_queue
-from tests.e2e.stack import halted, kill, slow_contest, small_contest, web, worker
+from tests.e2e.stack import command_line, halted, kill, slow_contest, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
 
 
@@ -143,7 +143,7 @@ def test_a_web_server_killed_after_its_answer_has_lost_nothing(
             (mine,) = (
                 process
                 for process in psutil.Process().children(recursive=True)
-                if urlsplit(url).netloc.partition(":")[2] in process.cmdline()
+                if urlsplit(url).netloc.partition(":")[2] in command_line(process)
             )
             mine.kill()
             mine.wait(PATIENCE_S)

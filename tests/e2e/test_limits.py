@@ -18,7 +18,7 @@ from app.client import Client
 from app.config import Settings
 from app.db.models import Attempt
 from app.transaction import transaction
-from tests.e2e.stack import Contest, small_contest, web
+from tests.e2e.stack import Contest, command_line, small_contest, web
 from tests.patience import PATIENCE_S
 
 HASTY = {"ANONCUP_HEAD_TIMEOUT_S": "2", "ANONCUP_BODY_PATIENCE_S": "4"}
@@ -111,7 +111,7 @@ def incoming(url: str, folder: Path) -> list[str]:
     (server,) = (
         child
         for child in psutil.Process().children(recursive=True)
-        if "app.serving" in child.cmdline() and str(urlsplit(url).port) in child.cmdline()
+        if {"app.serving", str(urlsplit(url).port)} <= {*command_line(child)}
     )
     found = []
     for handle in Path(f"/proc/{server.pid}/fd").iterdir():

@@ -23,7 +23,7 @@ from app.services import accounts, evaluations
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 from tests.claims import claim_evaluation
-from tests.e2e.stack import Contest, small_contest, web
+from tests.e2e.stack import Contest, command_line, small_contest, web
 
 pytestmark = pytest.mark.long
 
@@ -112,7 +112,9 @@ class Crowd:
 
 def web_server() -> psutil.Process:
     (found,) = (
-        process for process in psutil.Process().children(recursive=True) if "app.serving" in process.cmdline()
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "app.serving" in command_line(process)
     )
     return found
 

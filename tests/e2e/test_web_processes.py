@@ -15,7 +15,7 @@ from sqlalchemy import QueuePool
 from app.cli.running import usual_web_processes
 from app.config import Settings
 from app.db import engine
-from tests.e2e.stack import small_contest, web
+from tests.e2e.stack import command_line, small_contest, web
 from tests.e2e.test_limits import line
 from tests.patience import eventually
 
@@ -25,7 +25,7 @@ COUNTED = {"method": "GET", "route": "/api/v1/competitions", "status": "200"}
 def family(url: str) -> tuple[psutil.Process, list[psutil.Process]]:
     """The parent of the web server at the address, and its two children."""
     port = str(urlsplit(url).port)
-    (parent,) = (each for each in psutil.Process().children() if port in each.cmdline())
+    (parent,) = (each for each in psutil.Process().children() if port in command_line(each))
     assert eventually(lambda: len(parent.children()) == 2)
     return parent, parent.children()
 
