@@ -103,13 +103,16 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
     problems.check()
 
 
-def cells(text: bytes, header: Sequence[str], file: str) -> pa.Table:
-    """Every cell as text; ragged rows, blank lines and open quotes are refused with their row."""
+def cells(text: bytes, header: Sequence[str], file: str, *, most_rows: int = MAX_ROWS) -> pa.Table:
+    """Every cell as text; ragged rows, blank lines and open quotes are refused with their row.
+
+    A file with far more lines than ``most_rows`` is refused unread; a few more may be cells with line breaks.
+    """
     problems = Problems(file)
     end = end_of_rows(text, len(header))
-    if max(counted(mark, text, end) for mark in (b"\n", b"\r")) > MAX_ROWS + 1:
-        # Said before every line is looked at: a file of line ends would keep the reader busy for minutes.
-        problems.add("too_many_rows", f"the file has more than {MAX_ROWS} lines below its header")
+    if max(counted(mark, text, end) for mark in (b"\n", b"\r")) > min(MAX_ROWS + 1, 2 * (most_rows + 1000)):
+        # As a table it takes several times its memory, and a file of line ends keeps the reader busy.
+        problems.add("too_many_rows", f"the file has more than {most_rows} lines below its header")
     problems.check()
     body = pa.py_buffer(text).slice(0, end)
 

@@ -42,8 +42,9 @@ def parse_release(
 ) -> tuple[pd.DataFrame, list[Remark]]:
     """An anonymized table: the original's header, 1 to n rows; remarks say what was read leniently."""
     text, remarks = decoded(content, file)
-    check_header(header_of(text, file), list(original.columns), file)
-    table = typed(cells(text, list(original.columns), file), columns, file, most_rows=len(original))
+    header, most = list(original.columns), len(original)
+    check_header(header_of(text, file), header, file)
+    table = typed(cells(text, header, file, most_rows=most), columns, file, most_rows=most)
     remarks += [respelled(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)]
     return table, remarks
 

@@ -96,7 +96,7 @@ def _cells(
 ) -> tuple[pa.Table, list[Remark]]:
     text, remarks = decoded(content, file)
     check_header(header_of(text, file), columns, file)
-    table = cells(text, columns, file)
+    table = cells(text, columns, file, most_rows=most)
     problems = Problems(file)
     if not fewest <= table.num_rows <= most:
         code = "too_many_rows" if table.num_rows else "no_rows"
