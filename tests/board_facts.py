@@ -211,13 +211,13 @@ def place(line: dict[str, Any], lines: list[dict[str, Any]], name: str) -> int:
 
 
 def place_among_measured(line: dict[str, Any], lines: list[dict[str, Any]], name: str) -> int:
-    """The same where what is next to nothing does not tell values apart: all drawn ones lie far wider."""
+    """The same where less than ``tiny`` tells no values apart: those drawn lie either nearer or far wider."""
     tiny = ROUNDING.get(name, 1e-9)
 
-    def value(one: dict[str, Any]) -> int:
-        return round(float(one["measures"][name] if name in WEIGHING else one[name]) / tiny / 3)
+    def value(one: dict[str, Any]) -> float:
+        return float(one["measures"][name] if name in WEIGHING else one[name])
 
-    return 1 + sum(value(other) < value(line) for other in lines)
+    return 1 + sum(value(line) - value(other) >= tiny for other in lines)
 
 
 def beats(other: dict[str, Any], line: dict[str, Any]) -> bool:
