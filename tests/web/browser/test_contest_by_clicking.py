@@ -118,7 +118,8 @@ def nothing_was_told(cast: Cast) -> None:
 def test_a_whole_contest_is_played_by_clicking(
     settings: Settings, browser: Browser, tmp_path: Path, look: Look, feedback: str
 ) -> None:
-    with web(tmp_path) as url, worker(tmp_path), cast(browser, url, look) as people:
+    working = worker(tmp_path, "scores", "guesses", "reports")
+    with web(tmp_path) as url, working, cast(browser, url, look) as people:
         link = it_is_set_up(people.organizer, feedback)
         taking_part.joins(people.red, link, RED)
         taking_part.joins(people.blue, link, BLUE)
