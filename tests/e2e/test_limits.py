@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,8 +17,8 @@ from app.client import Client
 from app.config import Settings
 from app.db.models import Attempt
 from app.transaction import transaction
+from tests.e2e.lines import Line, line, watching
 from tests.e2e.stack import Contest, command_line, small_contest, web
-from tests.patience import PATIENCE_S
 
 HASTY = {"ANONCUP_HEAD_TIMEOUT_S": "2", "ANONCUP_BODY_PATIENCE_S": "4"}
 HALF = b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-Unfin"
@@ -29,52 +28,6 @@ HALF = b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-Unfin"
 def hasty(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with web(tmp_path_factory.mktemp("web"), HASTY) as url:
         yield url
-
-
-class Line:
-    """A connection, byte for byte."""
-
-    def __init__(self, url: str) -> None:
-        address = urlsplit(url)
-        self.socket = socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S)
-        self.heard = b""
-        self.closed = False
-
-    def send(self, content: bytes) -> None:
-        with suppress(ConnectionError):  # what the other side closed is noticed by hearing
-            self.socket.sendall(content)
-
-    def hear(self, *, within_s: float = PATIENCE_S) -> bool:
-        """Whether anything came, the end included."""
-        self.socket.settimeout(within_s)
-        try:
-            came = self.socket.recv(65536)
-        except TimeoutError:
-            return False
-        except ConnectionError:
-            came = b""
-        self.heard += came
-        self.closed = not came
-        return True
-
-    def until(self, wanted: bytes) -> None:
-        while wanted not in self.heard:
-            assert self.hear(), f"only {self.heard!r} came"
-            assert not self.closed, f"closed after {self.heard!r}"
-
-    def until_closed(self) -> bytes:
-        while not self.closed:
-            assert self.hear(), "it is still open"
-        return self.heard
-
-
-@contextmanager
-def line(url: str) -> Iterator[Line]:
-    made = Line(url)
-    try:
-        yield made
-    finally:
-        made.socket.close()
 
 
 def wait_out(url: str) -> None:
@@ -181,12 +134,7 @@ def test_a_body_that_comes_fast_enough_may_take_long(settings: Settings, hasty: 
 def test_a_stream_of_events_outlives_the_limits(settings: Settings, hasty: str) -> None:
     contest = small_contest(hasty)
     identifier = contest.submit()
-    with line(hasty) as watcher:
-        watcher.send(
-            f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: here\r\n"
-            f"Authorization: Bearer {contest.token}\r\n\r\n".encode()
-        )
-        watcher.until(b"event: progress")
+    with watching(contest, identifier) as watcher:
         for _ in range(3):
             wait_out(hasty)
         with Client(hasty, contest.token) as client:

@@ -15,8 +15,8 @@ from sqlalchemy import QueuePool
 from app.cli.running import usual_web_processes
 from app.config import Settings
 from app.db import engine
+from tests.e2e.lines import watching
 from tests.e2e.stack import command_line, small_contest, web
-from tests.e2e.test_limits import line
 from tests.patience import eventually
 
 COUNTED = {"method": "GET", "route": "/api/v1/competitions", "status": "200"}
@@ -99,12 +99,7 @@ def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
     with web(tmp_path, processes=2) as url:
         contest = small_contest(url)
         identifier = contest.submit()
-        with line(url) as watcher:
-            watcher.send(
-                f"GET /api/v1/submissions/{identifier}/events HTTP/1.1\r\nHost: here\r\n"
-                f"Authorization: Bearer {contest.token}\r\n\r\n".encode()
-            )
-            watcher.until(b"event: progress")
+        with watching(contest, identifier) as watcher:
             parent, children = family(url)
             parent.send_signal(signal.SIGTERM)
             assert watcher.until_closed().endswith(b"0\r\n\r\n")
