@@ -14,7 +14,18 @@ from app.scoring.competition import Columns
 from app.scoring.csv_text import Problems, check_text, numbers
 from app.scoring.files import MAX_CELL
 from app.scoring.tables import parse_original
-from tests.scoring.table_files import NOT_NUMBERS, ONE, SMALL, SPELLINGS, hostile, spellings
+from tests.scoring.table_files import (
+    HEADER,
+    NOT_NUMBERS,
+    ONE,
+    SMALL,
+    SPELLINGS,
+    hostile,
+    original,
+    places,
+    refusal,
+    spellings,
+)
 
 NUMERIC = "01+-.eE"
 HOSTILE = [
@@ -114,3 +125,17 @@ def test_plain_columns_of_no_rows_hold_no_numbers() -> None:
     check_text(pa.array([], pa.string()), "q", problems)
     assert len(numbers(pa.array([], pa.string()), "q", problems)) == 0
     assert not problems.total
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_file_with_far_more_lines_than_rows_are_possible_is_not_read_any_further(end: str) -> None:
+    rows = [HEADER.decode().rstrip(), *["x,no number"] * 2005]
+    problem = refusal(end.join(rows).encode(), of=original("x", "x"))
+    assert places(problem) == [(None, None, "too_many_rows")]
+    assert "more than 2 lines" in problem.problems[0].message
+
+
+def test_line_breaks_in_cells_are_no_rows() -> None:
+    content = HEADER + b'"x\n\n\n\n\n",1\n' * 3
+    found = places(refusal(content, of=original("x", "x", "x")))
+    assert {code for _, _, code in found} == {"control_character"}

@@ -246,20 +246,6 @@ def test_a_release_may_not_have_more_rows_than_the_original() -> None:
     assert places(refusal(content, of=original("x", "x"))) == [(None, None, "too_many_rows")]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
-def test_a_file_with_far_more_lines_than_rows_are_possible_is_not_read_any_further(end: str) -> None:
-    rows = [HEADER.decode().rstrip(), *["x,no number"] * 2005]
-    problem = refusal(end.join(rows).encode(), of=original("x", "x"))
-    assert places(problem) == [(None, None, "too_many_rows")]
-    assert "more than 2 lines" in problem.problems[0].message
-
-
-def test_line_breaks_in_cells_are_no_rows() -> None:
-    content = HEADER + b'"x\n\n\n\n\n",1\n' * 3
-    found = places(refusal(content, of=original("x", "x", "x")))
-    assert {code for _, _, code in found} == {"control_character"}
-
-
 def test_at_most_twenty_problems_are_listed_and_all_are_counted() -> None:
     problem = refusal(HEADER + b"x\n" * 37 + b"y,1\n")
     assert places(problem) == [(row, None, "ragged_row") for row in range(1, LISTED + 1)]
