@@ -10,13 +10,11 @@ uploads of 120 MB at once, and how long /healthz takes meanwhile; ``--uploads 0 
 import argparse
 import asyncio
 import json
-import os
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -26,13 +24,8 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 
-from app import tethered
 from app.client import Client
-from app.config import get_settings
-from app.db import engine
 from app.db.models import Competition, Evaluation, Member, Submission
-from app.embedded import running_services
-from app.processes import wait_until_healthy
 from app.roles import Role
 from app.scoring.competition import Phase
 from app.scoring.competition_file import parse_competition
@@ -44,10 +37,11 @@ from app.scoring.tracks import TRACKS
 from app.services import accounts, competitions, teams
 from app.services.leases import UNFINISHED
 from app.transaction import transaction
-from benchmarks.load import HOST, Answer, ask, polled, spread, upload
+from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched
+from benchmarks.service import Service, served
 from tests.arena import PASSWORD, competition_file, noisy_release, original_table
-from tests.e2e.stack import check_runs, free_port, household_file
+from tests.e2e.stack import household_file
 
 API = "/api/v1"
 METHOD = "swap_within_classes"
@@ -69,37 +63,6 @@ class Figure:
     @property
     def missed(self) -> bool:
         return self.goal is not None and self.value > self.goal
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    port: int
-    pid: int
-
-    @property
-    def url(self) -> str:
-        return f"http://{HOST}:{self.port}"
-
-
-@contextmanager
-def served(folder: Path, more: Sequence[str]) -> Iterator[Service]:
-    """The embedded default as a program of its own, and this process connected to its database."""
-    data, port = folder / "data", free_port()
-    command = [sys.executable, "-m", "app.cli", "serve", "--port", str(port), "--data", str(data), *more]
-    process = tethered.start(command, log=folder / "serve.log")
-    try:
-        wait_until_healthy(
-            f"http://{HOST}:{port}/readyz", check=lambda: check_runs(process, folder / "serve.log")
-        )
-        found = running_services(data)
-        assert found is not None
-        os.environ.update(DATABASE_URL=found.database_url, REDIS_URL=found.redis_url)
-        get_settings.cache_clear()
-        yield Service(port, process.pid)
-    finally:
-        engine.get_engine().dispose()
-        process.terminate()
-        process.wait()
 
 
 # Competitions and what is sent into them
