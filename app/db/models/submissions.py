@@ -29,6 +29,10 @@ class Attempt(Base):
     """Its entrance: what counts for deadlines and for the caps of a day."""
     ended_at: Mapped[datetime | None]
     """When it was accepted, refused or broken off. None: it is being received, or its process was killed."""
+    key: Mapped[str | None]
+    """What its sender named it; a retry under the same name goes on with it."""
+    tries: Mapped[int] = mapped_column(default=1)
+    """How many requests have gone on with it: none but the last knows whether it was broken off."""
 
 
 class Grant(Base):
