@@ -89,11 +89,15 @@ class Sending:
 
 
 @contextmanager
-def sending(web: Process, path: str, *, token: str, files: dict[str, bytes]) -> Iterator[Sending]:
+def sending(
+    web: Process, path: str, *, token: str, files: dict[str, bytes], key: str | None = None
+) -> Iterator[Sending]:
     """A multipart request to ``path``, of which nothing but the head is sent at first."""
     parts = {name: (f"{name}.csv", content) for name, content in files.items()}
     request = httpx2.Request("POST", f"http://testserver{path}", files=parts)
     headers = {**request.headers, "authorization": f"Bearer {token}"}
+    if key is not None:
+        headers["idempotency-key"] = key
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},

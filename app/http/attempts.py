@@ -1,13 +1,14 @@
 """What becomes of an upload's attempt when the upload does not become anything."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from anyio import CancelScope
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from app.db.models import Attempt
-from app.errors import Conflict, TooMany, Unavailable
+from app.errors import Conflict, DomainError, TooMany, Unavailable
 from app.services import attempts
 from app.transaction import transaction
 
@@ -21,17 +22,22 @@ async def counted(attempt: Attempt | None) -> AsyncIterator[None]:
     try:
         yield
     except BaseException as problem:
-        with CancelScope(shield=True), suppress(Unavailable):
-            await run_in_threadpool(broken_off, attempt, costs=not is_ours(problem))
+        if attempt is not None:
+            with CancelScope(shield=True), suppress(Unavailable):
+                await run_in_threadpool(failed, attempt, problem)
         raise
 
 
-def broken_off(attempt: Attempt | None, *, costs: bool) -> None:
+def failed(attempt: Attempt, problem: BaseException) -> None:
     with transaction() as session:
-        if costs and attempt is not None:
-            attempts.end(session, attempt)
-        else:
-            attempts.take_back(session, attempt)
+        outcome_of(problem)(session, attempt)
+
+
+def outcome_of(problem: BaseException) -> Callable[[Session, Attempt], None]:
+    """An upload that was answered has ended, whoever goes on with it; one that broke off may be going on."""
+    if is_ours(problem):
+        return attempts.take_back
+    return attempts.end if isinstance(problem, DomainError) else attempts.break_off
 
 
 def is_ours(problem: BaseException) -> bool:

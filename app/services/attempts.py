@@ -1,7 +1,8 @@
 """Attempts: when an upload counts as sent, and which uploads are still being received.
 
 An upload counts by its entrance: the moment its sender was known, before its body was read. The body may end
-up to a grace later, and for so long whatever settles at a deadline waits for it.
+up to a grace later, and for so long whatever settles at a deadline waits for it. A retry under the same key
+goes on with the attempt that has not ended: what it repeats may be under way, or have lost its process.
 """
 
 from datetime import timedelta
@@ -16,16 +17,33 @@ from app.errors import Conflict
 from app.services.phases import ANONYMIZATION, Standing
 
 
+def unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
+    """What a retry under ``key`` goes on with."""
+    if key is None:
+        return None
+    same = (Attempt.team_id == team.id, Attempt.phase == phase, Attempt.key == key)
+    return session.scalars(select(Attempt).where(*same, Attempt.ended_at.is_(None))).one_or_none()
+
+
 def end(session: Session, attempt: Attempt) -> None:
     """Note that nothing more will come of it than has."""
     mine = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
     session.execute(mine.values(ended_at=func.clock_timestamp()))
 
 
-def take_back(session: Session, attempt: Attempt | None) -> None:
-    """Uncount it: it repeats one that is counted, or failed by the service's fault."""
-    if attempt is not None:
-        session.execute(delete(Attempt).where(Attempt.id == attempt.id))
+def break_off(session: Session, attempt: Attempt) -> None:
+    """End it, unless a retry has gone on with it."""
+    if session.scalar(select(Attempt.tries).where(Attempt.id == attempt.id)) == attempt.tries:
+        end(session, attempt)
+
+
+def take_back(session: Session, attempt: Attempt) -> None:
+    """Uncount it: it repeats one that is counted, or failed by the service's fault.
+
+    What several requests have gone on with stays counted: it is theirs too.
+    """
+    mine = delete(Attempt).where(Attempt.id == attempt.id, Attempt.tries == 1, Attempt.ended_at.is_(None))
+    session.execute(mine)
 
 
 def grace() -> timedelta:

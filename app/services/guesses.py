@@ -76,7 +76,8 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
         team = teams.require_team(session, row.id, principal)
         uploads.require_qualified(team)
         require_attackable(target, team)
-        attempt = counted(session, row, team, principal)
+        phase = phases.REIDENTIFICATION
+        attempt = quota.begin_attempt(session, row, team, principal.user_id, phase=phase, key=key)
     return Entrance(
         target_id=target_id,
         competition_id=row.id,
@@ -96,15 +97,6 @@ def repeated_on(session: Session, principal: Principal, target_id: UUID, key: st
     known = guessed_under(session, team, key) if team else None
     return (
         session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
-    )
-
-
-def counted(session: Session, row: CompetitionRow, team: Team, principal: Principal) -> Attempt:
-    session.refresh(row, with_for_update={"read": True})
-    now = phases.standing(session, row)
-    now.require_open(phases.REIDENTIFICATION)
-    return quota.begin_attempt(
-        session, row, team, principal.user_id, phase=phases.REIDENTIFICATION, now=now.now
     )
 
 
@@ -130,7 +122,8 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     team = teams.require_team(session, row.id, principal, locked=True)
     accepted = guessed_under(session, team, at.key)
     if accepted is not None:
-        attempts.take_back(session, at.attempt)
+        if at.attempt is not None:
+            attempts.take_back(session, at.attempt)
         return repeated(session, accepted, given.fingerprint, at.target_id)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none

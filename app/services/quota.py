@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.db.models import Competition as CompetitionRow
 from app.errors import TooMany
-from app.services import competitions, teams
+from app.services import attempts, competitions, phases, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
 from app.services.phases import ANONYMIZATION, REIDENTIFICATION
@@ -116,13 +116,13 @@ def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
     """What counts for a cap; below 0 where old guesses, of before entrances counted, bear another time."""
     if name.startswith("valid"):
         return accepted(team_id, phase, window)
-    begun = attempts(team_id, phase, window)
+    begun = uploads_begun(team_id, phase, window)
     if phase == REIDENTIFICATION:
         return select(begun.scalar_subquery() - accepted(team_id, phase, window).scalar_subquery())
     return begun
 
 
-def attempts(team_id: UUID, phase: str, window: Window) -> Select[int]:
+def uploads_begun(team_id: UUID, phase: str, window: Window) -> Select[int]:
     mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase)
     return mine.where(*within(Attempt.at, window))
 
@@ -185,15 +185,26 @@ def require_room(found: tuple[Cap, ...], now: datetime) -> None:
 
 
 def begin_attempt(
-    session: Session, row: CompetitionRow, team: Team, user_id: UUID, *, phase: str, now: datetime
+    session: Session, row: CompetitionRow, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
-    """Count an upload before it is read; refuse it if any cap has no room for it.
+    """Count an upload before it is read; refuse it if the phase is not open, or any cap has no room for it.
 
-    Under the team's lock: of many uploads at once none slips past the cap.
+    Under the competition's shared lock: a phase that turns knows of everything that entered before. Under the
+    team's: of many uploads at once none slips past the cap.
     """
+    session.refresh(row, with_for_update={"read": True})
     session.refresh(team, with_for_update=True)
-    require_room(caps(session, row, team.id, phase, now), now)
-    attempt = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now)
+    now = phases.standing(session, row)
+    earlier = attempts.unfinished(session, team, phase, key)
+    if earlier is not None and now.now <= earlier.at + attempts.grace():
+        earlier.tries += 1
+        return earlier
+    now.require_open(phase)
+    if earlier is not None:
+        session.delete(earlier)
+        session.flush()
+    require_room(caps(session, row, team.id, phase, now.now), now.now)
+    attempt = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now.now, key=key)
     session.add(attempt)
     session.flush()
     return attempt

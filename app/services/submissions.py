@@ -55,7 +55,8 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     team = teams.require_team(session, row.id, principal, locked=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
-        attempts.take_back(session, at.attempt)
+        if at.attempt is not None:
+            attempts.take_back(session, at.attempt)
         return repeated(session, accepted, upload.fingerprint)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none

@@ -67,10 +67,7 @@ class Upload:
 
 
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
-    """Whether this person may submit now; asked, and counted as an attempt, before the files are read.
-
-    Under the competition's shared lock: a phase that turns knows of everything that entered before.
-    """
+    """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
     principal.require("submit")
     row = competitions.find(session, slug)
     team = teams.require_team(session, row.id, principal)
@@ -78,14 +75,9 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     if repeats is not None:
         return Entrance(row.id, row.file, digests(row), key, None, repeats)
     require_qualified(team)
-    session.refresh(row, with_for_update={"read": True})
-    now = phases.standing(session, row)
-    now.require_open(phases.ANONYMIZATION)
+    attempt = quota.begin_attempt(session, row, team, principal.user_id, phase=phases.ANONYMIZATION, key=key)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    attempt = quota.begin_attempt(
-        session, row, team, principal.user_id, phase=phases.ANONYMIZATION, now=now.now
-    )
     return Entrance(row.id, row.file, digests(row), key, attempt)
 
 

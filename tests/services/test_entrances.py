@@ -24,14 +24,20 @@ def contest(client: TestClient) -> Contest:
 
 
 @contextmanager
-def uploading(contest: Contest, team: str, *, seed: int = 1) -> Iterator[Sending]:
+def uploading(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
     """A release that has entered, and of whose body the first half has come."""
+    with entering(contest, team, seed=seed, key=key) as sent:
+        sent.entered()
+        sent.piece(len(sent.body) // 2)
+        yield sent
+
+
+@contextmanager
+def entering(contest: Contest, team: str, *, seed: int = 1, key: str | None = None) -> Iterator[Sending]:
     table, secret = noisy_release(seed, contest.arena.table)
     path, token = f"/api/v1{contest.path}/submissions", contest.arena.team(team)
     files = {"anonymized": table, "secret": secret}
-    with process() as web, sending(web, path, token=token, files=files) as sent:
-        sent.entered()
-        sent.piece(len(sent.body) // 2)
+    with process() as web, sending(web, path, token=token, files=files, key=key) as sent:
         yield sent
 
 

@@ -1,0 +1,165 @@
+"""What is sent again under its key counts once, whatever became of the web process that had it before."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select, update
+
+from app.db.models import Attempt
+from app.services import attempts, guesses, uploads
+from app.transaction import transaction
+from tests.arena import noisy_release
+from tests.contest import Contest, competition_row, judge_everything, turn
+from tests.patience import eventually
+from tests.services.test_entrances import end_the_first_phase, entering, received, under_way, uploading
+from tests.services.test_turning import member, score
+
+KEY = "first-try"
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    return Contest.opened(client)
+
+
+def killed(contest: Contest, key: str = KEY) -> Attempt:
+    """An upload whose web process ended after its entrance, without another word."""
+    person = member(contest.arena, "red")
+    with transaction() as session:
+        attempt = uploads.entrance(session, person, contest.arena.slug, key=key).attempt
+    assert attempt is not None
+    return attempt
+
+
+def sent(contest: Contest, *, seed: int = 1, secret: bytes | None = None) -> Response:
+    table, right = noisy_release(seed, contest.arena.table)
+    files = {"anonymized": table, "secret": right if secret is None else secret}
+    return post(contest, f"{contest.path}/submissions", contest.arena.team("red"), files)
+
+
+def post(contest: Contest, path: str, token: str, files: dict[str, bytes]) -> Response:
+    headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": KEY}
+    answer: Response = contest.arena.client.post(f"/api/v1{path}", headers=headers, files=files)
+    return answer
+
+
+def counted() -> list[Attempt]:
+    with transaction() as session:
+        return list(session.scalars(select(Attempt).order_by(Attempt.at)))
+
+
+def aged(by: timedelta) -> None:
+    with transaction() as session:
+        session.execute(update(Attempt).values(at=Attempt.at - by))
+
+
+def test_a_retry_goes_on_with_the_attempt_of_a_process_that_was_killed(contest: Contest) -> None:
+    first = killed(contest)
+    receipt = sent(contest).json()
+    assert [(one.id, one.tries) for one in counted()] == [(first.id, 2)]
+    assert received() == [(first.at, receipt["id"])]
+    assert under_way() == []
+
+
+def test_a_retry_after_the_deadline_is_in_time_if_the_first_try_was(contest: Contest) -> None:
+    killed(contest)
+    end_the_first_phase(contest)
+    turn()
+    assert competition_row().frozen_at is None
+    answer = sent(contest)
+    assert answer.status_code == 202
+    score(answer.json()["id"])
+    turn()
+    assert competition_row().frozen_at is not None
+
+
+def test_a_retry_beyond_the_grace_enters_anew_and_counts_once(contest: Contest) -> None:
+    killed(contest)
+    aged(attempts.grace() + timedelta(seconds=1))
+    old = counted()[0].at
+    assert sent(contest).status_code == 202
+    (attempt,) = counted()
+    assert attempt.at > old
+
+
+def test_a_retry_beyond_the_grace_and_the_deadline_is_too_late(contest: Contest) -> None:
+    killed(contest)
+    aged(attempts.grace() + timedelta(seconds=1))
+    end_the_first_phase(contest)
+    assert (sent(contest).status_code, len(counted())) == (409, 1)
+
+
+@pytest.mark.parametrize("age", [timedelta(0), timedelta(hours=1)])
+def test_the_last_attempt_of_a_cap_may_be_retried(client: TestClient, age: timedelta) -> None:
+    contest = Contest.opened(client, more="[limits]\nattempts_total = 1")
+    killed(contest)
+    aged(age)
+    assert sent(contest).status_code == 202
+    assert contest.arena.submit("red").status_code == 429
+
+
+def test_another_key_is_another_upload(contest: Contest) -> None:
+    killed(contest, "another")
+    assert sent(contest).status_code == 202
+    assert len(counted()) == 2
+
+
+def test_what_was_refused_under_a_key_has_ended_and_the_next_one_counts(contest: Contest) -> None:
+    killed(contest)
+    assert sent(contest, secret=b"original_row\n").status_code == 422
+    assert sent(contest).status_code == 202
+    assert [one.tries for one in counted()] == [2, 1]
+
+
+def test_another_upload_under_a_key_in_use_is_refused_and_counts_once(contest: Contest) -> None:
+    with (
+        uploading(contest, "red", key=KEY) as first,
+        entering(contest, "red", seed=2, key=KEY) as second,
+    ):
+        assert eventually(lambda: [one.tries for one in counted()] == [2])
+        assert first.finish().status == 202
+        assert second.finish().told == (422, "idempotency_key_reused")
+    (attempt,) = counted()
+    assert attempt.ended_at is not None
+
+
+def test_one_that_breaks_off_leaves_the_retry_that_goes_on_to_be_waited_for(contest: Contest) -> None:
+    with uploading(contest, "red", key=KEY) as slow:
+        killed(contest)
+        slow.break_off()
+    assert len(under_way()) == 1
+    end_the_first_phase(contest)
+    turn()
+    assert competition_row().frozen_at is None
+
+
+def test_what_the_service_could_not_take_in_is_not_uncounted_while_another_try_is_under_way(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doors = contest.arena.client.app.state.admission  # type: ignore[attr-defined]
+    with uploading(contest, "red", key=KEY) as slow:
+        monkeypatch.setattr(doors, "patience_s", 0.01)
+        assert sent(contest).status_code == 503
+        assert slow.finish().status == 202
+    assert [one.tries for one in counted()] == [2]
+
+
+def test_a_guess_is_retried_alike(contest: Contest) -> None:
+    red = contest.submit("red")
+    token = contest.arena.team("blue")
+    contest.attack()
+    target = contest.target_of(red)["id"]
+    with transaction() as session:
+        person = member(contest.arena, "blue")
+        first = guesses.entrance(session, person, UUID(target), key=KEY).attempt
+    contest.move(reidentification=(-1, 0))
+    turn()
+    answer = post(contest, f"/targets/{target}/guesses", token, {"guess": contest.right_on(red, 3)})
+    assert (answer.status_code, first is None) == (202, False)
+    assert [one.id for one in counted() if one.phase == "reidentification"] == [first and first.id]
+    judge_everything()
+    turn()
+    assert contest.state() == "closed"
