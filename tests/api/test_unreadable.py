@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import func, select, update
 
+from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, State
 from app.scoring.toml_text import with_tables
 from app.transaction import transaction
@@ -138,7 +139,7 @@ def rested() -> None:
 
 @KINDS
 def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
-    client: TestClient, pair: Pair, kind: str
+    client: TestClient, settings: Settings, pair: Pair, kind: str
 ) -> None:
     with transaction() as session:
         session.execute(
@@ -147,7 +148,9 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
             .values(state=State.QUEUED, attempt=0, verdict=None, finished_at=None)
         )
     pair.break_by(kind)
-    other, scorer = pair.whole.submit("blue", scored=False), child.keeper.child
+    other = pair.whole.submit("blue", scored=False)
+    child.keeper.discard()  # one that has scored enough would be replaced in the middle
+    scorer = child.keeper.ready(settings)
     for _ in range(6):
         score_everything()
         rested()
@@ -155,7 +158,7 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
     waiting = evaluation()
     assert (waiting.state, waiting.attempt - waiting.excused) == (State.QUEUED, 0)
     assert "cannot be read" in (waiting.failure or "")
-    assert child.keeper.child is scorer is not None
+    assert child.keeper.child is scorer
     assert put(pair, pair.kept).status_code == 200
     rested()
     score_everything()
