@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, selectinload
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
-from app.db.models import Base, Competition, Evaluation, Secret, State, Submission, Team, User
+from app.db.models import Base, Competition, Evaluation, Opening, Secret, State, Submission, Team, User
 from app.errors import Unavailable
 from app.storage import digest_of, opened
 from migrations.run import migrate
@@ -50,6 +50,13 @@ INSERT INTO secrets (submission_id, key_id, sealed, commitment)
 VALUES ('00000000-0000-0000-0000-000000000005', 'key', '\\x0001feff', 'commitment');
 """
 """Rows as revision 0002 had them."""
+
+OPENED = """
+INSERT INTO targets (id, competition_id, submission_id, name, rows, salt, secret)
+VALUES ('00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-000000000003',
+        '00000000-0000-0000-0000-000000000005', 'T01', 40, '\\x00ff', 'digest');
+"""
+"""A target as revision 0009 had it, revealed."""
 
 CONTENT = b"sex,income\nf,1\n"
 
@@ -108,6 +115,19 @@ def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target:
     filled_at_0002(target)
     migrate(target)
     check_rows(target)
+
+
+def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
+    filled_at_0002(target)
+    migrate(target, "0009")
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(OPENED)
+    migrate(target)
+    with Session(engine) as session:
+        (opening,) = session.scalars(select(Opening))
+    assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
+    engine.dispose()
 
 
 def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:

@@ -99,10 +99,11 @@ def get_reveal(slug: str) -> list[Revealed]:
             **entry(each),
             team=each.submission.team.name,
             submission_id=each.submission_id,
-            salt=(each.salt or b"").hex(),
-            secret_sha256=each.secret or "",
+            salt=each.opening.salt.hex(),
+            secret_sha256=each.opening.secret,
         )
         for each in found
+        if each.opening is not None  # and none is: the reveal waits for all of them
     ]
 
 

@@ -28,7 +28,8 @@ REFERENCES = (
     ("submissions", "files"),
     ("submissions", "anonymized_sha256"),  # until revision 0002
     ("targets", "files"),
-    ("targets", "secret"),
+    ("targets", "secret"),  # until revision 0009
+    ("openings", "secret"),
     ("guesses", "file"),
     ("threshold_reports", "original"),
 )

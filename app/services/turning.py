@@ -11,11 +11,12 @@ from datetime import datetime
 from uuid import UUID
 
 import structlog
-from sqlalchemy import and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Guess, Secret, Submission, Target
+from app.db.models import Evaluation, Guess, Opening, Secret, Submission, Target
 from app.errors import CompetitionUnavailable
 from app.services import attempts, audit, finals, phases
 from app.services.leases import UNFINISHED, clock
@@ -92,7 +93,7 @@ def next_step(session: Session, competition_id: UUID) -> bool:
 
 def awaits_work(session: Session, competition_id: UUID) -> bool:
     """Whether files are to be written or secrets to be opened before the next step."""
-    undone = or_(Target.files.is_(None), and_(CompetitionRow.closed_at.is_not(None), Target.secret.is_(None)))
+    undone = or_(Target.files.is_(None), and_(CompetitionRow.closed_at.is_not(None), is_sealed()))
     joined = exists().where(
         CompetitionRow.id == Target.competition_id, Target.competition_id == competition_id
     )
@@ -181,7 +182,7 @@ def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
         .join(Secret, Secret.submission_id == Target.submission_id)
         .join(CompetitionRow, CompetitionRow.id == Target.competition_id)
         .where(CompetitionRow.id == competition_id, CompetitionRow.closed_at.is_not(None))
-        .where(Target.secret.is_(None))
+        .where(is_sealed())
         .order_by(Target.name)
     )
     return [
@@ -190,17 +191,20 @@ def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
     ]
 
 
+def is_sealed() -> ColumnElement[bool]:
+    return ~exists().where(Opening.target_id == Target.id)
+
+
 def opened(session: Session, target_id: UUID, *, salt: bytes, secret: str) -> None:
-    """Note a target's opened secret, which is shown from the reveal on."""
-    session.execute(
-        update(Target).where(Target.id == target_id, Target.secret.is_(None)).values(salt=salt, secret=secret)
-    )
+    """Note a target's opened secret, which is shown from the reveal on, unless another clock has."""
+    opening = insert(Opening).values(target_id=target_id, salt=salt, secret=secret)
+    session.execute(opening.on_conflict_do_nothing())
 
 
 def reveal(session: Session, competition_id: UUID) -> bool:
     """Publish the secrets of a closed competition's targets, once all are open."""
     row = locked(session, competition_id)
-    sealed = exists().where(Target.competition_id == row.id, Target.secret.is_(None))
+    sealed = exists().where(Target.competition_id == row.id, is_sealed())
     if row.closed_at is None or row.revealed_at is not None or session.scalar(select(sealed)):
         return False
     row.revealed_at = clock(session)

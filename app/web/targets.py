@@ -181,7 +181,7 @@ def salt_of(session: Session, row: CompetitionRow, target: Target) -> str | None
     if row.revealed_at is None:
         return None
     revealed = targets.revealed(session, row.slug)
-    return next((one.salt.hex() for one in revealed if one.id == target.id and one.salt), None)
+    return next((one.opening.salt.hex() for one in revealed if one.id == target.id and one.opening), None)
 
 
 def may_guess(frame: Frame, shown: Shown) -> bool:

@@ -14,7 +14,7 @@ from httpx2 import Response
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Secret, State, Submission, Target
+from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.scoring.permutation import secret_csv
 from app.services.phases import ANONYMIZATION
 from app.transaction import transaction
@@ -151,8 +151,8 @@ def turn_again(session: Session) -> None:
 
 
 def replace_a_target(session: Session) -> None:
-    target, other = session.scalars(select(Target).order_by(Target.name).limit(2)).all()
-    target.salt = other.salt
+    opening, other = session.scalars(select(Opening).limit(2)).all()
+    opening.salt = other.salt
 
 
 def choose_another_final(session: Session) -> None:

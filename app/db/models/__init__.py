@@ -11,7 +11,7 @@ from app.db.models.competitions import (
 from app.db.models.declarations import Base, State
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
-from app.db.models.targets import Guess, Target
+from app.db.models.targets import Guess, Opening, Target
 
 __all__ = [
     "Announcement",
@@ -25,6 +25,7 @@ __all__ = [
     "Heartbeat",
     "Invite",
     "Member",
+    "Opening",
     "Organizer",
     "PasswordLink",
     "Rescore",

@@ -25,11 +25,21 @@ class Target(Base):
     rows: Mapped[int]
     files: Mapped[dict[str, Any] | None]
     """SHA-256 of each file as the service wrote it; None until it has."""
-    salt: Mapped[bytes | None]
-    secret: Mapped[str | None]
-    """SHA-256 of the secret file in the store. With ``salt``: None until the reveal."""
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
+    opening: Mapped["Opening | None"] = relationship(lazy="raise", viewonly=True)
+
+
+class Opening(Base):
+    """A target's secret, opened when its competition had closed; apart, for before the reveal a web process
+    may not read it (``app.db.privileges``)."""
+
+    __tablename__ = "openings"
+
+    target_id: Mapped[UUID] = mapped_column(ForeignKey("targets.id"), primary_key=True)
+    salt: Mapped[bytes]
+    secret: Mapped[str]
+    """SHA-256 of the secret file in the store."""
 
 
 class Guess(Work, Base):
