@@ -41,6 +41,13 @@ class BoardOut(BaseModel):
     title: dict[str, str]
     frozen_from: datetime | None
     finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
+    digits: Annotated[
+        int | None,
+        Field(
+            description="decimals of others' U and E until the secrets are revealed; till then `overall` has"
+            " four, and `measures`, `attackers`, `rivals`, `rank_sum` are empty; null: everything is in full"
+        ),
+    ]
     measures: list[str]
     attackers: list[str]
     rows: list[RowOut]

@@ -50,10 +50,17 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
+    """``digits``: decimals of U and E that others see before the reveal. ``owners_at_least``: with fewer
+    possible owners of a target than this the phase does not turn; 1 only warns.
+    """
+
     board: Literal["public", "teams", "organizers"] = "public"
     frozen_from: datetime | None = None
     feedback: Literal["hidden", "immediate", "daily"] = "hidden"
     shuffle_targets: bool = False
+    digits: int = 2
+    owners: Literal["hidden", "shown"] = "hidden"
+    owners_at_least: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,13 @@ from app.scoring.toml_values import (
     number,
     share,
     text_value,
+    whole,
     wrong,
 )
 from app.scoring.tracks import TRACKS
 
+MOST_DIGITS = 4
+"""Of U and E: what others see of ``overall`` has as many."""
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -172,11 +175,15 @@ def read_excessive(table: Table, track: str) -> Excessive:
 
 
 def read_publication(table: Table, zone: ZoneInfo) -> Publication:
+    default = Publication()
     given = {
-        "board": table.take("board", choice("public", "teams", "organizers"), "public"),
+        "board": table.take("board", choice("public", "teams", "organizers"), default.board),
         "frozen_from": table.take("frozen_from", moment(zone), None),
-        "feedback": table.take("feedback", choice("hidden", "immediate", "daily"), "hidden"),
+        "feedback": table.take("feedback", choice("hidden", "immediate", "daily"), default.feedback),
         "shuffle_targets": table.take("shuffle_targets", flag, False),
+        "digits": table.take("digits", whole(0, MOST_DIGITS), default.digits),
+        "owners": table.take("owners", choice("hidden", "shown"), default.owners),
+        "owners_at_least": table.take("owners_at_least", count, default.owners_at_least),
     }
     table.finish()
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind

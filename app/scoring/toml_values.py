@@ -73,10 +73,16 @@ def share(value: object, path: str) -> float:
     return number(value, path)
 
 
-def count(value: object, path: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1_000_000:
-        raise wrong(path, "a whole number from 1 to 1,000,000")
-    return value
+def whole(least: int, most: int) -> Callable[[object, str], int]:
+    def read(value: object, path: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise wrong(path, f"a whole number from {least:,} to {most:,}")
+        return value
+
+    return read
+
+
+count = whole(1, 1_000_000)
 
 
 def choice(*allowed: str) -> Callable[[object, str], str]:

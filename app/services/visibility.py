@@ -1,12 +1,16 @@
 """Who may see what of a competition, and when: every output, count and stream asks here.
 
+What depends on a secret is an answer about it. Until the reveal others see of a release its rank, ``overall``
+and, coarser, U and E; its team and the organizers see all of it (docs/publication.md).
+
 Guesses and their scores hide together: what a hidden score would change (a victim's security, a rank, a
 count) is computed only from guesses accepted before the horizon of the one who looks. Not
 entered: what enters before midnight and ends after it could still be written by what others have told.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -20,6 +24,11 @@ from app.services.leases import clock
 
 ALWAYS = datetime.max.replace(tzinfo=UTC)
 """Later than anything: all of it is visible, as it stands."""
+
+
+OVERALL_DIGITS = 4
+"""Decimals of ``overall`` that others see before the reveal."""
+Row = TypeVar("Row", bound=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,8 @@ class View:
 
     ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
     guesses those accepted earlier; None: of none. ``finals_only``: the board compares the frozen finals.
-    ``owners_known``: whose target is whose.
+    ``owners_known``: whose target is whose. ``digits``: the decimals of U and E of others; None: everything
+    is shown in full.
     """
 
     audience: Audience
@@ -44,6 +54,33 @@ class View:
     guesses_before: datetime | None
     finals_only: bool
     owners_known: bool
+    digits: int | None = None
+
+    def losses(self, utility: float, security: float) -> tuple[float, float]:
+        """U and E as they are compared in what everybody sees."""
+        return rounded(utility, self.digits), rounded(security, self.digits)
+
+    def row(self, row: Row, *, own: bool) -> Row:
+        """A row of the anonymization board as this audience sees it."""
+        if own or self.digits is None:
+            return row
+        return replace(
+            row,
+            overall=rounded(row.overall, OVERALL_DIGITS),
+            utility=rounded(row.utility, self.digits),
+            security=rounded(row.security, self.digits),
+            rivals=None,
+            rank_sum=None,
+            measures={},
+            attackers={},
+        )
+
+
+Score = TypeVar("Score", float, float | None)
+
+
+def rounded(score: Score, digits: int | None) -> Score:
+    return score if score is None or digits is None else round(score, digits)
 
 
 def audience(session: Session, row: CompetitionRow, principal: Principal | None) -> Audience:
@@ -69,6 +106,7 @@ def view(session: Session, row: CompetitionRow, principal: Principal | None) -> 
         guesses_before=None if horizon is None else min(horizon, cut),
         finals_only=row.published_at is not None and row.published_at < cut,
         owners_known=owners_are_known(row, viewer),
+        digits=None if is_exact(row, viewer) else competition.publication.digits,
     )
 
 
@@ -104,9 +142,15 @@ def guess_horizon(
     return quota.day_of(now, competition.timezone).since if feedback == "daily" else None
 
 
-def owners_are_known(row: CompetitionRow, audience: Audience) -> bool:
-    """Targets stand under opaque names until the reveal."""
+def is_exact(row: CompetitionRow, audience: Audience) -> bool:
+    """Whether what depends on others' secrets is shown in full."""
     return audience.organizer or row.revealed_at is not None
+
+
+def owners_are_known(row: CompetitionRow, audience: Audience) -> bool:
+    """Targets stand under opaque names until the reveal, unless the competition shows their owners."""
+    shown = competitions.read_file(row.file).publication.owners == "shown"
+    return shown or is_exact(row, audience)
 
 
 def require_targets(session: Session, row: CompetitionRow, audience: Audience) -> None:

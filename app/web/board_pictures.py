@@ -38,9 +38,11 @@ class Choice:
         return "↑" if self.column and self.column.higher_is_better else "↓"
 
 
-def choices(competition: Competition, t: Words) -> tuple[Choice, ...]:
-    """Every column of the board that holds a score, in its order."""
+def choices(competition: Competition, t: Words, *, every: bool) -> tuple[Choice, ...]:
+    """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
     scores = tuple(Choice(name, t[name]) for name in SCORES)
+    if not every:
+        return scores
     columns = (column for group in groups(competition) for column in group.columns)
     return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
 
@@ -69,6 +71,7 @@ def scatter_of(board: Board, t: Words) -> Figure:
             own=row.own,
             on_front=row.on_front,
             baseline=row.baseline,
+            blur=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
         )
         for row in board.rows
         if row.utility is not None and row.security is not None

@@ -32,7 +32,7 @@ def anonymization_board(
         frame = frame_of(session, principal, slug)
         board = if_open(anonymization.board, session, principal, slug)
         outline = outlines.of_own_team(session, principal, slug) if principal and frame.team else ()
-    wide = columns == "all"
+    wide = columns == "all" and (board is None or board.digits is None)
     shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
     return page(
         request,
@@ -51,7 +51,7 @@ def anonymization_content(
     board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: dict[str, str]
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
-    choices = board_pictures.choices(frame.competition, t)
+    choices = board_pictures.choices(frame.competition, t, every=board.digits is None)
     choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.competition) if wide else (),

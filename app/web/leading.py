@@ -6,6 +6,7 @@ from typing import Literal
 from app.scoring.competition import Competition
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board, Row
+from app.web.shown import SCORE_DIGITS
 from app.web.standings import counts
 
 Comparison = Literal["both", "safer", "more_useful", "neither"]
@@ -15,17 +16,20 @@ SHOWN = 5
 @dataclass(frozen=True, slots=True)
 class Lead:
     """``attacker``: who finds the most in the leading release, None if nobody finds anything; ``by_rival``:
-    another team does. ``second``: the next rank, None without one; ``comparison``: in what the leader is
-    better than it. ``tied``: how many share the first rank."""
+    another team does; ``told``: whether the reader may know who. ``second``: the next rank, None without one;
+    ``comparison``: in what the leader is better than it. ``tied``: how many share the first rank. ``digits``:
+    the decimals of all U and E."""
 
     row: Row
     utility: float
     security: float
     attacker: str | None
     by_rival: bool
+    told: bool
     tied: int
     second: Row | None
     comparison: Comparison
+    digits: int
 
     @property
     def found(self) -> str:
@@ -37,7 +41,7 @@ def lead_of(board: Board, competition: Competition) -> Lead | None:
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked or ranked[0].utility is None or ranked[0].security is None:
         return None
-    first = ranked[0]
+    first, digits = ranked[0], SCORE_DIGITS if board.digits is None else board.digits
     second = next((row for row in ranked if row.rank != first.rank), None)
     return Lead(
         row=first,
@@ -45,9 +49,11 @@ def lead_of(board: Board, competition: Competition) -> Lead | None:
         security=ranked[0].security,
         attacker=best_attacker(first, competition),
         by_rival=first.rivals is not None and first.rivals > 0 and first.rivals == first.security,
+        told=board.digits is None,
         tied=sum(row.rank == first.rank for row in ranked),
         second=second,
-        comparison=compared(first, second),
+        comparison=compared(first, second, digits),
+        digits=digits,
     )
 
 
@@ -65,12 +71,12 @@ def best_attacker(row: Row, competition: Competition) -> str | None:
     return max(rates, key=lambda name: rates[name], default=None)
 
 
-def compared(first: Row, second: Row | None) -> Comparison:
-    """In what the first is better than the second."""
+def compared(first: Row, second: Row | None, digits: int) -> Comparison:
+    """In what the first is better than the second, as far as ``digits`` decimals tell."""
     if second is None:
         return "neither"
-    useful = (first.utility or 0.0) < (second.utility or 0.0)
-    safer = (first.security or 0.0) < (second.security or 0.0)
+    useful = round(first.utility or 0.0, digits) < round(second.utility or 0.0, digits)
+    safer = round(first.security or 0.0, digits) < round(second.security or 0.0, digits)
     if useful and safer:
         return "both"
     return "safer" if safer else "more_useful" if useful else "neither"

@@ -42,9 +42,12 @@ def arrow(track: str, measure: str) -> str:
     return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"
 
 
-def score(number: float | None) -> str:
-    """A score or rate in [0, 1] with four decimals, so that they align."""
-    return "–" if number is None else f"{number:.4f}"
+SCORE_DIGITS = 4
+
+
+def score(number: float | None, digits: int = SCORE_DIGITS) -> str:
+    """A score or rate in [0, 1] with so many decimals, so that they align."""
+    return "–" if number is None else f"{number:.{digits}f}"
 
 
 def indexed(text: str) -> Markup:

@@ -31,6 +31,7 @@ from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.services.accounts import Principal
 from app.web import sentences, shown, words
+from app.web.standings import digits_of
 
 HERE = Path(__file__).parent
 A_YEAR_S = 365 * 24 * 60 * 60
@@ -39,6 +40,7 @@ templates = Jinja2Templates(HERE / "templates")
 templates.env.globals |= {
     "arrow": shown.arrow,
     "attacker_note": sentences.note,
+    "digits_of": digits_of,
     "fault": sentences.fault,
     "indexed": shown.indexed,
     "score": shown.score,

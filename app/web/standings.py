@@ -68,6 +68,11 @@ def counts(competition: Competition, track: Track, attacker: str) -> bool:
     return track.attackers[attacker].may_count and setting.counts
 
 
+def digits_of(board: Board, row: Row) -> int:
+    """The decimals that U and E of a row have."""
+    return shown.SCORE_DIGITS if row.own or board.digits is None else board.digits
+
+
 def own_row(board: Board) -> Row | None:
     return next((row for row in board.rows if row.own), None)
 

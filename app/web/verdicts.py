@@ -87,7 +87,7 @@ def measure_line(
 
 def values_of(board: Board | None, name: str) -> tuple[float, ...]:
     """The measure of every team's best release on the board as its viewer sees it."""
-    rows = board.rows if board else ()
+    rows = board.rows if board and board.digits is None else ()
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 

@@ -52,7 +52,12 @@ def columns_of(html: str) -> list[str]:
 
 
 def line_of(
-    row: dict[str, Any], columns: list[str], *, rivals: bool = False, sums: bool = False
+    row: dict[str, Any],
+    columns: list[str],
+    *,
+    rivals: bool = False,
+    sums: bool = False,
+    digits: int | None = None,
 ) -> list[str]:
     """A row of the interface's answer as the page writes it."""
     at = row["received_at"] and datetime.fromisoformat(row["received_at"])
@@ -61,7 +66,11 @@ def line_of(
         str(row["rank"] or "–"),
         row["team"] + own,
         *([shown.shown(row["rank_sum"])] if sums else []),
-        *(shown.score(row[name]) for name in ("overall", "utility", "security")),
+        shown.score(row["overall"]),
+        *(
+            shown.score(row[name], 4 if row["own"] or digits is None else digits)
+            for name in ("utility", "security")
+        ),
         *([shown.score(row["rivals"])] if rivals else []),
         str(row["entries"]),
         shown.shown_minute(at, "Asia/Tokyo") if at else "–",
@@ -89,18 +98,20 @@ def crowd(client: TestClient) -> Contest:
 def test_every_number_of_the_page_is_that_of_the_interface(crowd: Contest, reader: dict[str, Any]) -> None:
     board = crowd.board(**reader)
     html = board_page(crowd.arena, query="?columns=all", **reader)
-    columns = columns_of(html)
-    assert sorted(columns) == sorted([*board["measures"], *board["attackers"]])
-    assert lines(html) == [line_of(row, columns) for row in board["rows"]]
+    columns, digits = columns_of(html), board["digits"]
+    every = [*board["measures"], *board["attackers"]] if digits is None else []
+    assert sorted(columns) == sorted(every)
+    assert lines(html) == [line_of(row, columns, digits=digits) for row in board["rows"]]
     brief = board_page(crowd.arena, **reader)
-    assert lines(brief) == [line_of(row, []) for row in board["rows"]]
+    assert lines(brief) == [line_of(row, [], digits=digits) for row in board["rows"]]
+    assert (said("board_coarse").format(digits=2) in unescape(html)) == (not reader.get("organizer"))
 
 
 def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more="[attackers.euc1]\ncounts = false"))
     arena.submit("red")
     score_everything()
-    html = board_page(arena, query="?columns=all")
+    html = board_page(arena, query="?columns=all", organizer=True)
     head = text_of(html.partition("<thead>")[2].partition("</thead>")[0])
     order = [head.index(said(f"columns_{name}")) for name in GROUPS]
     assert order == sorted(order)
@@ -109,7 +120,8 @@ def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClie
     assert columns[-1] == "euc1"
     assert head.count(f"{said('weight')} 2") == 1
     bold = set(re.findall(r"<td[^>]*><b>(.*?)</b>", html))
-    assert bold == {shown.score(arena.board()["rows"][0]["security"])}
+    board = arena.get("/competitions/small/boards/anonymization").json()
+    assert bold == {shown.score(board["rows"][0]["security"])}
 
 
 def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
@@ -124,8 +136,8 @@ def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
 
 
 def test_the_board_says_who_leads_and_why(crowd: Contest) -> None:
-    first, second = crowd.board()["rows"][:2]
-    (why,) = re.findall(r'<p class="why">(.*?)</p>', board_page(crowd.arena), re.DOTALL)
+    first, second = crowd.board(organizer=True)["rows"][:2]
+    (why,) = re.findall(r'<p class="why">(.*?)</p>', board_page(crowd.arena, organizer=True), re.DOTALL)
     for part in (first["team"], shown.score(first["overall"]), second["team"]):
         assert part in text_of(why)
 
@@ -145,9 +157,9 @@ def test_a_team_without_an_accepted_submission_has_no_rank(crowd: Contest) -> No
     assert crowd.arena.submit("late", anonymized=turned, secret=identity).status_code == 202
     score_everything()
     html = board_page(crowd.arena, query="?columns=all", team="late")
-    last = lines(html)[-1]
-    assert last[:5] == ["–", "late you", "–", "–", "–"]
-    assert set(last[7:]) == {"–"}
+    assert lines(html)[-1][:5] == ["–", "late you", "–", "–", "–"]
+    organizers = lines(board_page(crowd.arena, query="?columns=all", organizer=True))[-1]
+    assert set(organizers[7:]) == {"–"}
     assert said("your_place_none") in html
     assert said("no_rank") in html
 
@@ -233,8 +245,8 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
         ]
         for row in rows
     ]
-    board = contest.board()
-    html = board_page(contest.arena)
+    board = contest.board(organizer=True)
+    html = board_page(contest.arena, organizer=True)
     assert said("finals_compared") in html
     assert said("rivals") in html
     assert lines(html) == [line_of(row, [], rivals=True) for row in board["rows"]]
@@ -245,10 +257,11 @@ def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) 
     for team in ("red", "blue"):
         contest.submit(team, scored=False)
     score_everything()
-    html = board_page(contest.arena)
+    html = board_page(contest.arena, organizer=True)
     assert said("rank_sum") in html
     assert said("ranked_by_rank_sum") in unescape(html)
-    assert lines(html) == [line_of(row, [], sums=True) for row in contest.board()["rows"]]
+    assert lines(html) == [line_of(row, [], sums=True) for row in contest.board(organizer=True)["rows"]]
+    assert said("rank_sum") not in text_of(board_page(contest.arena).partition("<thead>")[2])
 
 
 def frozen_at(moment: datetime) -> str:
@@ -315,12 +328,13 @@ def test_the_pictures_hold_the_boards_numbers(crowd: Contest) -> None:
 
 @pytest.mark.parametrize("name", ["utility", "mean_mae", "euc1"])
 def test_the_distribution_is_of_the_measure_that_is_asked_for(crowd: Contest, name: str) -> None:
-    html = board_page(crowd.arena, query=f"?measure={name}", language="ja")
+    html = board_page(crowd.arena, query=f"?measure={name}", language="ja", organizer=True)
     assert f'<option value="{name}" selected>' in html
     assert sorted(figure_rows(html, "distribution")) == sorted(
         [row["team"], number({**row, **row["measures"], **row["attackers"]}[name])]
-        for row in crowd.board()["rows"]
+        for row in crowd.board(organizer=True)["rows"]
     )
+    assert f'value="{name}"' not in board_page(crowd.arena) or name == "utility"
     unknown = board_page(crowd.arena, query="?measure=%3Cb%3E")
     assert '<option value="overall" selected>' in unknown
     assert "<b>" not in unknown

@@ -39,8 +39,8 @@ def line(rank: int | None, **given: Any) -> Row:
     return replace(row, **given)
 
 
-def board_of(*rows: Row) -> Board:
-    return Board("small", {}, None, False, (), (), rows)
+def board_of(*rows: Row, digits: int | None = None) -> Board:
+    return Board("small", {}, None, False, digits, (), (), rows)
 
 
 RULES = parse_competition(competition_file())
@@ -105,7 +105,15 @@ def test_the_second_place_is_the_next_rank_not_another_of_the_first() -> None:
     ],
 )
 def test_the_leader_is_compared_with_the_second(second: dict[str, float], better_in: str) -> None:
-    assert compared(line(1), line(2, **second)) == better_in
+    assert compared(line(1), line(2, **second), 4) == better_in
+
+
+def test_what_rounding_hides_is_not_said() -> None:
+    """The reader's own row is exact and the other is not: 0.1049 may be more than what is shown as 0.1."""
+    own = line(1, own=True, utility=0.1049, security=0.24)
+    found = lead_of(board_of(own, line(2, utility=0.1, security=0.2), digits=1), RULES)
+    assert found is not None
+    assert (found.comparison, found.digits, found.told) == ("neither", 1, False)
 
 
 def test_baselines_are_in_no_place_of_the_first_rows() -> None:
@@ -125,15 +133,19 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
     arena.submit("red")
     arena.submit("blue", seed=2)
     score_everything()
-    rows = arena.board()["rows"]
-    shown = said(arena)
+    rows = arena.get("/competitions/small/boards/anonymization").json()["rows"]
+    shown = said(arena, organizer=True)
     assert "40 individuals with 4 columns" in shown
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
     best = percent(rows[0]["security"])
     assert f"{best}% of the individuals" in shown
+    others = said(arena)
+    assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in others
+    assert "of the individuals" not in others.partition("leads with")[2].partition("rank")[0]
     for row in rows:
         assert f"{row['utility']:.4f}" in shown
-        assert f"{row['security']:.4f}" in shown
+        assert f"{row['utility']:.2f}" in others
+        assert f"{row['utility']:.4f}" not in others
 
 
 def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:

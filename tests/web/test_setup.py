@@ -46,6 +46,9 @@ PUBLICATION = {
     "attempts_per_day": "20",
     "attempts_total": "200",
     "guesses_per_target": "4",
+    "digits": "1",
+    "owners": "shown",
+    "owners_at_least": "3",
     "file_mb": "8",
 }
 
@@ -318,6 +321,8 @@ def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
     found = rules()
     assert (found.publication.board, found.publication.feedback) == ("teams", "daily")
     assert found.publication.shuffle_targets is True
+    assert (found.publication.digits, found.publication.owners) == (1, "shown")
+    assert found.publication.owners_at_least == 3
     assert found.publication.frozen_from.isoformat() == "2031-01-20T09:00:00+09:00"
     assert (found.ranking.rule, found.ranking.finals) == ("rank_sum", 3)
     assert (found.limits.valid_total, found.limits.file_mb, found.limits.min_rows_kept) == (50, 8, 0.5)

@@ -100,7 +100,7 @@ def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: floa
 def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
     identifier = scored(arena)
     shown = page(arena, f"/submissions/{identifier}", team="red", language=language).text
-    for said in ("measure_mean_mae", "excessive_deleted", "counts_this", "strip_title", "commitment"):
+    for said in ("measure_mean_mae", "excessive_deleted", "counts_this", "commitment"):
         assert words.WORDS[said][language] in shown
     assert 'href="/competitions/small/rules#mean_mae"' in shown
     for picture in ("distances", "intervals"):
@@ -108,8 +108,9 @@ def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in shown
 
 
-def test_where_the_board_is_closed_nothing_is_compared(client: TestClient) -> None:
-    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "organizers"'))
+@pytest.mark.parametrize("board", ["public", "organizers"])
+def test_until_the_reveal_nothing_is_compared_with_others(client: TestClient, board: str) -> None:
+    arena = Arena.opened(client, file=competition_file(more=f'[publication]\nboard = "{board}"'))
     path = f"/submissions/{scored(arena)}"
     assert words.WORDS["strip_title"]["en"] not in page(arena, path, team="red").text
     assert words.WORDS["strip_title"]["en"] in page(arena, path, organizer=True).text

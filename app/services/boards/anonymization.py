@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from uuid import UUID
 
 from sqlalchemy.orm import Session
 
@@ -18,6 +17,7 @@ from app.services.accounts import Principal
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import csv_text
+from app.services.visibility import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Row:
 
     ``security``: the largest rate of an attacker that counts, built in or a rival; ``rivals``: the largest
     of rivals' visible guesses, None if there is none. ``rank_sum``: only where the competition ranks by it.
-    ``on_front``: no other row has less of U and of E. ``baseline``: added by the organizers for comparison,
-    outside the ranking.
+    ``on_front``: no other row has less of U and of E, as they are shown. ``baseline``: added by the
+    organizers for comparison, outside the ranking. What others see of a row, and when, is ``View.row``'s.
     """
 
     rank: int | None
@@ -48,12 +48,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """``finals``: it compares the finals of the first phase, and no later."""
+    """``finals``: it compares the finals of the first phase, and no later.
+
+    ``digits``: the decimals of U and E of others until the reveal; None: everything is shown in full.
+    """
 
     competition: str
     title: dict[str, str]
     frozen_from: datetime | None
     finals: bool
+    digits: int | None
     measures: tuple[str, ...]
     attackers: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -73,9 +77,10 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
         title=dict(competition.title),
         frozen_from=competition.publication.frozen_from,
         finals=view.finals_only,
+        digits=view.digits,
         measures=tuple(track.measures),
         attackers=tuple(track.attackers),
-        rows=tuple(ranked(rules, found, view.audience.team_id)),
+        rows=tuple(ranked(rules, found, view)),
     )
 
 
@@ -84,15 +89,16 @@ def ranks_by(
 ) -> dict[str, int]:
     """The rank of each team, as organizers see it, if the rules were ``file`` and ``judged``, in the order of
     receipt, the evaluations that count."""
-    listed = entries.proposed(session, row, visibility.everything(row), judged)
-    board = ranked(competitions.read_file(file), listed, None)
+    everything = visibility.everything(row)
+    listed = entries.proposed(session, row, everything, judged)
+    board = ranked(competitions.read_file(file), listed, everything)
     return {line.team: line.rank for line in board if line.rank is not None}
 
 
-def ranked(competition: Competition, found: Sequence[Entry], viewer: UUID | None) -> list[Row]:
+def ranked(competition: Competition, found: Sequence[Entry], view: View) -> list[Row]:
     """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
 
-    Baselines stand below, the best first.
+    Baselines stand below, the best first. Ranks compare exact scores, the front what is shown of them.
     """
     everything = entries.best_of_teams(found)
     chosen = [entry for entry in everything if not entry.finished.baseline]
@@ -101,19 +107,20 @@ def ranked(competition: Competition, found: Sequence[Entry], viewer: UUID | None
         chosen.sort(key=lambda entry: entry.finished.place)
     sums = rank_sums([compared(competition, entry) for entry in chosen], rounding=rounding(chosen))
     scores = sums if by_sum else [entry.overall for entry in chosen]
-    places, front = ranks(scores), pareto_front([losses(entry) for entry in chosen])
+    places, front = ranks(scores), pareto_front([losses(entry, view) for entry in chosen])
     sent = Counter(entry.finished.team_id for entry in found)
-    return [
+    rows = [
         board_row(
             chosen[i],
             rank=places[i],
             rank_sum=sums[i] if by_sum else None,
             on_front=front[i],
             entries=sent[chosen[i].finished.team_id],
-            own=viewer == chosen[i].finished.team_id,
+            own=view.audience.team_id == chosen[i].finished.team_id,
         )
         for i in standing(scores)
     ] + [baseline_row(entry) for entry in everything if entry.finished.baseline]
+    return [view.row(row, own=row.own) for row in rows]
 
 
 def baseline_row(entry: Entry) -> Row:
@@ -133,8 +140,10 @@ def rounding(chosen: Sequence[Entry]) -> dict[str, float]:
     return {name: tiny for one in known for name, tiny in one.items()}
 
 
-def losses(entry: Entry) -> tuple[float, float] | None:
-    return None if entry.utility is None or entry.security is None else (entry.utility, entry.security)
+def losses(entry: Entry, view: View) -> tuple[float, float] | None:
+    if entry.utility is None or entry.security is None:
+        return None
+    return view.losses(entry.utility, entry.security)
 
 
 def board_row(

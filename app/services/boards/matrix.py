@@ -66,7 +66,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     visibility.require_board(competition, view.audience)
     columns = trials.attacked(session, row, view) if view.finals_only else []
     rows = teams_rows(session, row, view, columns)
-    if view.owners_known:
+    if view.digits is None:
         numbers = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         names = TRACKS[competition.track].attackers
         rows += [

@@ -19,7 +19,10 @@ SHAPES = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "ow
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A team's best submission; ``utility`` is a loss and ``security`` a risk: less is better."""
+    """A team's best submission; ``utility`` is a loss and ``security`` a risk: less is better.
+
+    ``blur``: by how much either may be off, because it is shown rounded.
+    """
 
     name: str
     utility: float
@@ -27,6 +30,7 @@ class Point:
     own: bool = False
     on_front: bool = False
     baseline: bool = False
+    blur: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,12 @@ def drawn(points: Sequence[Point], words: ScatterWords, identifier: str) -> Mark
     if not points:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
     corner, hint = better(room, words.better)
-    parts = [grid(room, x_title=words.x, y_title=words.y), hint, front_line(points, room)]
+    parts = [
+        grid(room, x_title=words.x, y_title=words.y),
+        hint,
+        blurs(points, room),
+        front_line(points, room),
+    ]
     return picture(
         identifier,
         HEIGHT,
@@ -103,6 +112,18 @@ def drawn(points: Sequence[Point], words: ScatterWords, identifier: str) -> Mark
         live=True,
         kind="level",
     )
+
+
+def blurs(points: Sequence[Point], room: Plot) -> Markup:
+    """Behind every rounded point the box that it may lie in, once."""
+    places = {(one.utility, one.security, one.blur) for one in points if one.blur}
+    return tag("g", *(blur(*place, room) for place in sorted(places)), class_="blurs", aria_hidden="true")
+
+
+def blur(utility: float, security: float, half: float, room: Plot) -> Markup:
+    left, right = (min(max(room.across(utility + way * half), room.left), room.right) for way in (-1, 1))
+    low, high = (min(max(room.up(security + way * half), room.top), room.bottom) for way in (-1, 1))
+    return tag("rect", x=short(left), y=short(high), width=short(right - left), height=short(low - high))
 
 
 def better(room: Plot, words: str) -> tuple[Box, Markup]:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Limits, Publication, Ranking
+from app.scoring.competition_file import MOST_DIGITS
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent, local
@@ -22,6 +23,7 @@ router = APIRouter(route_class=PageRoute)
 CHOICES: dict[str, tuple[str, ...]] = {
     "board": ("public", "teams", "organizers"),
     "feedback": ("hidden", "immediate", "daily"),
+    "owners": ("hidden", "shown"),
     "rule": ("score", "rank_sum"),
 }
 COUNTS = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
@@ -65,6 +67,9 @@ def values_of(competition: Competition) -> dict[str, str]:
         "board": shown.board,
         "frozen_from": local(shown.frozen_from, zone),
         "feedback": shown.feedback,
+        "digits": str(shown.digits),
+        "owners": shown.owners,
+        "owners_at_least": str(shown.owners_at_least),
         "shuffle_targets": "yes" if shown.shuffle_targets else "",
         "rule": competition.ranking.rule,
         "finals": str(competition.ranking.finals),
@@ -80,6 +85,9 @@ def settings_in(form: Sent, before: Competition) -> tuple[Publication, Ranking, 
         frozen_from=form.moment("frozen_from", zone, before.publication.frozen_from),
         feedback=cast(Literal["hidden", "immediate", "daily"], chosen["feedback"]),
         shuffle_targets=form.flag("shuffle_targets"),
+        digits=form.whole("digits", least=0, most=MOST_DIGITS),
+        owners=cast(Literal["hidden", "shown"], chosen["owners"]),
+        owners_at_least=form.whole("owners_at_least"),
     )
     rule = cast(Literal["score", "rank_sum"], chosen["rule"])
     counts = {name: form.whole(name) for name in COUNTS}

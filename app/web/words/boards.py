@@ -62,6 +62,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Guesses count from the day after they were sent. Shown are those received before",
         "ja": "推測は送信の翌日に反映されます。表示しているのは次の時刻より前に受け付けた分です：",
     },
+    "board_coarse": {
+        "en": "Until the secrets are revealed, U and E of other teams have {digits} decimals, and what each measure and attacker found is shown to the team itself alone: exact numbers would tell whose target is whose, and more.",
+        "ja": "秘密が開示されるまで、他チームの U と E は小数点以下 {digits} 桁で示し、各指標と各攻撃の値はそのチームだけに示します。正確な値からは、どの攻撃対象がどのチームのものかなどが分かってしまうためです。",
+    },
     "guesses_hidden": {
         "en": "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to guess better. It closes",
         "ja": "得点が推測の手がかりにならないよう、攻撃の結果は再識別フェーズの終了まで公開されません。終了時刻：",

@@ -77,6 +77,14 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "最も成功したのは他チームの推測で、個人の {found}% を再識別しています。",
     },
     "lead_frozen": {"en": "as it stood on", "ja": "次の時点の順位です："},
+    "lead_said_coarse_rank_sum": {
+        "en": "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}.",
+        "ja": "首位は順位の和が最小の「{team}」です（有用性損失 {utility}、リスク {security}）。",
+    },
+    "lead_said_coarse_score": {
+        "en": "{team} leads with the lowest overall score, {overall}; its utility loss is about {utility} and its risk about {security}.",
+        "ja": "首位は「{team}」で、総合点は最小の {overall} です（有用性損失は約 {utility}、リスクは約 {security}）。",
+    },
     "lead_said_rank_sum": {
         "en": "{team} leads with the lowest sum of ranks, {sum}; its utility loss is {utility} and its risk {security}.",
         "ja": "首位は「{team}」で、順位の和は最小の {sum} です（有用性損失 {utility}、リスク {security}）。",

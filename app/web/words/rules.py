@@ -248,6 +248,18 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "From this moment until the close the boards stay as they are:",
         "ja": "次の時刻からコンテスト終了まで、ボードは凍結されます：",
     },
+    "board_digits": {
+        "en": "Until the secrets are revealed, of other teams’ releases the rank, the overall score with 4 decimals, and U and E with {digits} decimals are shown, nothing else of what depends on a secret.",
+        "ja": "秘密が開示されるまで、他チームの提出については、順位、小数点以下 4 桁の総合点、小数点以下 {digits} 桁の U と E だけを示し、秘密に依存するその他の値は示しません。",
+    },
+    "owners_hidden": {
+        "en": "Whose a target is stays hidden until the secrets are revealed.",
+        "ja": "攻撃対象がどのチームのものかは、秘密が開示されるまで示しません。",
+    },
+    "owners_shown": {
+        "en": "Whose a target is is shown from its publication on.",
+        "ja": "攻撃対象がどのチームのものかは、公開時から示します。",
+    },
     "feedback_hidden": {
         "en": "The scores of guesses stay hidden until the re-identification phase closes, and with them all that they would change. A score tells who was guessed right: whoever saw it could find the individuals by trying.",
         "ja": "推測の得点と、それによって変わる値は、再識別フェーズの終了まで公開されません。得点が見えると、推測を繰り返すことで個人を特定できてしまうためです。",

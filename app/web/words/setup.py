@@ -108,6 +108,30 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Every score is a clue: 50 rows with two candidates each fall to about 20 exact scores.",
         "ja": "得点がそのまま正答の手がかりになります。候補が 2 つずつある 50 行は、約 20 回の正確な得点で特定されます。",
     },
+    "choose_owners_hidden": {"en": "Hidden until the reveal", "ja": "開示まで非公開"},
+    "choose_owners_hidden_said": {
+        "en": "The default: targets stand under names such as T01, and the boards say too little to tell whose they are.",
+        "ja": "既定の設定です。攻撃対象は T01 のような名前で公開され、ボードからも持ち主が分からないようにします。",
+    },
+    "choose_owners_shown": {"en": "Shown", "ja": "公開"},
+    "choose_owners_shown_said": {
+        "en": "Teams may choose whom to attack. Measures stay hidden all the same: they tell who was hidden how.",
+        "ja": "誰を攻撃するか選べます。指標の値は、元の個人を探る手がかりになるため、この場合も公開しません。",
+    },
+    "digits": {"en": "Decimals of other teams’ U and E", "ja": "他チームの U と E の小数点以下の桁数"},
+    "digits_said": {
+        "en": "0 to 4, until the secrets are revealed. U can be computed without the secret: the more decimals, the fewer teams a target can belong to.",
+        "ja": "0 から 4、秘密が開示されるまで適用されます。U は秘密がなくても計算できるため、桁数が多いほど攻撃対象の持ち主の候補が減ります。",
+    },
+    "owners_at_least": {
+        "en": "Possible owners of a target, at least",
+        "ja": "攻撃対象の持ち主の候補数の下限",
+    },
+    "owners_at_least_said": {
+        "en": "If everything published leaves a target fewer, its publication waits for you. 1 only warns.",
+        "ja": "公開済みの情報から候補がこれより少なくなる場合、攻撃対象の公開を止めて主催者の対応を待ちます。1 なら警告だけです。",
+    },
+    "owners_mode": {"en": "Whose a target is", "ja": "攻撃対象の持ち主"},
     "feedback_mode": {"en": "When teams see the scores of their guesses", "ja": "推測の得点を知らせる時期"},
     "frozen_from": {"en": "Freeze the boards from", "ja": "ボードを凍結する時刻"},
     "frozen_from_said": {
