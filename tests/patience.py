@@ -19,3 +19,9 @@ def eventually(condition: Callable[[], bool]) -> bool:
             return False
         time.sleep(min(max(0.01, waited / 20), 0.1))
     return True
+
+
+def stopwatch() -> Callable[[], float]:
+    """The seconds since this call: the bound of a measured time, where no number fits every machine."""
+    began = time.monotonic()
+    return lambda: time.monotonic() - began

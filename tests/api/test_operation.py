@@ -20,7 +20,7 @@ from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue
 from tests.contest import turn
 from tests.e2e.stack import web
-from tests.patience import eventually
+from tests.patience import eventually, stopwatch
 from workers import clock
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -42,8 +42,10 @@ def value(samples: Samples, name: str, **labels: str) -> float | None:
 
 
 def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
+    passed = stopwatch()
     arena.client.get("/api/v1/competitions/small")
     arena.client.get("/api/v1/competitions/other-than-that")
+    both = passed()
     found = scraped(arena.client)
     route = "/api/v1/competitions/{slug}"
     assert value(found, "anoncup_http_requests_total", method="GET", route=route, status="200") == 1
@@ -51,7 +53,7 @@ def test_requests_are_counted_by_route_and_timed(arena: Arena) -> None:
     assert value(found, "anoncup_http_request_seconds_count", method="GET", route=route) == 2
     seconds = value(found, "anoncup_http_request_seconds_sum", method="GET", route=route)
     assert seconds is not None
-    assert 0 < seconds < 5
+    assert 0 < seconds <= both
 
 
 def test_nothing_that_a_user_sent_becomes_a_label(arena: Arena) -> None:
@@ -85,6 +87,7 @@ def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch
 def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> None:
     arena.submit("red", seed=1)
     score_everything()
+    passed = stopwatch()
     arena.submit("red", seed=2)
     with transaction() as session:
         session.execute(
@@ -98,7 +101,7 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
     assert value(found, "anoncup_guesses", state="QUEUED") == 0
     oldest = value(found, "anoncup_oldest_queued_seconds")
     assert oldest is not None
-    assert 90 <= oldest < 120
+    assert 90 <= oldest <= 90 + passed()
     assert value(found, "anoncup_queue_depth") == 2
     assert value(found, "anoncup_queue_up") == value(found, "anoncup_database_up") == 1
     score_everything()
@@ -108,22 +111,25 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
 
 
 def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:
+    passed = stopwatch()
     turn()
     assert client.get("/readyz").json()["last_sweep_s"] is None
     assert value(scraped(client), "anoncup_heartbeat_age_seconds", task="sweep") is None
     clock.sweep()
     aged("turn", 12)
-    assert 12 <= client.get("/readyz").json()["clock_s"] < 30
+    assert 12 <= client.get("/readyz").json()["clock_s"] <= 12 + passed()
     turn()
     aged("sweep", 60)
     turn()
-    assert 60 <= client.get("/readyz").json()["last_sweep_s"] < 90
+    assert 60 <= client.get("/readyz").json()["last_sweep_s"] <= 60 + passed()
+    again = stopwatch()
+    turn()
     clock.sweep()
     found = scraped(client)
     for task in ("sweep", "turn"):
         age = value(found, "anoncup_heartbeat_age_seconds", task=task)
         assert age is not None
-        assert 0 <= age < 30
+        assert 0 <= age <= again()
 
 
 def aged(task: str, seconds: float) -> None:

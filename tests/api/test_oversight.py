@@ -18,6 +18,7 @@ from app.services import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers
+from tests.patience import stopwatch
 
 HERE = "/competitions/small"
 
@@ -247,6 +248,7 @@ def test_the_queue_says_what_waits_how_long_and_whether_anybody_sweeps(arena: Ar
     empty = arena.get(f"{HERE}/queue").json()
     assert set(empty["waiting"].values()) == set(empty["scoring"].values()) == {0}
     assert (empty["oldest_waiting_s"], empty["broker_depth"], empty["last_sweep_s"]) == (None, 0, None)
+    passed = stopwatch()
     for seed in range(3):
         arena.submit("red", seed=seed)
     with transaction() as session:
@@ -254,8 +256,8 @@ def test_the_queue_says_what_waits_how_long_and_whether_anybody_sweeps(arena: Ar
     found = arena.get(f"{HERE}/queue").json()
     assert (found["waiting"]["evaluations"], found["scoring"]["evaluations"]) == (3, 0)
     assert found["broker_depth"] == 3
-    assert 0 < found["oldest_waiting_s"] < 60
-    assert 59 < found["last_sweep_s"] < 120
+    assert 0 < found["oldest_waiting_s"] <= passed()
+    assert 60 <= found["last_sweep_s"] <= 60 + passed()
     other = Arena.opened(arena.client, slug="elsewhere")
     assert other.get("/competitions/elsewhere/queue").json()["waiting"]["evaluations"] == 0
 

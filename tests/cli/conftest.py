@@ -4,7 +4,6 @@ import io
 import json
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import uvicorn
 from app.cli.main import main
 from app.config import Settings
 from app.main import create_app
+from tests.patience import PATIENCE_S, eventually
 
 # A test's own service must not be reached through somebody's proxy.
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -52,13 +52,12 @@ def url(session_settings: Settings) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(create_app(), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
+    assert eventually(lambda: server.started or not thread.is_alive())
+    assert server.started
     port = server.servers[0].sockets[0].getsockname()[1]
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True
-    thread.join(10)
+    thread.join(PATIENCE_S)
 
 
 @pytest.fixture
