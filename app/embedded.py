@@ -6,22 +6,20 @@ import json
 import logging
 import os
 import platform
-import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
 from app import tethered, waiting
+from app.data_folder import held, in_use, runs_in, socket_folder
 from app.errors import Unavailable
 from app.server import Server, stopped_after, wait
 
@@ -31,17 +29,8 @@ POSTGRES_MAJOR = "18"
 NAME = "anoncup"
 """Of the database and of its owner."""
 
-LONGEST_SOCKET_FOLDER = 85
-"""A socket's path may have 107 bytes, and Postgres adds ``/.s.PGSQL.5432``."""
-
 PORT = 5432
 """Only a part of the socket's name; given everywhere, since Postgres and its clients obey ``PGPORT``."""
-
-SERVERS = ("postgres", "initdb", "valkey-server")
-"""As the system lists them."""
-
-FINISHING_WITHIN = 20.0
-"""Seconds that the servers of a killed process get to close their data before they are killed too."""
 
 logger = logging.getLogger(__name__)
 
@@ -75,8 +64,8 @@ def embedded_services(data: Path) -> Iterator[Services]:
     """
     data = data.resolve()
     with (
-        _held(data) as lock,
-        _socket_folder(data) as sockets,
+        held(data) as lock,
+        socket_folder(data) as sockets,
         _valkey(data, sockets, lock) as valkey,
         _postgres(data, sockets, lock) as postgres,
     ):
@@ -117,110 +106,6 @@ def _database_url(sockets: Path) -> str:
 
 def _redis_url(sockets: Path) -> str:
     return f"redis+socket://{sockets}/valkey.sock"
-
-
-# The data folder
-
-
-@contextmanager
-def _held(data: Path) -> Iterator[int]:
-    """Hold the data folder; yields the lock that the servers inherit.
-
-    Two locks: ``lock`` is this process's, ``servers.lock`` is free only once all servers have ended.
-    """
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (data / "lock").open("a+") as own, (data / "servers.lock").open("a") as inherited:
-        if not _locked(own.fileno()):
-            own.seek(0)
-            raise _in_use(data, f"process {own.read()}")
-        own.truncate(0)
-        own.write(str(os.getpid()))
-        own.flush()
-        _take_over(inherited.fileno(), data)
-        yield inherited.fileno()
-
-
-def _take_over(lock: int, data: Path) -> None:
-    """Wait for the servers of a process that was killed; they close their files and end.
-
-    One that hangs while it ends would keep every later start out: nobody but us may hold ``lock``, so such
-    servers are orphans, and both recover from SIGKILL.
-    """
-    if _locked(lock):
-        return
-    logger.info("waiting for the servers of an earlier run to end")
-    if _locked_within(FINISHING_WITHIN, lock):
-        return
-    for orphan in _servers_holding(data / "servers.lock"):
-        with suppress(ProcessLookupError):
-            os.kill(orphan, signal.SIGKILL)
-    if not _locked_within(FINISHING_WITHIN, lock):
-        raise _in_use(data, "servers that do not end")
-
-
-def _servers_holding(file: Path) -> list[int]:
-    """The processes of Postgres and Valkey that have it open, where the system tells."""
-    return [
-        int(process.name)
-        for process in Path("/proc").glob("[0-9]*")
-        if _reads(process / "comm").strip() in SERVERS and _has_open(process, file)
-    ]
-
-
-def _reads(path: Path) -> str:
-    with suppress(OSError):
-        return path.read_text()
-    return ""
-
-
-def _runs_in(process: Path, folder: Path) -> bool:
-    with suppress(OSError):  # gone, or dead and not yet waited for
-        return (process / "cwd").readlink() == folder
-    return False
-
-
-def _has_open(process: Path, file: Path) -> bool:
-    with suppress(OSError):
-        return any(each.samefile(file) for each in (process / "fd").iterdir())
-    return False
-
-
-def _locked_within(seconds: float, lock: int) -> bool:
-    deadline = time.monotonic() + seconds
-    while not _locked(lock):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def _locked(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _in_use(data: Path, user: str) -> Unavailable:
-    return Unavailable(
-        f"The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data)."
-    )
-
-
-@contextmanager
-def _socket_folder(data: Path) -> Iterator[Path]:
-    """A folder that only this user enters, with a path short enough for sockets and plain enough for URLs."""
-    own = data / "run"
-    if len(os.fsencode(own)) <= LONGEST_SOCKET_FOLDER and re.fullmatch(r"[\w./+-]+", str(own), re.ASCII):
-        own.mkdir(mode=0o700, exist_ok=True)
-        own.chmod(0o700)
-        yield own
-        return
-    with tempfile.TemporaryDirectory(prefix="anoncup-", ignore_cleanup_errors=True) as made:
-        if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
-            raise Unavailable(f"{made} is too long a path for sockets. Set TMPDIR to a shorter one.")
-        yield Path(made)
 
 
 # The servers
@@ -355,8 +240,8 @@ def _remove_leavings(folder: Path, sockets: Path) -> None:
     pid_file = folder / "postmaster.pid"
     if pid_file.exists():
         process = pid_file.read_text().partition("\n")[0].strip()
-        if _runs_in(Path("/proc", process), folder):
-            raise _in_use(folder, f"the Postgres server {process}")
+        if runs_in(Path("/proc", process), folder):
+            raise in_use(folder, f"the Postgres server {process}")
     for file in (pid_file, sockets / f".s.PGSQL.{PORT}", sockets / f".s.PGSQL.{PORT}.lock"):
         file.unlink(missing_ok=True)
 

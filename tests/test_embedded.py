@@ -13,7 +13,7 @@ import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
 
-from app import embedded, server, tethered
+from app import data_folder, embedded, server, tethered
 from app.embedded import Services, embedded_services, running_services
 from app.errors import Unavailable
 from tests.patience import PATIENCE_S, eventually
@@ -147,7 +147,7 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
 def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "FINISHING_WITHIN", 0.5)
+    monkeypatch.setattr(data_folder, "FINISHING_WITHIN", 0.5)
     with owner(data) as (process, pids):
         services = running_services(data)
         assert services is not None
