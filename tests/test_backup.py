@@ -1,119 +1,40 @@
 """Backups: what was written is read back on another machine, whole, or not at all."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, func, select, text
 
 from app.backup import archive, keys, service
 from app.backup.keys import Places
-from app.config import Settings, get_settings
+from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.embedded import embedded_services
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.services import audit
-from app.storage import Store, opened, store
+from app.storage import opened, store
 from app.transaction import transaction
 from migrations.run import migrate
-from tests import warm
 from tests.api.test_submissions import score_everything
-from tests.application import application
 from tests.arena import Arena, noisy_release
+from tests.backups import blobs, blobs_in, command, everything, living_on, made, read, restore, target
 from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.s3 import BUCKET, S3Server
 from tests.stored import file_of
-from workers import child, scoring
+from workers import scoring
+
+__all__ = ["made", "target"]
 
 BOARD = "/api/v1/competitions/small/boards/anonymization"
 HEX = re.compile(r"\b[0-9a-f]{64}\b")
-
-
-@pytest.fixture
-def target(settings: Settings) -> Iterator[str]:
-    """The URL of another, new database on the same server."""
-    admin = create_engine(settings.database_url, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.exec_driver_sql("DROP DATABASE IF EXISTS another WITH (FORCE)")
-        connection.exec_driver_sql("CREATE DATABASE another")
-    yield settings.database_url.replace("@/anoncup?", "@/another?")
-    with admin.connect() as connection:
-        connection.exec_driver_sql("DROP DATABASE another WITH (FORCE)")
-    admin.dispose()
-
-
-@pytest.fixture
-def made(arena: Arena, settings: Settings, tmp_path: Path) -> Path:
-    """A backup of a contest with a scored and a queued submission."""
-    arena.submit("red", seed=1)
-    score_everything()
-    arena.submit("blue", seed=2)
-    service.backup(settings.database_url, store(), tmp_path / "made.tar")
-    return tmp_path / "made.tar"
-
-
-def restore(path: Path, url: str, data: Path, *, into: Store | None = None) -> None:
-    with service.opened(path) as (found, contents):
-        places = Places(data / "keys" / "sealing.pub", data / "keys" / "private")
-        service.restore(found, contents, url=url, store=into or opened(str(data)), places=places)
-
-
-def command(*words: str | Path) -> "subprocess.CompletedProcess[str]":
-    """``anoncup`` without any environment, as on a new machine."""
-    return warm.run(words, cwd=Path.cwd(), env={"PATH": os.defpath})
-
-
-@contextmanager
-def living_on(monkeypatch: pytest.MonkeyPatch, url: str, data: Path) -> Iterator[TestClient]:
-    """This process's web application and tasks, on another database and folder."""
-    with monkeypatch.context() as environment:
-        for name, value in {
-            "DATABASE_URL": url,
-            "ANONCUP_DATA": str(data),
-            "ANONCUP_SEALING_KEY_FILE": str(data / "keys" / "sealing.pub"),
-            "ANONCUP_OPENING_KEYS_DIR": str(data / "keys" / "private"),
-        }.items():
-            environment.setenv(name, value)
-        forget()
-        with TestClient(application()) as client:
-            yield client
-    forget()
-
-
-def forget() -> None:
-    child.keeper.discard()
-    engine.get_engine().dispose()
-    for kept in (get_settings, engine.get_engine, engine.session_factory):
-        kept.cache_clear()
-
-
-def everything(url: str) -> dict[str, list[Any]]:
-    """All rows of all tables of a database, in an order of their own."""
-    made = create_engine(url)
-    with made.connect() as connection:
-        connection.exec_driver_sql("SET timezone = 'UTC'")
-        found = {
-            table.name: sorted(map(repr, connection.execute(select(table))))
-            for table in Base.metadata.sorted_tables
-        }
-    made.dispose()
-    return found
-
-
-def blobs(data: Path) -> set[str]:
-    return {path.name for path in (data / "blobs").rglob("*") if path.is_file()}
 
 
 def test_a_contest_goes_on_where_it_was_on_another_machine(
@@ -235,15 +156,6 @@ def test_keys_in_a_backup_are_put_back_with_it(
         (evaluation,) = unfinished()
         scoring.score(evaluation)
         assert not unfinished()
-
-
-def read(path: Path) -> list[tuple[str, bytes]]:
-    with service.opened(path) as (found, _):
-        return [
-            (name, content.read())
-            for folder in ("tables", "blobs")
-            for name, content in found.members(folder)
-        ]
 
 
 def test_a_database_with_rows_is_refused_and_left_alone(
@@ -370,11 +282,6 @@ def test_a_restore_that_fails_takes_back_from_a_bucket_what_it_had_put(
 
 def last_step_fails() -> None:
     raise Unavailable("the last step fails")
-
-
-def blobs_in(path: Path) -> list[tuple[str, bytes]]:
-    with service.opened(path) as (found, _):
-        return [(name, content.read()) for name, content in found.members("blobs")]
 
 
 def test_a_backup_of_a_newer_version_is_refused(settings: Settings, target: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from app.backup import service
 from app.errors import InvalidInput
-from tests.test_backup import command, made, read
+from tests.backups import command, made, read
 
 __all__ = ["made"]
 

@@ -13,7 +13,7 @@ from app.errors import Conflict, InvalidInput, Unavailable
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena
-from tests.test_backup import command
+from tests.backups import command
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from app.db.models import Base, Competition, Evaluation, Opening, Secret, State,
 from app.errors import Unavailable
 from app.storage import digest_of, opened
 from migrations.run import migrate
-from tests.test_backup import target
+from tests.backups import target
 
 __all__ = ["target"]
 
