@@ -1,7 +1,6 @@
 """``anoncup`` as a team runs it: another process, local files, no service, no environment."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +16,8 @@ from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
-from tests import warm
+from tests.commands import run
 
-FOLDER = Path(sys.executable).parent
 TRACK = TRACKS["microdata"]
 FILES = ("competition", "original", "anonymized", "secret")
 
@@ -57,31 +55,6 @@ m,30,250,25
 f,20,150,30
 """
 SECRET = "original_row\n2\n1\n4\n6\n5\n3\n"
-
-
-def run(*words: str | Path, cwd: Path, program: str = "anoncup") -> "subprocess.CompletedProcess[str]":
-    """A run with nothing in its environment but where programs are."""
-    env = {"PATH": os.defpath}
-    done = (
-        warm.run(words, cwd=cwd, env=env) if program == "anoncup" else cold(program, *words, cwd=cwd, env=env)
-    )
-    assert "Traceback" not in done.stderr
-    assert "Traceback" not in done.stdout
-    return done
-
-
-def cold(
-    program: str, *words: str | Path, cwd: Path, env: dict[str, str]
-) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [FOLDER / program, *words],
-        cwd=cwd,
-        env=env,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from app.scoring.data import tc400
 from app.scoring.permutation import source_from_secret
 from app.scoring.templates import template
 from app.scoring.transaction_tables import parse_original, parse_release
-from tests.test_command_line import run
+from tests.commands import run
 
 CUSTOMERS = """customer_id,sex,birthday,country
 c1,f,1980-01-01,France

@@ -22,8 +22,8 @@ from app.services import kit_words
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
 from tests.arena import API, Arena, competition_file
+from tests.commands import run
 from tests.e2e.stack import household_file
-from tests.test_command_line import run
 
 __all__ = ["shop"]
 
