@@ -14,6 +14,8 @@ from pkgutil import walk_packages
 
 ROOT = Path(__file__).parent.parent
 SERVE = "from tests.warm import serve; serve()"
+NO_LINES_S = 3600.0
+"""Between lines of progress: a command must not say more where the machine is busier."""
 
 
 def run(words: Sequence[str | Path], *, cwd: Path, env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
@@ -53,12 +55,14 @@ def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
     import app.cli
     import app.scoring
+    from app.cli import shown
     from app.scoring import kernels
 
     for package in (app.cli, app.scoring):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
+    shown.LINE_EVERY_S = NO_LINES_S
     kernels.warm()
     kernels.warm_bounds()
     answers = os.fdopen(os.dup(1), "w")

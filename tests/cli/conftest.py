@@ -14,10 +14,12 @@ import pytest
 import structlog
 import uvicorn
 
+from app.cli import shown
 from app.cli.main import main
 from app.config import Settings
 from app.main import create_app
 from tests.patience import PATIENCE_S, eventually
+from tests.warm import NO_LINES_S
 
 # A test's own service must not be reached through somebody's proxy.
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -73,6 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def anoncup(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Anoncup:
     """Run the command line in this process; ``typed`` is its standard input."""
+    monkeypatch.setattr(shown, "LINE_EVERY_S", NO_LINES_S)
 
     def run(*words: str | Path, typed: str = "") -> Ran:
         monkeypatch.setattr(sys, "argv", ["anoncup", *map(str, words)])
