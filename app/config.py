@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, field_validator
@@ -60,6 +60,9 @@ class Settings(BaseSettings):
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90
     """A scoring process that has been asked nothing for so long ends; the next submission starts another."""
+    walls: Literal["required", "wanted", "off"] = "required"
+    """Around the scoring process, see ``workers.walls``. Where they cannot stand, ``required`` takes no work,
+    and ``wanted``, which ``anoncup serve`` with its own servers sets, warns."""
     niceness: int = 0
     """By how much a worker's processes stand back from what answers people."""
     scoring_attempts: int = 3

@@ -1,9 +1,10 @@
 """The scoring child: one per worker process, with a memory and a time limit, kept between submissions.
 
 An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
-with the reason. The child has no database, no queue, no keys and no store: what it may read of the store it
-asks its parent for, by digest. It ends by itself when it has been asked nothing for a while, for it holds the
-numbers and the originals in memory.
+with the reason. The child has no database, no queue, no keys and no store: what it needs of the store it
+asks its parent for, by digest, and gets nothing that its work does not name. It stands behind
+``workers.walls``, and what it says is believed no more than an upload. It ends by itself when it has been
+asked nothing for a while, for it holds the numbers and the originals in memory.
 """
 
 import json
@@ -12,15 +13,22 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
+
+import structlog
 
 from app.config import Settings
 from app.errors import CompetitionUnavailable
 from app.storage import store
+from workers import walls
+from workers.folders import OwnFolder
 
+log = structlog.get_logger(__name__)
+
+PROGRAM = "workers.scorer"
 KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 
 RECYCLE_AFTER = 200
@@ -28,6 +36,9 @@ RECYCLE_AFTER = 200
 HEARTBEAT_S = 3.0
 ENDING_S = 10.0
 """How long a child that has closed its pipes may take to be gone."""
+LONGEST_LINE = 2**28
+"""Bytes: more than a target's files, which are the longest that a child says."""
+LONGEST_NAME, LONGEST_TRACE = 100, 10_000
 
 DIED = "the scoring process was killed, perhaps for want of memory"
 TIMED_OUT = "scoring took longer than the limit of {} s"
@@ -40,6 +51,16 @@ class ScoringFailed(Exception):  # the name is what happened
     """The evaluation cannot be finished; the message is for the team."""
 
 
+class Work(Protocol):
+    """What a child can be asked: a dataclass whose name says of what kind, and whose fields are sent."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        """The SHA-256 of what it may ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A submission to be scored: files by their SHA-256, the secret in clear."""
@@ -49,6 +70,23 @@ class Request:
     files: dict[str, str]
     secret: str
 
+    @property
+    def fetched(self) -> Collection[str]:
+        return {*self.original.values(), *self.files.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A release whose files are to be written anew, as the service itself writes them."""
+
+    competition_file: str
+    original: dict[str, str]
+    files: dict[str, str]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return {*self.original.values(), *self.files.values()}
+
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
@@ -57,6 +95,10 @@ class Inquiry:
     competition_file: str
     original: dict[str, str]
     question: dict[str, Any]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return set(self.original.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +110,10 @@ class Trial:
     rows: int
     originals: int
 
+    @property
+    def fetched(self) -> Collection[str]:
+        return {self.guess}
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -78,7 +124,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the child found (a verdict, a report, a count of rows) and the version of its rules."""
+    """What the child found (a verdict, a report, files, a count of rows) and the version of its rules."""
 
     content: dict[str, Any]
     scorer: str
@@ -99,15 +145,20 @@ class OutOfTime(Exception):  # the name is what happened
 class Child:
     """A running scorer, spoken to in lines of JSON."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, warm: bool = True) -> None:
+        """``warm``: the compiled loops are loaded before anything is asked, which only scoring needs."""
+        self.warm = warm
         self.scored = 0
-        self.received = b""
+        self.received = bytearray()
+        self.folder = OwnFolder()
+        wanted = walls.wanted(settings.walls)
         arguments = [str(os.getpid()), str(settings.scoring_memory_mb), str(settings.scoring_idle_s)]
         self.process = subprocess.Popen(  # noqa: S603  # our own module
-            [sys.executable, "-m", "workers.scorer", *arguments],
+            # Not the working folder's modules: it may be where the data lie.
+            [sys.executable, "-P", "-m", PROGRAM, *arguments, json.dumps({**asdict(wanted), "warm": warm})],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=child_environment(),
+            env=child_environment() | {"TMPDIR": str(self.folder.path)},
             bufsize=0,
         )
         assert self.process.stdin is not None  # noqa: S101  # opened as a pipe above
@@ -129,11 +180,14 @@ class Child:
                     raise OutOfTime
 
     def read(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next line, or None after ``timeout_s`` without one; ChildDied if it is gone."""
+        """The next line, or None after ``timeout_s`` without one; ChildDied if it is gone.
+
+        ScoringFailed: it is no line that a child says.
+        """
         assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
         deadline = time.monotonic() + timeout_s
         # A buffered reader would hide lines from select: this class keeps its own buffer.
-        while b"\n" not in self.received:
+        while (end := self.received.find(b"\n")) < 0:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 return None
@@ -141,9 +195,14 @@ class Child:
             if not piece:
                 raise self.ending()
             self.received += piece
-        line, _, self.received = self.received.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
-        return message
+            if len(self.received) > LONGEST_LINE:
+                raise ScoringFailed(CRASHED)
+        line = bytes(self.received[:end])
+        del self.received[: end + 1]
+        return message_of(line)
+
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
 
     def ending(self) -> ChildDied:
         """Why nobody is at the other end; only a child that had nothing to do ends well."""
@@ -159,12 +218,25 @@ class Child:
             if pipe is not None:
                 with suppress(BrokenPipeError):
                     pipe.close()
+        self.folder.remove()
+
+
+def message_of(line: bytes) -> dict[str, Any]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise ScoringFailed(CRASHED)
+    return message
 
 
 def child_environment() -> dict[str, str]:
     """No address and no key of anything; one thread, for parallelism is across submissions."""
     kept = {name: value for name, value in os.environ.items() if name in KEPT}
-    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    single = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    # One that Arrow starts when it is imported would stand outside the walls.
+    return kept | single | {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
 
 
 class Keeper:
@@ -173,12 +245,13 @@ class Keeper:
     def __init__(self) -> None:
         self.child: Child | None = None
 
-    def ready(self, settings: Settings) -> Child:
+    def ready(self, settings: Settings, *, warm: bool = True) -> Child:
+        """A child that runs, ``warm`` if that is wanted."""
         child = self.child
-        if child is not None and (child.process.poll() is not None or child.scored >= RECYCLE_AFTER):
+        if child is not None and (child.has_ended() or child.scored >= RECYCLE_AFTER or warm > child.warm):
             self.discard()
         if self.child is None:
-            self.child = Child(settings)
+            self.child = Child(settings, warm=warm)
         return self.child
 
     def discard(self) -> None:
@@ -191,28 +264,26 @@ keeper = Keeper()
 
 
 def evaluate(
-    request: Request | Inquiry | Trial, settings: Settings, *, on_step: Callable[[Step], None]
+    work: Work, settings: Settings, *, on_step: Callable[[Step], None] = lambda _: None, warm: bool = True
 ) -> Verdict:
-    """The verdict on one submission, the report on one question, or the rows on which one guess is right.
+    """The verdict on a submission, the report on a question, a target's files, or how often a guess is right.
 
-    ``on_step`` is called at each step and every few seconds between.
+    ``on_step`` is called at each step and every few seconds between. ``warm`` is for a child that is started.
     ScoringFailed: it cannot be scored; ChildDied, and NotFound or Unavailable of the store: it may be tried
     again. An unfinished child is ended, for what it would still say belongs to no later submission.
     """
     try:
-        return evaluated(request, settings, on_step)
+        return evaluated(work, settings, on_step, warm)
     except Retired:  # just as it was asked: to this work it was never there
-        return evaluated(request, settings, on_step)
+        return evaluated(work, settings, on_step, warm)
 
 
-def evaluated(
-    request: Request | Inquiry | Trial, settings: Settings, on_step: Callable[[Step], None]
-) -> Verdict:
-    child = keeper.ready(settings)
+def evaluated(work: Work, settings: Settings, on_step: Callable[[Step], None], warm: bool) -> Verdict:
+    child = keeper.ready(settings, warm=warm)
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
-        child.send({"kind": type(request).__name__, **asdict(request)}, deadline=deadline)
-        verdict = converse(child, settings, on_step, deadline)
+        child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)
+        verdict = converse(child, work, settings, on_step, deadline)
     except OutOfTime:
         keeper.discard()
         raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s)) from None
@@ -225,25 +296,37 @@ def evaluated(
     return verdict
 
 
-def converse(child: Child, settings: Settings, on_step: Callable[[Step], None], deadline: float) -> Verdict:
+def converse(
+    child: Child, work: Work, settings: Settings, on_step: Callable[[Step], None], deadline: float
+) -> Verdict:
     """Hand over what the child asks for, until it has found its verdict."""
     step = Step(0, 0, "")
     while time.monotonic() < deadline:
         match child.read(min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))):
-            case {"verdict": verdict, "scorer": scorer}:
+            case {"verdict": dict(verdict), "scorer": str(scorer)}:
                 return Verdict(verdict, scorer)
-            case {"fetch": digest}:
+            case {"fetch": str(digest)} if digest in work.fetched:
                 content = store().get(digest)
                 child.send({"length": len(content)}, content=content, deadline=deadline)
-            case {"step": number, "of": of, "name": name}:
+            case {"step": int(number), "of": int(of), "name": str(name)} if is_name(name):
                 step = Step(number, of, name)
-            case {"unreadable": reason}:
+            case {"unreadable": str(reason)}:
                 raise CompetitionUnavailable(UNREADABLE.format(reason))
-            case {"failed": reason}:
-                raise ScoringFailed(failure(reason, settings))
+            case {"failed": str(reason), "trace": str(trace)}:
+                raise ScoringFailed(failure(reason, trace, settings))
+            case dict(unknown):
+                log.error("child_says_what_it_must_not", says=sorted(map(str, unknown))[:5])
+                raise ScoringFailed(CRASHED)
         on_step(step)
     raise OutOfTime
 
 
-def failure(reason: str, settings: Settings) -> str:
-    return OUT_OF_MEMORY.format(settings.scoring_memory_mb) if reason == "memory" else CRASHED
+def is_name(text: str) -> bool:
+    return len(text) <= LONGEST_NAME and text.isprintable()
+
+
+def failure(reason: str, trace: str, settings: Settings) -> str:
+    if reason == "memory":
+        return OUT_OF_MEMORY.format(settings.scoring_memory_mb)
+    log.error("scoring_crashed", trace=trace[:LONGEST_TRACE])
+    return CRASHED

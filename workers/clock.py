@@ -22,6 +22,7 @@ from app.errors import DomainError, Unavailable
 from app.processes import owned_signals
 from app.services import health, turning, upkeep
 from app.transaction import DATABASE_AWAY, transaction
+from workers import walls
 from workers.crew import Crew
 
 log = structlog.get_logger(__name__)
@@ -172,6 +173,7 @@ def main() -> None:
     settings = get_settings()
     with owned_signals():
         log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
+        walls.announce(settings.walls)  # its children read files too
         Clock(settings, Crew()).run()
 
 

@@ -11,6 +11,7 @@ from app import sealing
 from app.config import get_settings
 from app.errors import DomainError
 from app.services.landmarks import check_store
+from workers import walls
 
 log = structlog.get_logger(__name__)
 
@@ -91,7 +92,12 @@ def check_keys() -> None:
         raise Unfit("there is no private key in ANONCUP_OPENING_KEYS_DIR")
 
 
-FOR_SECRETS = Fitness((check_store, check_keys))
+def check_walls() -> None:
+    if get_settings().walls == "required" and not walls.found().whole:
+        raise Unfit(walls.advice())
+
+
+FOR_SECRETS = Fitness((check_walls, check_store, check_keys))
 """For scoring and judging."""
-FOR_REPORTS = Fitness((check_store,))
+FOR_REPORTS = Fitness((check_walls, check_store))
 """For what needs no secret."""

@@ -6,12 +6,12 @@ import signal
 from typing import Any
 
 from billiard.process import current_process
-from celery.signals import setup_logging, worker_process_init
+from celery.signals import celeryd_after_setup, setup_logging, worker_process_init
 
 from app import logs
 from app.config import get_settings
 from app.queue import celery
-from workers import advising, scoring, trials
+from workers import advising, scoring, trials, walls
 
 __all__ = ["advising", "celery", "scoring", "trials"]
 
@@ -22,6 +22,11 @@ PR_SET_PDEATHSIG = 1
 def log_as_the_others(**_: Any) -> None:
     """Celery sets up no logging of its own where this is connected."""
     logs.configure()
+
+
+@celeryd_after_setup.connect
+def announce_walls(**_: Any) -> None:
+    walls.announce(get_settings().walls)
 
 
 @worker_process_init.connect

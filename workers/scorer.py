@@ -1,8 +1,9 @@
 """The program of the scoring child: requests in, steps and verdicts out, a line of JSON each.
 
 It can reach no store: what a request names by digest it asks its parent for, and gets behind a line of JSON.
+Before it reads the first request it builds the walls that it was told to, and ends if it cannot.
 
-usage: python -m workers.scorer PARENT_PID MEMORY_MB IDLE_S
+usage: python -m workers.scorer PARENT_PID MEMORY_MB IDLE_S '{"files": …, "calls": …, "warm": true}'
 """
 
 import ctypes
@@ -12,15 +13,18 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from app.errors import InvalidCompetition
 from app.scoring import kernels
 from app.scoring.competition import Competition
+from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive.question import Question
 from app.scoring.excessive.question import answer as answer_question
@@ -28,25 +32,47 @@ from app.scoring.fingerprint import fingerprint
 from app.scoring.permutation import guess_from_file, source_from_secret
 from app.scoring.rates import guess_rate
 from app.scoring.tracks import TRACKS
+from workers import walls
 from workers.prepared import Digests, Prepared, originals
+from workers.walls import Walls
 
 PR_SET_PDEATHSIG = 1
+LARGEST_FILE = 2**30
 SCORER = version("anoncup")
 """Of the rules as a whole; each number carries its own version besides."""
 
 
 def main() -> None:
     parent, memory_mb, idle_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    told = json.loads(sys.argv[4])
     end_with(parent)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 2**20,) * 2)
-    kernels.warm()
+    limit(memory_mb * 2**20)
+    if told["warm"]:
+        kernels.load()
+    kernels.keep_nothing()
     worker = Worker(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0))
-    # Nothing that prints by accident may speak in the answers' channel.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    walls.stand(Walls(told["files"], told["calls"]), folder=Path(tempfile.gettempdir()))
+    be_silent()
     desk = Desk(worker.fetch, originals(worker.fetch))
     # Nothing is asked while a request is worked on, so that nothing can wait in the buffer unseen.
     while worker.speaks_within(idle_s) and (request := worker.heard()):
         answer(request, desk, worker)
+
+
+def limit(memory: int) -> None:
+    """Not more memory; no large files; no picture of the memory on the disk when it crashes."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def be_silent() -> None:
+    """Nothing that prints may speak in the answers' channel, or reach the worker's log."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def end_with(parent: int) -> None:
@@ -73,7 +99,9 @@ class Worker:
         return json.loads(line) if line else None
 
     def say(self, message: dict[str, Any]) -> None:
-        self.outgoing.write(json.dumps(message).encode() + b"\n")
+        left = memoryview(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        while left:
+            left = left[self.outgoing.write(left) or 0 :]
 
     def fetch(self, digest: str) -> bytes:
         """The content of that SHA-256; a parent that does not have it ends this process."""
@@ -97,21 +125,19 @@ def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
         found = WORK[request["kind"]](request, desk, worker.step)
         worker.say({"verdict": found, "scorer": SCORER})
     except MemoryError:
-        worker.say({"failed": "memory"})
+        worker.say({"failed": "memory", "trace": ""})
     except InvalidCompetition as problem:
         worker.say({"unreadable": problem.detail})
     except Exception:
         # The frames, not the message: a message may quote what must stay secret.
-        traceback.print_tb(sys.exc_info()[2], file=sys.stderr)
-        worker.say({"failed": "crash"})
+        worker.say({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})
 
 
 def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     competition, tables, prepared = desk.original(digests, request["competition_file"])
     track = TRACKS[competition.track]
-    contents = {name: desk.fetch(digest) for name, digest in request["files"].items()}
-    release, _ = track.parse_release(contents, tables, competition)
+    release, _ = track.parse_release(contents(request, desk), tables, competition)
     source = source_from_secret(
         request["secret"].encode(),
         originals=track.individuals(tables),
@@ -119,6 +145,21 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     )
     verdict = evaluate(competition, prepared, release, source, progress=progress)
     return verdict.to_json() | {"resembles": resembled(competition, prepared, verdict)}
+
+
+def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
+    """The files of a release."""
+    return {name: desk.fetch(digest) for name, digest in request["files"].items()}
+
+
+def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
+    """A release's files as the service itself writes them: no trace of the uploaded bytes."""
+    competition = parse_competition(request["competition_file"])
+    track = TRACKS[competition.track]
+    original = {name: desk.fetch(digest) for name, digest in request["original"].items()}
+    tables, _ = track.parse_original(original, competition)
+    release, _ = track.parse_release(contents(request, desk), tables, competition)
+    return {"files": {name: text.decode() for name, text in track.canonical_files(release).items()}}
 
 
 def resembled(competition: Competition, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
@@ -153,6 +194,7 @@ WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] =
     "Request": score,
     "Inquiry": advise,
     "Trial": judge,
+    "Rewriting": rewrite,
 }
 """What is done with each kind of request in ``workers.child``."""
 

@@ -1,5 +1,7 @@
 """The long work of a turn: writes the targets' files, opens the secrets for the reveal.
 
+It holds keys, and so reads no stranger's file itself: the walled child does.
+
 usage: python -m workers.turning COMPETITION_ID
 """
 
@@ -13,11 +15,12 @@ import structlog
 from app import logs, sealing
 from app.config import Settings, get_settings
 from app.errors import DomainError, Unavailable
-from app.scoring.tracks import TRACKS
-from app.services import competitions, turning
+from app.services import turning
 from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
+from workers import child
+from workers.child import ChildDied, Rewriting, ScoringFailed
 from workers.fitness import FOR_REPORTS, FOR_SECRETS
 
 log = structlog.get_logger(__name__)
@@ -27,7 +30,11 @@ T = TypeVar("T", Unwritten, Unrevealed)
 
 def main() -> None:
     logs.configure()
-    sys.exit(0 if work(UUID(sys.argv[1])) else 1)
+    try:
+        done = work(UUID(sys.argv[1]))
+    finally:
+        child.keeper.discard()
+    sys.exit(0 if done else 1)
 
 
 def work(competition_id: UUID) -> bool:
@@ -43,7 +50,7 @@ def work(competition_id: UUID) -> bool:
     if reason is not None:
         log.error("takes_no_work", competition=str(competition_id), reason=reason)
         return False
-    written = each(unwritten, write)
+    written = each(unwritten, lambda target: write(target, settings))
     opened = each(unrevealed, lambda target: open_secret(target, settings))
     return written and opened
 
@@ -54,20 +61,17 @@ def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
     for target in targets:
         try:
             do(target)
-        except DomainError as problem:
+        except (DomainError, ChildDied, ScoringFailed) as problem:
             failed += 1
-            log.error("turning_failed", target=str(target.target_id), reason=problem.detail)
+            log.error("turning_failed", target=str(target.target_id), reason=str(problem))
     return not failed
 
 
-def write(target: Unwritten) -> None:
+def write(target: Unwritten, settings: Settings) -> None:
     """A target's files as the service itself writes them: no trace of the uploaded bytes."""
-    competition = competitions.read_file(target.competition_file)
-    track = TRACKS[competition.track]
-    original = competitions.original_tables(target.original, target.competition_file)
-    contents = {name: store().get(digest) for name, digest in target.files.items()}
-    release, _ = track.parse_release(contents, original, competition)
-    files = {name: store().put(content) for name, content in track.canonical_files(release).items()}
+    asked = Rewriting(target.competition_file, dict(target.original), target.files)
+    found = child.evaluate(asked, settings, warm=False).content["files"]
+    files = {name: store().put(content.encode()) for name, content in found.items()}
     with transaction() as session:
         turning.written(session, target.target_id, files)
 

@@ -144,8 +144,14 @@ def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[st
     return (
         addresses(services, data),
         {"ANONCUP_SEALING_KEY_FILE": str(public)},
-        {"ANONCUP_OPENING_KEYS_DIR": str(private)},
+        {"ANONCUP_OPENING_KEYS_DIR": str(private)} | walls_asked(services),
     )
+
+
+def walls_asked(services: Services) -> dict[str, str]:
+    """On one machine with servers of its own a warning is enough, unless somebody says otherwise."""
+    chosen = os.environ.get("ANONCUP_WALLS") or ("wanted" if services.servers else "")
+    return {"ANONCUP_WALLS": chosen} if chosen else {}
 
 
 def addresses(services: Services, data: Path) -> dict[str, str]:

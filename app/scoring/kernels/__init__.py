@@ -5,11 +5,28 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
+from app.scoring.kernels import assignment, baskets, nearest, neighbours, paths
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
+from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.nearest import nearest_other, search
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
+
+
+def load() -> None:
+    """Compile all there is, or load it from the cache: to be done before walls stand."""
+    warm()
+    warm_bounds()
+
+
+def keep_nothing() -> None:
+    """What is compiled from now on stays in this process: the cache is code that others run."""
+    Compiled.kept = False
+    for module in (assignment, baskets, nearest, neighbours, paths):
+        for loop in vars(module).values():
+            if isinstance(loop, Compiled):
+                loop.stays_here()
 
 
 def warm() -> None:

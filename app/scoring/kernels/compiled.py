@@ -24,12 +24,20 @@ def compiled(function: Function) -> Function:
 class Compiled:
     """A loop, and what numba makes of it; numba is loaded no sooner."""
 
+    kept = True
+    """Whether what is compiled is written to the disk."""
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     @cached_property
     def loop(self) -> Any:
-        return njit(cache=True, error_model="numpy")(self.function)
+        return njit(cache=self.kept, error_model="numpy")(self.function)
+
+    def stays_here(self) -> None:
+        """What is compiled for other types from now on is not written."""
+        if "loop" in vars(self):
+            self.loop._cache.disable()
 
     @property
     def _numba_type_(self) -> Any:

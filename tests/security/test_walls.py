@@ -1,0 +1,287 @@
+"""Strangers' code in the scoring child: what it tries, really, behind walls that really stand."""
+
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import select
+
+from app.config import Settings
+from app.db.models import Evaluation, State
+from app.embedded import Services
+from app.storage import store
+from app.transaction import transaction
+from tests.arena import Arena
+from tests.hostile import NUMBERS, Deed
+from tests.patience import eventually
+from workers import child, scoring, walls
+from workers.child import ScoringFailed
+
+pytestmark = pytest.mark.skipif(not walls.found().whole, reason="no walls can stand on this machine")
+PRIVATE = "/etc/passwd"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def taken_over() -> Iterator[None]:
+    """This process's scoring child does deeds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(child, "PROGRAM", "tests.hostile")
+        child.keeper.discard()
+        yield
+        child.keeper.discard()
+
+
+@pytest.fixture(params=[False, True], ids=["main thread", "other thread"])
+def apart(request: pytest.FixtureRequest) -> bool:
+    """In the process's first thread, or in one that it starts."""
+    return bool(request.param)
+
+
+def tried(
+    name: str, *arguments: Any, apart: bool = False, settings: Settings | None = None
+) -> dict[str, Any]:
+    chosen = settings or Settings()
+    return child.evaluate(Deed(name, list(arguments), apart), chosen, warm=False).content
+
+
+def denied(name: str, *arguments: Any, apart: bool = False) -> bool:
+    found = tried(name, *arguments, apart=apart)
+    return set(found) == {"denied"}
+
+
+def process() -> int:
+    assert child.keeper.child is not None
+    return child.keeper.child.process.pid
+
+
+def key(settings: Settings) -> str:
+    assert settings.opening_keys_dir is not None
+    return str(next(settings.opening_keys_dir.iterdir()))
+
+
+def test_it_computes_and_reads_its_libraries() -> None:
+    assert tried("nothing") == {"done": "None"}
+    assert "done" in tried("read", json.__file__)
+    assert "done" in tried("read", scoring.__file__)
+
+
+def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
+    tried("nothing")
+    assert child.keeper.child is not None
+    folder = child.keeper.child.folder.path
+    assert tried("write", str(folder / "notes")) == {"done": "4"}
+    assert "done" in tried("read", str(folder / "notes"))
+    assert denied("symlink", PRIVATE, str(folder / "other"))
+    assert denied("folder", str(folder / "deeper"))
+    child.keeper.discard()
+    assert not folder.exists()
+
+
+def test_it_reads_neither_keys_nor_files_nor_what_lies_about(settings: Settings, apart: bool) -> None:
+    digest = store().put(b"another team's release")
+    (blob,) = settings.data.rglob(digest)
+    for path in (key(settings), str(blob), PRIVATE, "/etc/hostname", "/proc/1/cmdline", "/proc/self/environ"):
+        assert denied("read", path, apart=apart), path
+    for folder in (str(Path.home()), "/", "/etc", "/proc", "/tmp", str(settings.data)):
+        assert denied("list", folder, apart=apart), folder
+
+
+def test_it_gets_of_the_store_what_its_work_names_and_nothing_else(settings: Settings) -> None:
+    digest = store().put(b"another team's release")
+    with pytest.raises(ScoringFailed, match="internal error"):
+        tried("fetch", digest, settings=settings)
+    assert tried("nothing") == {"done": "None"}
+
+
+def test_it_reads_and_writes_nothing_of_its_parent(apart: bool) -> None:
+    for name in ("environ", "mem", "maps", "cmdline", "fd/0", "cwd/README.md", "root/etc/passwd"):
+        assert denied("read", f"/proc/{os.getpid()}/{name}", apart=apart), name
+    assert denied("call", "process_vm_readv", os.getpid(), 0, 0, 0, 0, 0, apart=apart)
+    for request in (0x4206, 16):  # PTRACE_SEIZE, PTRACE_ATTACH
+        assert denied("call", "ptrace", request, os.getpid(), 0, 0, apart=apart)
+    assert denied("parents_limits", os.getpid(), apart=apart)
+
+
+def test_it_writes_nowhere_else(tmp_path: Path, apart: bool) -> None:
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"untouched")
+    library = child.__file__
+    for path in (
+        str(mine),
+        str(tmp_path / "new"),
+        library,
+        "/tmp/new",
+        "/dev/shm/new",
+        "/proc/self/oom_score_adj",
+    ):
+        assert denied("append", path, apart=apart), path
+    for name in ("emptied", "remove"):
+        assert denied(name, str(mine), apart=apart)
+        assert denied(name, library, apart=apart)
+    assert denied("link", library, str(tmp_path / "linked"), apart=apart)
+    assert denied("mode", library, 0o777, apart=apart)
+    assert (mine.read_bytes(), sorted(tmp_path.iterdir())) == (b"untouched", [mine])
+
+
+def test_it_writes_no_compiled_code_for_others(apart: bool) -> None:
+    from app.scoring import kernels
+
+    folder = Path(kernels.__file__).parent / "__pycache__"
+    assert denied("write", str(folder / "planted.nbc"), apart=apart)
+
+
+@pytest.fixture
+def listening() -> Iterator[tuple[str, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield "127.0.0.1", made.getsockname()[1]
+
+
+def sockets(services: Services) -> list[str]:
+    """Postgres' and Valkey's."""
+    parent = Path(services.redis_url.partition("://")[2].partition("?")[0]).parent
+    return [str(path) for path in parent.parent.rglob("*") if path.is_socket()]
+
+
+def test_it_reaches_no_network(listening: tuple[str, int], services: Services, apart: bool) -> None:
+    inet, unix, stream, gram = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM, socket.SOCK_DGRAM
+    assert denied("connect", inet, stream, list(listening), apart=apart)
+    assert denied("connect", inet, gram, list(listening), apart=apart)
+    assert denied("connect", socket.AF_INET6, stream, ["::1", listening[1]], apart=apart)
+    assert len(sockets(services)) >= 2
+    for path in sockets(services):
+        assert denied("connect", unix, stream, path, apart=apart), path
+    assert denied("connect", unix, stream, "\0abstract", apart=apart)
+
+
+def test_it_starts_nothing(apart: bool) -> None:
+    for name in ("started", "replaced"):
+        assert denied(name, "/bin/true", apart=apart)
+        assert denied(name, sys.executable, apart=apart)
+    assert denied("forked", apart=apart)
+    assert denied("bombed", apart=apart)
+
+
+def test_it_signals_nobody(apart: bool) -> None:
+    for number in (0, signal.SIGKILL, signal.SIGSTOP):
+        assert denied("kill", os.getpid(), number, apart=apart)
+        assert denied("group", os.getpgid(0), number, apart=apart)
+        assert denied("kill", -1, number, apart=apart)
+        assert denied("call", "tkill", os.getpid(), int(number), apart=apart)
+    assert denied("signals", os.getpid(), apart=apart)
+    assert denied("outlive", apart=apart)
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS.keys() - {"ptrace", "process_vm_readv", "tkill"}))
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86_64")
+def test_other_calls_are_not_there(name: str, apart: bool) -> None:
+    assert tried("call", name, 0, 0, 0, 0, 0, apart=apart) == {
+        "denied": "[Errno 38] Function not implemented"
+    }
+
+
+def test_it_lifts_no_limit_and_types_into_no_terminal(apart: bool) -> None:
+    assert denied("limits", apart=apart)
+    assert denied("mapped", apart=apart)
+    assert denied("typed", apart=apart)
+
+
+def test_all_its_threads_stand_behind_the_walls_and_it_holds_no_file() -> None:
+    tried("nothing", apart=True)
+    for status in Path(f"/proc/{process()}/task").glob("*/status"):
+        told = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+        assert (told["Seccomp"], told["NoNewPrivs"]) == ("2", "1")
+        assert int(told["CapEff"], 16) in {0, 1 << walls.CAP_DAC_READ_SEARCH}
+    held = {os.readlink(path).partition(":")[0] for path in Path(f"/proc/{process()}/fd").iterdir()}
+    assert held == {"pipe", "/dev/null"}
+
+
+def test_without_walls_the_same_deeds_are_done(listening: tuple[str, int], services: Services) -> None:
+    """Else the tests above would show nothing."""
+    child.keeper.discard()
+    off = Settings(walls="off")
+    inet, unix, stream = socket.AF_INET, socket.AF_UNIX, socket.SOCK_STREAM
+    for name, arguments in (
+        ("read", (PRIVATE,)),
+        ("read", (f"/proc/{os.getpid()}/environ",)),
+        ("list", (str(Path.home()),)),
+        ("connect", (inet, stream, list(listening))),
+        ("connect", (unix, stream, sockets(services)[0])),
+        ("started", ("/bin/true",)),
+        ("bombed", ()),
+        ("kill", (os.getpid(), 0)),
+        ("parents_limits", (os.getpid(),)),
+        ("signals", (os.getpid(),)),
+        ("outlive", ()),
+        ("limits", ()),
+    ):
+        assert set(tried(name, *arguments, settings=off)) == {"done"}, (name, arguments)
+    child.keeper.discard()
+
+
+def limited(settings: Settings, **limits: Any) -> Settings:
+    child.keeper.discard()
+    return settings.model_copy(update=limits)
+
+
+def test_what_it_takes_of_memory_and_time_ends_it(settings: Settings) -> None:
+    with pytest.raises(ScoringFailed, match="more memory than the limit of 1500 MB"):
+        tried("taken", settings=limited(settings, scoring_memory_mb=1500))
+    first = tried("nothing", settings=settings), process()
+    with pytest.raises(ScoringFailed, match="longer than the limit of 2 s"):
+        tried("endless", settings=settings.model_copy(update={"scoring_time_limit_s": 2}))
+    assert eventually(lambda: not Path(f"/proc/{first[1]}").exists())
+    child.keeper.discard()
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        ("nonsense\n", 1),
+        ("[1]\n", 1),
+        ("[" * 100_000 + "\n", 1),
+        ('{"verdict": 1, "scorer": "x"}\n', 1),
+        ('{"step": 1, "of": 2, "name": "\\u0000"}\n', 1),
+        ('{"step": 1, "of": 2, "name": "' + "x" * 101 + '"}\n', 1),
+        ('{"secrets": ["of others"]}\n', 1),
+        ("x" * 2**16, 2**9),
+    ],
+    ids=["no JSON", "a list", "deep", "no verdict", "NUL", "a long name", "something else", "a long line"],
+)
+def test_what_it_says_is_not_believed(monkeypatch: pytest.MonkeyPatch, text: str, times: int) -> None:
+    monkeypatch.setattr(child, "LONGEST_LINE", 2**24)
+    with pytest.raises(ScoringFailed, match="internal error"):
+        tried("spoken", text, times)
+    assert tried("nothing") == {"done": "None"}
+
+
+def evaluation_of(identifier: str) -> Evaluation:
+    with transaction() as session:
+        return session.scalars(select(Evaluation).where(Evaluation.submission_id == UUID(identifier))).one()
+
+
+def test_a_hostile_measure_reaches_nothing_and_everything_is_scored_as_without_walls(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It adds 1 to its number for everything that was not denied."""
+    child.keeper.discard()
+    sent = [arena.submit("red", seed=seed).json()["id"] for seed in (1, 2)]
+    for _ in sent:
+        scoring.score()
+    walled = [evaluation_of(identifier) for identifier in sent]
+    assert [one.state for one in walled] == [State.SCORED, State.SCORED]
+    child.keeper.discard()
+    monkeypatch.setattr(child, "PROGRAM", "workers.scorer")
+    monkeypatch.setattr(scoring, "get_settings", lambda: settings.model_copy(update={"walls": "off"}))
+    again = [arena.submit("blue", seed=seed).json()["id"] for seed in (1, 2)]
+    for _ in again:
+        scoring.score()
+    honest = [evaluation_of(identifier).verdict for identifier in again]
+    child.keeper.discard()
+    assert [one.verdict for one in walled] == honest

@@ -1,0 +1,229 @@
+"""Which walls are chosen and announced, and the program that the kernel runs for seccomp."""
+
+import logging
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.cli.running import walls_asked
+from app.config import Settings
+from app.embedded import Services
+from app.server import Server
+from workers import fitness, walls
+from workers.child import child_environment
+from workers.fitness import FOR_REPORTS, FOR_SECRETS
+from workers.folders import OwnFolder
+from workers.walls import WallRefused, Walls, calls, landlock, seccomp
+from workers.walls.calls import GUARDED, PLAIN, guards
+
+BOTH = Walls("landlock", "seccomp")
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+
+
+@pytest.mark.parametrize(("setting", "wanted"), [("required", BOTH), ("wanted", BOTH), ("off", Walls())])
+def test_off_builds_none_and_the_others_what_there_is(
+    monkeypatch: pytest.MonkeyPatch, setting: str, wanted: Walls
+) -> None:
+    monkeypatch.setattr(walls, "found", lambda: BOTH)
+    assert walls.wanted(setting) == wanted
+
+
+@pytest.mark.parametrize("found", [Walls(), Walls(files="landlock"), Walls(calls="seccomp")], ids=str)
+def test_a_worker_without_walls_takes_no_work_unless_it_was_told_to(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, found: Walls
+) -> None:
+    monkeypatch.setattr(walls, "found", lambda: found)
+    for kind in (FOR_SECRETS, FOR_REPORTS):
+        assert "no walls can stand" in (kind.wanting() or "")
+    for setting in ("wanted", "off"):
+        told = settings.model_copy(update={"walls": setting})
+        monkeypatch.setattr(fitness, "get_settings", lambda told=told: told)
+        assert (FOR_SECRETS.wanting(), FOR_REPORTS.wanting()) == (None, None)
+
+
+def test_it_says_which_walls_stand_and_warns_where_one_is_missing(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from app import logs
+
+    logs.configure()
+    caplog.set_level(logging.INFO)
+    logging.getLogger().addHandler(caplog.handler)
+    for found, setting, level, words in (
+        (BOTH, "required", "INFO", "landlock, seccomp"),
+        (Walls(), "wanted", "WARNING", "Landlock (Linux 5.13 or newer) and bubblewrap are missing"),
+        (Walls(files="landlock"), "wanted", "WARNING", "seccomp is missing"),
+        (BOTH, "off", "WARNING", "'standing': 'none'"),
+    ):
+        caplog.clear()
+        monkeypatch.setattr(walls, "found", lambda found=found: found)
+        walls.announce(setting)
+        (record,) = [one for one in caplog.records if one.name == "workers.walls"]
+        assert record.levelname == level
+        assert words in str(record.msg)
+
+
+def test_with_its_own_servers_it_asks_for_walls_and_does_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, own = Services("a", "b"), Services("a", "b", (object.__new__(Server),))
+    monkeypatch.delenv("ANONCUP_WALLS", raising=False)
+    assert (walls_asked(given), walls_asked(own)) == ({}, {"ANONCUP_WALLS": "wanted"})
+    monkeypatch.setenv("ANONCUP_WALLS", "required")
+    assert walls_asked(own) == {"ANONCUP_WALLS": "required"}
+    monkeypatch.delenv("ANONCUP_WALLS")
+    assert Settings().walls == "required"
+
+
+def test_no_wall_is_built_while_another_thread_runs(tmp_path: Path) -> None:
+    """This process has some, or gets one here: it would stay outside."""
+    import threading
+
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        with pytest.raises(WallRefused, match="another thread"):
+            walls.stand(BOTH, folder=tmp_path)
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_what_a_child_imports_starts_no_thread() -> None:
+    import subprocess
+    import sys
+
+    program = """
+import os, workers.scorer
+from app.scoring import kernels
+import numba, numpy, pandas, pyarrow.csv, pyarrow.compute
+import scipy.optimize, scipy.sparse, scipy.spatial, scipy.stats
+print(len(os.listdir("/proc/self/task")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], env=child_environment(), capture_output=True, check=True
+    )
+    assert done.stdout == b"1\n"
+
+
+def test_folders_whose_owner_is_gone_are_removed_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    held, gone = OwnFolder(), OwnFolder()
+    (gone.path / "left").write_text("behind")
+    os.close(gone.lock)  # as when its process was killed
+    other = OwnFolder()
+    assert sorted(tmp_path.iterdir()) == sorted([held.path, other.path])
+    held.remove()
+    other.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_newer_landlock_governs_more() -> None:
+    assert [landlock.governed(known) for known in (1, 2, 3, 4, 5, 99)] == [
+        (1 << rights) - 1 for rights in (13, 14, 15, 15, 16, 16)
+    ]
+    assert not landlock.OWN & 1  # running a program is granted nowhere
+
+
+@pytest.mark.parametrize("processor", HEADERS)
+def test_the_numbers_of_the_calls_are_the_kernels(processor: str) -> None:
+    if not HEADERS[processor].exists():
+        pytest.skip("the kernel's headers are not installed")
+    column = list(HEADERS).index(processor)
+    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)\n", HEADERS[processor].read_text())
+    known = {name: int(number) for name, number in found}
+    known.setdefault("newfstatat", known.get("fstatat", -1))
+    for name, numbers in {**PLAIN, **GUARDED}.items():
+        assert numbers[column] == known.get(name), name
+    assert seccomp.CALL[processor] == known["seccomp"]
+    assert known["landlock_create_ruleset"] == landlock.CREATE_RULESET
+
+
+@dataclass(frozen=True)
+class Called:
+    """What the kernel shows to a filter."""
+
+    number: int
+    arguments: tuple[int, ...] = ()
+    audit: int = seccomp.AUDIT["x86_64"]
+
+    def word(self, offset: int) -> int:
+        if offset < 16:
+            return (self.number, 0, 0, 0)[offset // 4] if offset == 0 else self.audit
+        place, half = divmod(offset - 16, 8)
+        value = (*self.arguments, *[0] * 6)[place]
+        return (value >> 32 if half else value) & 0xFFFFFFFF
+
+
+def answer(called: Called, processor: str = "x86_64", pid: int = 7) -> int:
+    """What the filter answers, as the kernel would run it."""
+    program, place, loaded = seccomp.program(processor, pid), 0, 0
+    while True:
+        operation, so, not_so, operand = program[place]
+        place += 1
+        if operation == seccomp.LOAD:
+            loaded = called.word(operand)
+        elif operation == seccomp.AND:
+            loaded &= operand
+        elif operation == seccomp.IF_EQUAL:
+            place += so if loaded == operand else not_so
+        elif operation == seccomp.IF_AT_LEAST:
+            place += so if loaded >= operand else not_so
+        else:
+            return operand
+
+
+ABSENT, FORBIDDEN = seccomp.FAIL | seccomp.ENOSYS, seccomp.FAIL | seccomp.EPERM
+
+
+@pytest.mark.parametrize("processor", seccomp.AUDIT)
+def test_only_calls_that_are_written_down_are_there(processor: str) -> None:
+    column = list(seccomp.AUDIT).index(processor)
+    audit = seccomp.AUDIT[processor]
+    plain = {numbers[column] for numbers in PLAIN.values()}
+    guarded = {numbers[column] for numbers in GUARDED.values()}
+    for number in range(600):
+        found = answer(Called(number, (9, 9, 0x7000200, 9), audit), processor)
+        expected = seccomp.ALLOW if number in plain else FORBIDDEN if number in guarded else ABSENT
+        assert found == expected, number
+    assert answer(Called(0x40000000, (), audit), processor) == ABSENT
+    other = 0x40000003  # 32 bits
+    assert answer(Called(0, (), other), processor) == seccomp.KILL
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "forbidden"),
+    [
+        (
+            "openat",
+            [(0, 0, 0), (0, 0, 0o1101), (0, 0, 0x202), (0, 0, 0x80000)],
+            [(0, 0, 0x200), (0, 0, 0x203)],
+        ),
+        ("fcntl", [(5, 1), (5, 1030)], [(5, 8), (5, 10), (5, 1033)]),
+        ("ioctl", [(0, 0x5401)], [(0, 0x5412), (0, 0x541C)]),
+        ("prctl", [(15,), (0x53564D41,)], [(1, 0), (4,), (22,), (38,)]),
+        ("prlimit64", [(0, 7, 0, 1)], [(0, 7, 1, 0), (0, 7, 1 << 32, 0), (9, 7, 0, 1)]),
+        ("clone", [(0x3D0F00,)], [(17,), (0x3D0F00 | 0x10000000,), (0x3D0F00 | 0x2000,), (0x4111,)]),
+        ("kill", [(7, 9)], [(8, 9), (0, 9), (0xFFFFFFFF, 9), (0xFFFFFFF9, 9)]),
+        ("tgkill", [(7, 8, 9)], [(8, 8, 9)]),
+    ],
+)
+def test_a_guarded_call_is_allowed_for_some_arguments_only(
+    name: str, allowed: list[tuple[int, ...]], forbidden: list[tuple[int, ...]]
+) -> None:
+    number = GUARDED[name][0]
+    assert {answer(Called(number, one)) for one in allowed} == {seccomp.ALLOW}
+    assert {answer(Called(number, one)) for one in forbidden} == {FORBIDDEN}
+
+
+def test_every_guarded_call_has_a_guard() -> None:
+    assert guards(7).keys() == GUARDED.keys()
+    assert not GUARDED.keys() & PLAIN.keys()
+    assert calls.THREAD & calls.NOT_OF_A_THREAD == 0

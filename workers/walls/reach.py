@@ -1,0 +1,35 @@
+"""What a walled process may still read: the interpreter, the libraries, and what they ask the system for."""
+
+import sys
+import sysconfig
+from pathlib import Path
+
+SYSTEM = (
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local/lib",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/usr/share/zoneinfo",
+    "/dev/urandom",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/sys/devices/system/cpu",
+)
+INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
+
+
+def readable() -> list[Path]:
+    """Folders and files, without those that are below another; some may not exist."""
+    known = {Path(path) for path in SYSTEM} | {Path(sysconfig.get_path(name)) for name in INSTALLED}
+    known |= {Path(sys.base_prefix, "lib"), Path(sys.prefix, "lib")} | packages()
+    whole = {path.resolve() for path in known}
+    return sorted(path for path in whole if not whole & set(path.parents))
+
+
+def packages() -> set[Path]:
+    """The folders of the packages that are imported: ours, and plug-ins that are installed where they lie."""
+    whole = [module for name, module in list(sys.modules.items()) if "." not in name]
+    return {Path(folder) for module in whole for folder in getattr(module, "__path__", ())}
