@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from threading import Lock
 from typing import Any, ClassVar, Protocol
 
 import structlog
@@ -244,6 +245,8 @@ class Keeper:
 
     def __init__(self) -> None:
         self.child: Child | None = None
+        self.lock = Lock()
+        """Of who speaks with it."""
 
     def ready(self, settings: Settings, *, warm: bool = True) -> Child:
         """A child that runs, ``warm`` if that is wanted."""
@@ -279,7 +282,11 @@ def evaluate(
 
 
 def evaluated(work: Work, settings: Settings, on_step: Callable[[Step], None], warm: bool) -> Verdict:
-    child = keeper.ready(settings, warm=warm)
+    with keeper.lock:
+        return spoken_with(keeper.ready(settings, warm=warm), work, settings, on_step)
+
+
+def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[[Step], None]) -> Verdict:
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
         child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)

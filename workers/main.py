@@ -6,12 +6,12 @@ import signal
 from typing import Any
 
 from billiard.process import current_process
-from celery.signals import celeryd_after_setup, setup_logging, worker_process_init
+from celery.signals import celeryd_after_setup, setup_logging, worker_process_init, worker_process_shutdown
 
 from app import logs
 from app.config import get_settings
 from app.queue import celery
-from workers import advising, scoring, trials, walls
+from workers import advising, child, scoring, trials, walls
 
 __all__ = ["advising", "celery", "scoring", "trials"]
 
@@ -27,6 +27,12 @@ def log_as_the_others(**_: Any) -> None:
 @celeryd_after_setup.connect
 def announce_walls(**_: Any) -> None:
     walls.announce(get_settings().walls)
+
+
+@worker_process_shutdown.connect
+def leave_nothing(**_: Any) -> None:
+    """The scoring child's folder goes with it."""
+    child.keeper.discard()
 
 
 @worker_process_init.connect

@@ -28,6 +28,7 @@ from app.processes import (
     web_program,
     worker_programs,
 )
+from workers.folders import remove_orphans
 
 logger = logging.getLogger(__name__)
 
@@ -129,6 +130,7 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
         with supervised(programs, also=services.check) as supervisor:
             wait_until_healthy(f"http://{host}:{port}/readyz", check=supervisor.check_start)
             yield Running(supervisor, shared)
+        remove_orphans()  # of workers that were killed
 
 
 def command(name: str, *words: str, env: Mapping[str, str]) -> Program:
