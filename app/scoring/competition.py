@@ -61,6 +61,7 @@ class Publication:
     digits: int = 2
     owners: Literal["hidden", "shown"] = "hidden"
     owners_at_least: int = 1
+    reveal_notice_hours: int = 24
 
 
 @dataclass(frozen=True, slots=True)

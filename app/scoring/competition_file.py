@@ -19,7 +19,7 @@ from app.scoring.competition import (
     Parameters,
     Publication,
 )
-from app.scoring.timetable import read_format, read_phases, read_ranking, read_zone
+from app.scoring.timetable import read_format, read_notice_hours, read_phases, read_ranking, read_zone
 from app.scoring.toml_text import loaded
 from app.scoring.toml_values import (
     Table,
@@ -184,6 +184,7 @@ def read_publication(table: Table, zone: ZoneInfo) -> Publication:
         "digits": table.take("digits", whole(0, MOST_DIGITS), default.digits),
         "owners": table.take("owners", choice("hidden", "shown"), default.owners),
         "owners_at_least": table.take("owners_at_least", count, default.owners_at_least),
+        "reveal_notice_hours": read_notice_hours(table),
     }
     table.finish()
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind

@@ -1,18 +1,19 @@
-"""What turns a competition: its windows, and how many finals a team has. Read without any measure's code.
+"""What turns a competition: its windows, how many finals a team has, how early a reveal is told of.
 
-The clock reads no more of a file than this, so that what is measured neither slows nor stops it.
+Read without any measure's code: the clock reads no more of a file than this, so that what is measured
+neither slows nor stops it.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from app.scoring.competition import Phase, Ranking
+from app.scoring.competition import Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
-from app.scoring.toml_values import Table, choice, count, moment, text_value, wrong
+from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
 
 FORMAT = 1
 PHASES = ("anonymization", "reidentification")
@@ -20,17 +21,20 @@ PHASES = ("anonymization", "reidentification")
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """The part of a competition file that says when, and how many finals."""
+    """The part of a competition file that says when, and how many finals; ``notice``: how long before it a
+    reveal must have been witnessed."""
 
     phases: tuple[Phase, ...]
     ranking: Ranking
+    notice: timedelta
 
 
 def parse_timetable(text: str) -> Timetable:
     """The timetable of a competition file, though the rest of it be beyond this installation."""
     table = Table(loaded(text), "")
     read_format(table)
-    return Timetable(read_phases(table, read_zone(table)), read_ranking(table.table("ranking")))
+    notice = timedelta(hours=read_notice_hours(table.table("publication")))
+    return Timetable(read_phases(table, read_zone(table)), read_ranking(table.table("ranking")), notice)
 
 
 def read_format(table: Table) -> None:
@@ -51,6 +55,10 @@ def read_ranking(table: Table) -> Ranking:
     finals = cast(int, table.take("finals", count, Ranking().finals))
     table.finish()
     return Ranking(rule, finals)
+
+
+def read_notice_hours(publication: Table) -> int:
+    return cast(int, publication.take("reveal_notice_hours", hours, Publication().reveal_notice_hours))
 
 
 def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:

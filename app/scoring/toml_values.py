@@ -10,6 +10,8 @@ from app.errors import InvalidCompetition
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 LARGEST = sys.float_info.max
+MOST_HOURS = 8760
+"""A year."""
 
 
 class Table:
@@ -83,6 +85,7 @@ def whole(least: int, most: int) -> Callable[[object, str], int]:
 
 
 count = whole(1, 1_000_000)
+hours = whole(0, MOST_HOURS)
 
 
 def choice(*allowed: str) -> Callable[[object, str], str]:

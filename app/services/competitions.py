@@ -278,12 +278,21 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
     if session.scalar(select(open_rescore(row.id))):
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
+    if notice_of(after) < notice_of(before) and has_submissions(session, row.id):
+        raise Conflict(
+            "there are submissions: the notice before an early reveal can only become longer",
+            code="fixed",
+        )
     same = row.original == new.original and scored_by(before, row.scales) == scored_by(after, new.scales)
     if not same and has_submissions(session, row.id):
         raise Conflict(
             "there are submissions: data and columns are fixed, the rules change only by a re-score set",
             code="fixed",
         )
+
+
+def notice_of(competition: Competition) -> int:
+    return competition.publication.reveal_notice_hours
 
 
 def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Competition) -> None:

@@ -41,7 +41,10 @@ IN_FILES: Forms = {
 IN_RULES: Forms = {
     "invalid_attacker_never_counts": {"name": r"attackers\.(?P<key>.+) never counts towards E"},
     "invalid_column_in_both_roles": {"name": r"columns: (?P<key>.+) is listed in both roles"},
-    "invalid_fixed": {"address": r"slug and track of a competition are fixed"},
+    "invalid_fixed": {
+        "address": r"slug and track of a competition are fixed",
+        "notice": r"there are submissions: the notice before an early reveal can only become longer",
+    },
     "invalid_measure_without_weight": {"name": r"measures\.(?P<key>.+) is reported only"},
     "invalid_missing_key": {"key": r"(?P<key>\S+) is missing"},
     "invalid_not_toml": {
@@ -89,6 +92,7 @@ EXPECTED = {
     "a finite number, 0 or more": "number",
     "a number from 0 to 1": "share",
     "a whole number from 1 to 1,000,000": "count",
+    "a whole number from 0 to 8,760": "hours",
     "a list of column names": "names",
     "a list without repetitions": "different",
     "a date and time such as 2027-01-10T09:00:00+09:00": "moment",

@@ -59,6 +59,7 @@ board = "public"                         # teams, organizers
 frozen_from = 2027-02-06T09:00:00+09:00  # optional
 feedback = "hidden"                      # on guesses: hidden, immediate, daily
 shuffle_targets = false
+reveal_notice_hours = 48                 # default 24
 
 [limits]
 min_rows_kept = 0.5

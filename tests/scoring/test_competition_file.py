@@ -23,6 +23,7 @@ from app.scoring.competition import (
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Measure
 from app.scoring.templates import template
+from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
 
@@ -123,7 +124,7 @@ def test_the_example_of_the_format_says_all_that_it_says() -> None:
         scales={"mean_mae": 12345.6},
         excessive=Excessive("gower", "II", "average", 0.2),
         ranking=Ranking("score", 2),
-        publication=Publication("public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False),
+        publication=Publication("public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False, reveal_notice_hours=48),
         limits=Limits(0.5, 10, 100, 50, 500, 3, 64),
         phases=(
             Phase(
@@ -255,6 +256,7 @@ WRONG = [
     ("publication", "feedback", ['"weekly"', "false"]),
     ("publication", "frozen_from", NOT_A_TIME),
     ("publication", "shuffle_targets", NOT_A_FLAG),
+    ("publication", "reveal_notice_hours", ["-1", "8761", "1.0", "true", '"1"', "[1]"]),
     ("limits", "min_rows_kept", NOT_A_SHARE),
     *((("limits", name, NOT_A_COUNT)) for name in Limits.__dataclass_fields__ if name != "min_rows_kept"),
 ]  # fmt: skip
@@ -356,3 +358,10 @@ def test_phases_follow_each_other(windows: list[tuple[str, str, str]]) -> None:
     day = "2027-01-{}T00:00:00Z".format
     dated = [(name, day(start), day(end)) for name, start, end in windows]
     assert code(phases(*dated)) == "wrong_value"
+
+
+@pytest.mark.parametrize(("written", "hours"), [("", 24), ("0", 0), ("8760", 8760)])
+def test_the_notice_before_a_reveal_is_a_day_unless_the_file_says_otherwise(written: str, hours: int) -> None:
+    text = LEAST + (f"[publication]\nreveal_notice_hours = {written}\n" if written else "")
+    assert parse_competition(text).publication.reveal_notice_hours == hours
+    assert parse_timetable(text).notice == timedelta(hours=hours)

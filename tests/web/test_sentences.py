@@ -119,6 +119,7 @@ TABLES = {
     "[attackers.euc1]\ngive_up = 'never'": "abstain",
     "[attackers.euc1]\ncounts = 1": "counts",
     "[publication]\nfrozen_from = 1": "frozen_from",
+    "[publication]\nreveal_notice_hours = -1": "reveal_notice_hours",
     "[limits]\nmin_rows_kept = 2": "min_rows_kept",
     "[limits]\nfile_mb = 0": "file_mb",
     "[limits]\nmiles = 0": "limits.miles",

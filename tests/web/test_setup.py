@@ -39,6 +39,7 @@ PUBLICATION = {
     "frozen_from": "2031-01-20T09:00",
     "feedback": "daily",
     "shuffle_targets": "yes",
+    "reveal_notice_hours": "36",
     "rule": "rank_sum",
     "finals": "3",
     "valid_per_day": "5",
@@ -323,6 +324,7 @@ def test_publication_is_saved_and_shown_as_it_was_chosen(arena: Arena) -> None:
     assert found.publication.shuffle_targets is True
     assert (found.publication.digits, found.publication.owners) == (1, "shown")
     assert found.publication.owners_at_least == 3
+    assert found.publication.reveal_notice_hours == 36
     assert found.publication.frozen_from.isoformat() == "2031-01-20T09:00:00+09:00"
     assert (found.ranking.rule, found.ranking.finals) == ("rank_sum", 3)
     assert (found.limits.valid_total, found.limits.file_mb, found.limits.min_rows_kept) == (50, 8, 0.5)

@@ -12,6 +12,7 @@ from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import MOST_DIGITS
+from app.scoring.toml_values import MOST_HOURS
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent, local
@@ -58,7 +59,7 @@ def save_publication(request: Request, slug: str, principal: SignedIn, form: For
 
 
 def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
-    return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS}
+    return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS, "most_hours": MOST_HOURS}
 
 
 def values_of(competition: Competition) -> dict[str, str]:
@@ -71,6 +72,7 @@ def values_of(competition: Competition) -> dict[str, str]:
         "owners": shown.owners,
         "owners_at_least": str(shown.owners_at_least),
         "shuffle_targets": "yes" if shown.shuffle_targets else "",
+        "reveal_notice_hours": str(shown.reveal_notice_hours),
         "rule": competition.ranking.rule,
         "finals": str(competition.ranking.finals),
         **{name: str(getattr(competition.limits, name)) for name in COUNTS},
@@ -88,6 +90,7 @@ def settings_in(form: Sent, before: Competition) -> tuple[Publication, Ranking, 
         digits=form.whole("digits", least=0, most=MOST_DIGITS),
         owners=cast(Literal["hidden", "shown"], chosen["owners"]),
         owners_at_least=form.whole("owners_at_least"),
+        reveal_notice_hours=form.whole("reveal_notice_hours", least=0, most=MOST_HOURS),
     )
     rule = cast(Literal["score", "rank_sum"], chosen["rule"])
     counts = {name: form.whole(name) for name in COUNTS}

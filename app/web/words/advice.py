@@ -135,6 +135,10 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "expected_flag": {"en": "true or false", "ja": "true または false"},
     "expected_different": {"en": "a list without repetitions", "ja": "重複のないリスト"},
+    "expected_hours": {
+        "en": "a whole number of hours from 0 to 8,760",
+        "ja": "0〜8,760 の整数（時間）",
+    },
     "expected_count": {"en": "a whole number from 1 to 1,000,000", "ja": "1〜1,000,000 の整数"},
     "expected_apart": {"en": "phases that do not overlap", "ja": "互いに重ならない期間"},
     "invalid_attacker_never_counts": {
@@ -169,6 +173,10 @@ WORDS: dict[str, dict[str, str]] = {
     "invalid_fixed_address": {
         "en": "The address and the track cannot change.",
         "ja": "アドレスとトラックは変更できません。",
+    },
+    "invalid_fixed_notice": {
+        "en": "There are submissions: the notice before an early reveal can only become longer.",
+        "ja": "すでに提出があるため、公開を早めるときの予告時間は、長くすることしかできません。",
     },
     "invalid_malformed_upload": {"en": "The file cannot be used.", "ja": "このファイルは使えません。"},
     "invalid_measure_without_weight": {

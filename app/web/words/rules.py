@@ -273,7 +273,7 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "推測の得点は毎日 0 時に公開されます。得点は正答を探る手がかりになるため、攻撃側にやや有利です。",
     },
     "secrets_said": {
-        "en": "Nobody sees a team’s secret; after the close the organizers may reveal those of the targets.",
-        "ja": "秘密ファイルは誰にも公開されません。ただし、終了後に主催者が攻撃対象の秘密ファイルを公開することがあります。",
+        "en": "Nobody sees a team’s secret before the reveal; then those of the targets are published. If the end of the last phase is moved nearer, the reveal waits until {hours} hours after that was announced.",
+        "ja": "秘密ファイルは、公開の時まで誰も見ることができません。公開されるのは攻撃対象の秘密ファイルだけです。最後のフェーズの終了が早められた場合は、その通知から {hours} 時間が過ぎるまで公開されません。",
     },
 }

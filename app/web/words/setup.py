@@ -262,6 +262,14 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Of each way to cheat, 0 to 100,000. Only for the picture: the recommendation does not depend on it.",
         "ja": "不正の種類ごとに 0〜100,000 回です。図のためのもので、推奨値には影響しません。",
     },
+    "reveal_notice": {
+        "en": "Hours of notice before an early reveal",
+        "ja": "公開を早めるときの予告時間（時間）",
+    },
+    "reveal_notice_said": {
+        "en": "An end of the last phase that moves nearer is announced to the teams, and the secrets are revealed no earlier than so many hours after that. Once there are submissions it can only become longer.",
+        "ja": "最後のフェーズの終了を早めると、チームに通知されます。秘密ファイルは、通知からこの時間が過ぎるまで公開されません。提出があった後は、長くすることしかできません。",
+    },
     "shuffle_targets": {
         "en": "Let the service shuffle the rows of releases",
         "ja": "匿名化データの行をシステムが並べ替える",

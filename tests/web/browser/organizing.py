@@ -73,7 +73,7 @@ def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
 def publishes(organizer: Person, *, feedback: str, finals: int) -> None:
     goes_to_step(organizer, "publication")
     organizer.touch(organizer.control("radio", f"choose_feedback_{feedback}"))
-    organizer.types(finals_per_team=str(finals))
+    organizer.types(finals_per_team=str(finals), reveal_notice="0")
     organizer.press("button", "save_setup")
     organizer.sees("done_setup_saved")
 
