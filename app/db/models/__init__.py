@@ -7,6 +7,7 @@ from app.db.models.competitions import (
     Heartbeat,
     Organizer,
     ThresholdReport,
+    WitnessedEnd,
 )
 from app.db.models.declarations import Base, State
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
@@ -37,4 +38,5 @@ __all__ = [
     "ThresholdReport",
     "Token",
     "User",
+    "WitnessedEnd",
 ]

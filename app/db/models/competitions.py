@@ -75,9 +75,27 @@ class Announcement(Base):
 
     id: Mapped[UUID] = identifier()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
-    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    user_id: Mapped[UUID | None] = mapped_column(ForeignKey("users.id"))
+    """None: the service itself, by the clock."""
     at: Mapped[datetime] = moment_of_insert()
     text: Mapped[dict[str, Any]]
+
+
+class WitnessedEnd(Base):
+    """The end of the last phase as the clock saw it; only inserted, and worth nothing unless it is signed."""
+
+    __tablename__ = "witnessed_ends"
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    phase: Mapped[str]
+    ends_at: Mapped[datetime]
+    notice_hours: Mapped[int]
+    """How early the file asked for a reveal to be told of."""
+    free: Mapped[bool]
+    """Whether nothing had been submitted by then."""
+    witnessed_at: Mapped[datetime]
+    signature: Mapped[bytes]
 
 
 class AuditEntry(Base):
