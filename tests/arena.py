@@ -47,12 +47,28 @@ end = {end}
 
 
 def competition_file(
-    slug: str = "small", *, threshold: float = 0.2, more: str = "", opens: float = -1, closes: float = 1
+    slug: str = "small",
+    *,
+    threshold: float = 0.2,
+    more: str = "",
+    opens: float = -1,
+    closes: float = 1,
+    notice: int | None = None,
 ) -> str:
-    """The file of a competition that is open from ``opens`` to ``closes`` days from now."""
+    """The file of a competition that is open from ``opens`` to ``closes`` days from now.
+
+    ``notice``: the hours that a reveal waits for an end that was moved nearer.
+    """
+    more = more if notice is None else with_notice(more, notice)
     now = datetime.now(UTC)
     start, end = ((now + timedelta(days=days)).isoformat() for days in (opens, closes))
     return FILE.format(slug=slug, threshold=threshold, more=more, start=start, end=end)
+
+
+def with_notice(more: str, hours: int) -> str:
+    """What is added to a competition's file, with that notice in its ``[publication]``."""
+    told = f"[publication]\nreveal_notice_hours = {hours}\n"
+    return more.replace("[publication]\n", told) if "[publication]" in more else f"{more}\n{told}"
 
 
 def original_table(rows: int = ROWS) -> pd.DataFrame:

@@ -40,11 +40,11 @@ def held(others: ColumnElement[bool]) -> Iterator[None]:
         yield
 
 
-def two_phase_file(slug: str = "small", *, more: str = "") -> str:
-    """Open for a day, then a day of pause, then a day of attacks."""
+def two_phase_file(slug: str = "small", *, more: str = "", notice: int = 0) -> str:
+    """Open for a day, then a day of pause, then a day of attacks; a reveal waits for no notice."""
     now = datetime.now(UTC)
     start, end = ((now + timedelta(days=days)).isoformat() for days in (2, 3))
-    return competition_file(slug, more=more) + SECOND.format(start=start, end=end)
+    return competition_file(slug, more=more, notice=notice) + SECOND.format(start=start, end=end)
 
 
 @dataclass
@@ -56,8 +56,8 @@ class Contest:
     seeds: int = 0
 
     @classmethod
-    def opened(cls, client: TestClient, *, slug: str = "small", more: str = "") -> "Contest":
-        return cls(Arena.opened(client, slug=slug, file=two_phase_file(slug, more=more)))
+    def opened(cls, client: TestClient, *, slug: str = "small", more: str = "", notice: int = 0) -> "Contest":
+        return cls(Arena.opened(client, slug=slug, file=two_phase_file(slug, more=more, notice=notice)))
 
     @property
     def path(self) -> str:

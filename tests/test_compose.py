@@ -147,7 +147,9 @@ def test_the_key_paths_agree(services: dict[str, Compose]) -> None:
 
 
 def test_a_second_start_keeps_the_key(services: dict[str, Compose]) -> None:
-    assert services["keys"]["command"][-1].startswith("test -e /keys/public/sealing.pub ||")
+    command = services["keys"]["command"][-1]
+    assert command.startswith("test -e /keys/public/sealing.pub ||")
+    assert command.endswith("&& exec anoncup keys witness --private-dir /keys/private")  # keeps one, too
 
 
 def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from app import sealing
+from app import sealing, witnessing
 from app.backup import keys
 from app.backup.keys import Places
 from app.config import Settings
@@ -43,6 +43,19 @@ def test_copied_keys_open_on_another_machine_what_was_sealed_here(places: Places
     assert again.key_id == newer.key_id
     assert there.private.stat().st_mode & 0o777 == 0o700
     assert {file.stat().st_mode & 0o777 for file in there.private.iterdir()} == {0o400}
+
+
+def test_the_signing_key_goes_with_them(places: Places, tmp_path: Path) -> None:
+    witnessing.create_key(places.private)
+    keys.backup(places, tmp_path / "k.tar")
+    there = other(tmp_path)
+    witnessing.create_key(there.private)  # one that was made meanwhile stays
+    (opening,) = keys.restore(tmp_path / "k.tar", there)
+    assert opening == sealing.held_keys(places.private)[0]
+    signature = witnessing.held(places.private).sign(b"said")
+    assert witnessing.held(there.private).verifies(b"said", signature)
+    assert {file.stat().st_mode & 0o777 for file in there.private.iterdir()} == {0o400}
+    assert len(list(there.private.iterdir())) == 3
 
 
 def test_keys_that_are_there_already_stay(places: Places, tmp_path: Path) -> None:
@@ -104,11 +117,12 @@ def test_a_running_service_seals_to_the_new_key_and_scores_what_the_old_one_seal
 def test_the_commands_find_the_keys_of_a_data_folder(places: Places, tmp_path: Path) -> None:
     data = ("--data", tmp_path)
     assert command("keys", "rotate", *data).returncode == 0
+    assert command("keys", "witness", *data).stdout == command("keys", "witness", *data).stdout
     assert command("keys", "backup", "--into", tmp_path / "k.tar", *data).returncode == 0
     again = command("keys", "backup", "--into", tmp_path / "k.tar", *data)
     assert (again.returncode, "exists already" in again.stderr) == (2, True)
     assert command("keys", "backup", "--into", tmp_path / "k.tar", "--force", *data).returncode == 0
     moved = places.private.rename(tmp_path / "moved")
     answer = command("keys", "restore", tmp_path / "k.tar", *data)
-    assert all(key.stem in answer.stdout for key in moved.iterdir())
-    assert len(list(places.private.iterdir())) == 2
+    assert all(key.stem in answer.stdout for key in moved.glob("*.key"))
+    assert len(list(places.private.iterdir())) == 3

@@ -7,8 +7,9 @@ usage: python -m workers.clock
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -16,11 +17,12 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app import logs, queue
+from app import logs, queue, witnessing
 from app.config import Settings, get_settings
+from app.db.models import WitnessedEnd
 from app.errors import DomainError, Unavailable
 from app.processes import owned_signals
-from app.services import health, turning, upkeep
+from app.services import health, turning, upkeep, witnesses
 from app.transaction import DATABASE_AWAY, transaction
 from workers import walls
 from workers.crew import Crew
@@ -62,6 +64,8 @@ class Clock:
     hands: Hands
     pauses: dict[UUID, Pause] = field(default_factory=dict)
     unreadable: frozenset[UUID] = frozenset()
+    unsigned: set[UUID] = field(default_factory=set)
+    keyed: bool = True
     swept: float = float("-inf")
     trouble: str | None = None
 
@@ -99,7 +103,10 @@ class Clock:
         with transaction() as session:
             found = turning.due(session)
         self.note_unreadable(found.unreadable)
-        for competition_id in found.due:
+        has_key = self.has_key()
+        if has_key:
+            self.note_unsigned(found.unsigned)
+        for competition_id in dict.fromkeys([*found.unwitnessed, *found.due] if has_key else found.due):
             if competition_id not in self.pauses or self.pauses[competition_id].until <= time.monotonic():
                 self.guarded(competition_id)
         with transaction() as session:
@@ -107,7 +114,7 @@ class Clock:
 
     def guarded(self, competition_id: UUID) -> None:
         try:
-            if turn(competition_id):
+            if turn(competition_id, keyed=self.keyed):
                 self.hands.send(competition_id)
             else:
                 self.pauses.pop(competition_id, None)
@@ -127,6 +134,22 @@ class Clock:
             log.error("competition_unreadable", competition=str(competition_id), reason=found[competition_id])
         self.unreadable = frozenset(found)
 
+    def has_key(self) -> bool:
+        """Whether this process can witness; said once if not: phases turn, but nothing is revealed."""
+        held = bool(witnesses.ring().keys)
+        if self.keyed and not held:
+            log.error("cannot_witness", reason=witnessing.MISSING)
+        self.keyed = held
+        return held
+
+    def note_unsigned(self, found: Sequence[WitnessedEnd]) -> None:
+        """Somebody who has no key has written what only this clock may write: it does not count."""
+        new = [one for one in found if one.id not in self.unsigned]
+        if new:
+            with transaction() as session:
+                witnesses.note_unsigned(session, new)
+            self.unsigned |= {one.id for one in new}
+
     def sweep_in_time(self) -> None:
         if time.monotonic() >= self.swept + self.settings.sweep_every_s:
             sweep()
@@ -140,11 +163,13 @@ def described(problem: Exception) -> dict[str, Any]:
     return {"reason": type(problem).__qualname__, "exc_info": problem}
 
 
-def turn(competition_id: UUID) -> bool:
+def turn(competition_id: UUID, *, keyed: bool) -> bool:
     """Every quick step that is due now; True if long work stands before the next one.
 
     Safe to run twice at once, and to kill at any point.
     """
+    if keyed:
+        step(witnesses.witness, competition_id)
     while step(turning.next_step, competition_id):
         pass
     with transaction() as session:
@@ -168,9 +193,20 @@ def sweep() -> None:
         log.info("asked_again", rings=found)
 
 
+def ready_to_witness(private_folder: Path | None) -> None:
+    """Make the key that ends are signed with, where the private keys are and it is not."""
+    if private_folder is None or not private_folder.is_dir():
+        return
+    try:
+        witnessing.create_key(private_folder)
+    except OSError as problem:
+        log.warning("signing_key_not_made", reason=problem.strerror)
+
+
 def main() -> None:
     logs.configure()
     settings = get_settings()
+    ready_to_witness(settings.opening_keys_dir)
     with owned_signals():
         log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
         walls.announce(settings.walls)  # its children read files too

@@ -1,4 +1,4 @@
-"""Copies of the keys that secrets are sealed with: the one part of a service that no other backup has."""
+"""Copies of the keys that seal secrets and sign ends: the one part of a service that no other backup has."""
 
 import io
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import sealing
+from app import sealing, witnessing
 from app.backup import archive
 from app.backup.archive import Archive, Writer
 from app.errors import Conflict, InvalidInput, Unavailable
@@ -44,6 +44,8 @@ def add(writer: Writer, places: Places) -> list[str]:
     for file in files:
         sealing.read_private_key(places.private, file.stem)
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
+    for file in witnessing.files(places.private):
+        writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
     if places.public is not None and places.public.exists():
         writer.add(f"keys/{PUBLIC}", io.BytesIO(places.public.read_bytes()))
     return [file.stem for file in files]
@@ -64,18 +66,25 @@ def put_back(found: Archive, places: Places, undo: ExitStack) -> list[str]:
         places.public.parent.mkdir(parents=True, exist_ok=True)
         undo.callback(places.public.unlink, missing_ok=True)
         sealing.write_new(places.public, public.strip(), mode=0o444)
-    return [path.stem for path in private]
+    return [path.stem for path in private if path.suffix != witnessing.SUFFIX]
 
 
 def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, bytes]]:
     """Path and text of each private key; refused if one is not what its name says."""
     for name, content in contents.items():
         path, text = places.private / name, content.strip()
-        if name != f"{sealing.id_of_private(text)}.key":
+        if name != name_of(text, signing=path.suffix == witnessing.SUFFIX):
             raise InvalidInput(f"{name} is not the private key of that name; nothing was written")
         if path.exists() and path.read_bytes().strip() != text:
             raise Conflict(f"{path} is there already and differs; nothing was written")
         yield path, text
+
+
+def name_of(text: bytes, *, signing: bool) -> str:
+    """What the file of a private key is called."""
+    if signing:
+        return f"{witnessing.id_of(witnessing.key_of(text))}{witnessing.SUFFIX}"
+    return f"{sealing.id_of_private(text)}.key"
 
 
 def rotate(places: Places) -> str:

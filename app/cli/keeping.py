@@ -79,6 +79,14 @@ def rotate(data: Data = DEFAULT_DATA, public: Public = None, private_dir: Privat
     print(f"secrets are sealed to {pairs.rotate(key_places(data, public, private_dir))} from now on")
 
 
+@keys.command("witness")
+def witness_key(data: Data = DEFAULT_DATA, private_dir: PrivateDir = None) -> None:
+    """Make the key that the clock signs with what it has witnessed, unless there is one."""
+    from app import witnessing
+
+    print(f"ends are signed with {witnessing.create_key(key_places(data, None, private_dir).private)}")
+
+
 @keys.command("backup")
 def backup_keys(
     into: Annotated[Path, typer.Option(help="the file to write; whoever has it reads secrets")],

@@ -148,7 +148,8 @@ def create_keys(
     public: Annotated[Path, typer.Option(help="the public key, for the web application")],
     private_dir: Annotated[Path, typer.Option(help="the folder of private keys, for workers only")],
 ) -> None:
-    """Make a pair of keys. Older private keys stay, so older secrets still open."""
-    from app import sealing
+    """Make a pair of keys, and the clock's. Older private keys stay, so older secrets still open."""
+    from app import sealing, witnessing
 
     print(f"created key {sealing.create_keys(public, private_dir)}")
+    witnessing.create_key(private_dir)

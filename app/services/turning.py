@@ -6,19 +6,20 @@ takes long (writing a target's files, opening a secret) happens between the step
 """
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 import structlog
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Guess, Opening, Secret, Submission, Target
+from app.db.models import Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.errors import CompetitionUnavailable
-from app.services import attempts, audit, finals, phases
+from app.services import attempts, audit, finals, phases, witnesses
 from app.services.leases import UNFINISHED, clock
 
 log = structlog.get_logger(__name__)
@@ -47,10 +48,13 @@ class Unrevealed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Competitions with a step to take; and those whose file cannot be read, with the reason."""
+    """Competitions with a step to take; those with an end to be witnessed; those whose file cannot be read,
+    with the reason; and what was noted as witnessed and is not signed."""
 
     due: list[UUID]
+    unwitnessed: list[UUID]
     unreadable: dict[UUID, str]
+    unsigned: list[WitnessedEnd]
 
 
 def due(session: Session) -> Found:
@@ -58,20 +62,24 @@ def due(session: Session) -> Found:
     unrevealed = select(CompetitionRow).where(CompetitionRow.revealed_at.is_(None))
     rows = session.scalars(unrevealed.order_by(CompetitionRow.created_at)).all()
     now = clock(session)
-    found = Found([], {})
+    noted = witnesses.book(session, [row.id for row in rows], witnesses.ring())
+    found = Found([], [], {}, noted.unsigned)
     for row in rows:
+        seen = noted.of(row.id)
         try:
-            if is_due(row, now):
+            if witnesses.is_new(row, seen):
+                found.unwitnessed.append(row.id)
+            if is_due(row, seen, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:
             found.unreadable[row.id] = problem.detail
     return found
 
 
-def is_due(row: CompetitionRow, now: datetime) -> bool:
+def is_due(row: CompetitionRow, seen: Sequence[WitnessedEnd], now: datetime) -> bool:
     if row.published_at is None:
         return row.frozen_at is not None or phases.had_ended(row, phases.ANONYMIZATION, now)
-    return row.closed_at is not None or phases.had_ended(row, phases.REIDENTIFICATION, now)
+    return witnesses.is_time(row, seen, now)
 
 
 def locked(session: Session, competition_id: UUID) -> CompetitionRow:
@@ -93,11 +101,11 @@ def next_step(session: Session, competition_id: UUID) -> bool:
 
 def awaits_work(session: Session, competition_id: UUID) -> bool:
     """Whether files are to be written or secrets to be opened before the next step."""
-    undone = or_(Target.files.is_(None), and_(CompetitionRow.closed_at.is_not(None), is_sealed()))
-    joined = exists().where(
-        CompetitionRow.id == Target.competition_id, Target.competition_id == competition_id
-    )
-    return bool(session.scalar(select(joined.where(undone))))
+    mine = Target.competition_id == competition_id
+    if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
+        return True
+    sealed = session.scalar(select(exists().where(mine, is_sealed())))
+    return bool(sealed) and may_open(session, session.get_one(CompetitionRow, competition_id))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:
@@ -162,10 +170,13 @@ def publish(session: Session, competition_id: UUID) -> bool:
 
 
 def close(session: Session, competition_id: UUID) -> bool:
-    """End the contest, once the second deadline has passed and every guess has been judged."""
+    """End the contest, once the reveal's time has come and every guess has been judged.
+
+    While that waits for its notice, the end can still be moved: what was not to be so early is undone by it.
+    """
     row = locked(session, competition_id)
     due = row.closed_at is None and row.published_at is not None
-    if not due or not phases.has_ended(session, row, phases.REIDENTIFICATION):
+    if not due or not witnesses.may_reveal(session, row):
         return False
     judging = exists().where(Guess.competition_id == row.id, Guess.state.in_(UNFINISHED))
     if session.scalar(select(judging)) or attempts.are_under_way(session, row, phases.REIDENTIFICATION):
@@ -175,13 +186,21 @@ def close(session: Session, competition_id: UUID) -> bool:
     return True
 
 
+def may_open(session: Session, row: CompetitionRow) -> bool:
+    """Whether the competition is closed, and in its time: what stands in a row that others can write is not
+    enough."""
+    return row.closed_at is not None and witnesses.may_reveal(session, row)
+
+
 def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
     """The targets of a closed competition whose secrets are still sealed; of another, none."""
+    if not may_open(session, session.get_one(CompetitionRow, competition_id)):
+        return []
     found = session.execute(
         select(Target.id, Secret)
         .join(Secret, Secret.submission_id == Target.submission_id)
-        .join(CompetitionRow, CompetitionRow.id == Target.competition_id)
-        .where(CompetitionRow.id == competition_id, CompetitionRow.closed_at.is_not(None))
+        .join(Submission, Submission.id == Target.submission_id)
+        .where(Target.competition_id == competition_id, Submission.competition_id == competition_id)
         .where(is_sealed())
         .order_by(Target.name)
     )
@@ -205,7 +224,7 @@ def reveal(session: Session, competition_id: UUID) -> bool:
     """Publish the secrets of a closed competition's targets, once all are open."""
     row = locked(session, competition_id)
     sealed = exists().where(Target.competition_id == row.id, is_sealed())
-    if row.closed_at is None or row.revealed_at is not None or session.scalar(select(sealed)):
+    if row.revealed_at is not None or session.scalar(select(sealed)) or not may_open(session, row):
         return False
     row.revealed_at = clock(session)
     shown = session.scalar(select(func.count()).where(Target.competition_id == row.id))

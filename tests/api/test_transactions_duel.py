@@ -27,7 +27,8 @@ def shop(client: TestClient, arena: Arena) -> Contest:
     windows = two_phase_file()
     text = with_tables(template(2016), "phases", windows[windows.index("[[phases]]") :])
     text = with_tables(text, "excessive", "[excessive]\nthreshold = 1.0")
-    text = with_tables(text, "publication", '[publication]\nfeedback = "immediate"\nshuffle_targets = true')
+    shown = 'feedback = "immediate"\nshuffle_targets = true\nreveal_notice_hours = 0'
+    text = with_tables(text, "publication", f"[publication]\n{shown}")
     assert arena.post("/competitions", content=text).status_code == 201
     for name, content in (("customers", CUSTOMERS), ("transactions", TRANSACTIONS)):
         path = f"/competitions/cup-2016/original/{name}.csv"

@@ -24,6 +24,7 @@ attempts_total = {attempts}
 guesses_per_target = 3
 [publication]
 feedback = "{feedback}"
+reveal_notice_hours = 0
 """
 FIRST_S = 75
 """Seconds of each phase unless its end is moved."""

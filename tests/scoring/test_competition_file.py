@@ -124,7 +124,9 @@ def test_the_example_of_the_format_says_all_that_it_says() -> None:
         scales={"mean_mae": 12345.6},
         excessive=Excessive("gower", "II", "average", 0.2),
         ranking=Ranking("score", 2),
-        publication=Publication("public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False, reveal_notice_hours=48),
+        publication=Publication(
+            "public", datetime(2027, 2, 6, 9, tzinfo=JAPAN), "hidden", False, reveal_notice_hours=48
+        ),
         limits=Limits(0.5, 10, 100, 50, 500, 3, 64),
         phases=(
             Phase(
