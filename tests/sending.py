@@ -58,9 +58,13 @@ class Sending:
         self.messages.put({"type": "http.request", "body": self.body[:size], "more_body": True})
         self.body = self.body[size:]
 
+    def rest(self) -> None:
+        """Send what is left."""
+        self.messages.put({"type": "http.request", "body": self.body, "more_body": False})
+
     def finish(self) -> "Sending":
         """Send the rest, and wait for the answer."""
-        self.messages.put({"type": "http.request", "body": self.body, "more_body": False})
+        self.rest()
         return self.answered()
 
     def break_off(self) -> "Sending":

@@ -47,8 +47,8 @@ async def add_baseline(
     request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
 ) -> BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
-    async with release_of(request, principal, at) as sent:
-        return await admission(request).in_thread(taken_in, principal, at, sent, settings)
+    async with release_of(request, principal, at) as (entered, sent):
+        return await admission(request).in_thread(taken_in, principal, entered, sent, settings)
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> BaselineReceipt:

@@ -74,8 +74,9 @@ async def create_guess(
 
     What counts for a deadline is when the request entered, which the receipt shows.
     """
-    async with received(request, principal, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
-        return receipt(await admission(request).in_thread(taken_in, principal, at, sent))
+    sending = received(request, principal, at, guesses.renewed, names={GUESS}, file_mb=at.file_mb)
+    async with sending as (entered, sent):
+        return receipt(await admission(request).in_thread(taken_in, principal, entered, sent))
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts) -> Guess:

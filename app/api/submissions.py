@@ -130,8 +130,8 @@ async def create_submission(
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.
     """
-    async with release_of(request, principal, at) as sent:
-        return receipt(await admission(request).in_thread(taken_in, principal, at, sent, settings))
+    async with release_of(request, principal, at) as (entered, sent):
+        return receipt(await admission(request).in_thread(taken_in, principal, entered, sent, settings))
 
 
 def receipt(made: submissions.Receipt) -> Receipt:

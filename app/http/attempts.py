@@ -1,11 +1,12 @@
 """What becomes of an upload's attempt when the upload does not become anything."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from anyio import CancelScope
-from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from app.db.models import Attempt
 from app.errors import Conflict, DomainError, TooMany, Unavailable
@@ -13,15 +14,23 @@ from app.services import attempts
 from app.transaction import transaction
 
 
-@asynccontextmanager
-async def counted(attempt: Attempt | None) -> AsyncIterator[None]:
-    """Take an upload in: if it fails, its attempt ends here; what accepts it ends it itself.
+@dataclass
+class Counted:
+    """The attempt that a request goes on with; None if it repeats what was accepted, or has failed."""
 
-    Also when the sender has gone or the request is cancelled: whatever settles need not wait for it.
+    attempt: Attempt | None
+
+
+@asynccontextmanager
+async def counted(held: Counted) -> AsyncIterator[None]:
+    """Take an upload in: if it fails, what becomes of its attempt is noted; what accepts it notes it itself.
+
+    Also when the sender has gone or the request is cancelled.
     """
     try:
         yield
     except BaseException as problem:
+        attempt, held.attempt = held.attempt, None
         if attempt is not None:
             with CancelScope(shield=True), suppress(Unavailable):
                 await run_in_threadpool(failed, attempt, problem)
@@ -29,20 +38,21 @@ async def counted(attempt: Attempt | None) -> AsyncIterator[None]:
 
 
 def failed(attempt: Attempt, problem: BaseException) -> None:
+    """Note it; one that found a cap used up by others ends uncounted, for its retry is refused at once."""
     with transaction() as session:
-        outcome_of(problem)(session, attempt)
-
-
-def outcome_of(problem: BaseException) -> Callable[[Session, Attempt], None]:
-    """An upload that was answered has ended, whoever goes on with it; one that broke off may be going on."""
-    if is_ours(problem):
-        return attempts.take_back
-    return attempts.end if isinstance(problem, DomainError) else attempts.break_off
+        if is_ours(problem) or not is_answer(problem):
+            attempts.leave(session, attempt, costs=not is_ours(problem))
+        else:
+            attempts.end(session, attempt, counts=not isinstance(problem, TooMany))
 
 
 def is_ours(problem: BaseException) -> bool:
-    """Whether a part of the service was away, the competition changed meanwhile, or another upload took the
-    last of a cap: one that knocks a moment later is refused before it is counted."""
-    if isinstance(problem, Conflict):
-        return problem.code == "changed_meanwhile"
-    return isinstance(problem, Unavailable | TooMany)
+    """Whether a part of the service was away, or the competition changed meanwhile."""
+    changed = isinstance(problem, Conflict) and problem.code == "changed_meanwhile"
+    return changed or isinstance(problem, Unavailable)
+
+
+def is_answer(problem: BaseException) -> bool:
+    """Whether the sender was told what is wrong; not if the connection broke, or was too slow."""
+    told = isinstance(problem, HTTPException) and problem.status_code != 408
+    return told or isinstance(problem, DomainError)

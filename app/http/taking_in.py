@@ -3,44 +3,62 @@
 It waits for its turn, its body goes to the disk, and where there is room in memory it is read and accepted.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from fastapi import Request
+from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings
-from app.db.models import Attempt
 from app.http.admission import Admission
-from app.http.attempts import counted
+from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
 from app.scoring.tracks import TRACKS
-from app.services import competitions, submissions, uploads
+from app.services import competitions, guesses, submissions, uploads
 from app.services.accounts import Principal
 from app.services.landmarks import check_store
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance
 from app.transaction import transaction
 
+At = TypeVar("At", Entrance, guesses.Entrance)
+
 
 @asynccontextmanager
 async def received(
-    request: Request, principal: Principal, attempt: Attempt | None, *, names: set[str], file_mb: int
-) -> AsyncIterator[Parts]:
+    request: Request,
+    principal: Principal,
+    at: At,
+    renewed: Callable[[Session, Principal, At], At],
+    *,
+    names: set[str],
+    file_mb: int,
+) -> AsyncIterator[tuple[At, Parts]]:
     """The parts of an upload, read only after it is clear that its sender may send it now.
 
-    What is done with them belongs into one of the threads of ``admission``.
+    With them comes the entrance by which they count. What is done with both belongs into one of the threads
+    of ``admission``. A failure is noted before the team's turn ends: the next one under the key knows of it.
     """
-    doors = admission(request)
-    whose = f"team:{attempt.team_id}" if attempt else f"user:{principal.user_id}"
+    doors, held = admission(request), Counted(at.attempt)
+    whose = f"team:{at.attempt.team_id}" if at.attempt else f"user:{principal.user_id}"
     async with (
-        counted(attempt),
+        counted(held),
         a_known_store(),
         doors.place(whose),
+        counted(held),
         multipart(request, names=names, file_mb=file_mb) as sent,
         doors.parsing(sent.size),
     ):
-        yield sent
+        at = await run_in_threadpool(in_transaction, renewed, principal, at)
+        held.attempt = at.attempt
+        yield at, sent
+
+
+def in_transaction(renewed: Callable[[Session, Principal, At], At], principal: Principal, at: At) -> At:
+    with transaction() as session:
+        return renewed(session, principal, at)
 
 
 @asynccontextmanager
@@ -55,13 +73,15 @@ def admission(request: Request) -> Admission:
 
 
 @asynccontextmanager
-async def release_of(request: Request, principal: Principal, at: Entrance) -> AsyncIterator[Parts]:
-    """The parts of a release."""
+async def release_of(
+    request: Request, principal: Principal, at: Entrance
+) -> AsyncIterator[tuple[Entrance, Parts]]:
+    """The parts of a release, and its entrance."""
     competition = competitions.read_file(at.file)
     names = {*TRACKS[competition.track].files, "secret"}
     file_mb = competition.limits.file_mb
-    async with received(request, principal, at.attempt, names=names, file_mb=file_mb) as sent:
-        yield sent
+    async with received(request, principal, at, uploads.renewed, names=names, file_mb=file_mb) as found:
+        yield found
 
 
 def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> Receipt:

@@ -2,12 +2,13 @@
 
 An upload counts by its entrance: the moment its sender was known, before its body was read. The body may end
 up to a grace later, and for so long whatever settles at a deadline waits for it. A retry under the same key
-goes on with the attempt that has not ended: what it repeats may be under way, or have lost its process.
+goes on with the attempt that has not been answered: what it repeats may be under way, or have lost its
+connection or its process, or have found no room.
 """
 
 from datetime import timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
@@ -18,32 +19,34 @@ from app.services.phases import ANONYMIZATION, Standing
 
 
 def unfinished(session: Session, team: Team, phase: str, key: str | None) -> Attempt | None:
-    """What a retry under ``key`` goes on with."""
+    """What a retry under ``key`` goes on with, locked."""
     if key is None:
         return None
     same = (Attempt.team_id == team.id, Attempt.phase == phase, Attempt.key == key)
-    return session.scalars(select(Attempt).where(*same, Attempt.ended_at.is_(None))).one_or_none()
+    open_one = select(Attempt).where(*same, Attempt.ended_at.is_(None)).with_for_update()
+    return session.scalars(open_one).one_or_none()
 
 
-def end(session: Session, attempt: Attempt) -> None:
-    """Note that nothing more will come of it than has."""
+def has_ended(session: Session, attempt: Attempt) -> bool:
+    """Whether another request under its key was answered meanwhile."""
+    return session.scalar(select(Attempt.ended_at).where(Attempt.id == attempt.id)) is not None
+
+
+def end(session: Session, attempt: Attempt, *, counts: bool = True) -> None:
+    """Note that it has been answered, once: a retry is another attempt."""
     mine = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
-    session.execute(mine.values(ended_at=func.clock_timestamp()))
+    session.execute(mine.values(ended_at=func.clock_timestamp(), counts=counts))
 
 
-def break_off(session: Session, attempt: Attempt) -> None:
-    """End it, unless a retry has gone on with it."""
-    if session.scalar(select(Attempt.tries).where(Attempt.id == attempt.id)) == attempt.tries:
-        end(session, attempt)
+def leave(session: Session, attempt: Attempt, *, costs: bool) -> None:
+    """Note that a request came to nothing, and that its sender may try again under its key.
 
-
-def take_back(session: Session, attempt: Attempt) -> None:
-    """Uncount it: it repeats one that is counted, or failed by the service's fault.
-
-    What several requests have gone on with stays counted: it is theirs too.
+    Its entrance holds for the grace. Without a key nobody can tell a retry, and it has ended.
     """
-    mine = delete(Attempt).where(Attempt.id == attempt.id, Attempt.tries == 1, Attempt.ended_at.is_(None))
-    session.execute(mine)
+    mine = update(Attempt).where(Attempt.id == attempt.id, Attempt.ended_at.is_(None))
+    nobody_knows = func.clock_timestamp() if attempt.key is None else None
+    counts = Attempt.counts if costs else and_(Attempt.counts, Attempt.senders > 1)
+    session.execute(mine.values(senders=Attempt.senders - 1, counts=counts, ended_at=nobody_knows))
 
 
 def grace() -> timedelta:
@@ -65,9 +68,9 @@ def require_in_time(row: CompetitionRow, attempt: Attempt, now: Standing) -> Non
 
 
 def are_under_way(session: Session, row: CompetitionRow, phase: str) -> bool:
-    """Whether something that entered ``phase`` is still being received and may yet be accepted.
+    """Whether something that entered ``phase`` is still being received, or retried, and may yet be accepted.
 
-    A web process that was killed leaves its attempts without an end; the grace bounds the wait for them.
+    The grace bounds the wait for those who never come again.
     """
     waiting = (
         select(Attempt.id)

@@ -90,6 +90,13 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     )
 
 
+def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
+    """The entrance of a guess that has come; anew if another one under its key was answered meanwhile."""
+    if at.attempt is None or not attempts.has_ended(session, at.attempt):
+        return at
+    return entrance(session, principal, at.target_id, key=at.key)
+
+
 def repeated_on(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
     """What the person's team had accepted under this key, though its target may be withdrawn since."""
     target = session.get(Target, target_id)
@@ -123,7 +130,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     accepted = guessed_under(session, team, at.key)
     if accepted is not None:
         if at.attempt is not None:
-            attempts.take_back(session, at.attempt)
+            attempts.end(session, at.attempt, counts=False)
         return repeated(session, accepted, given.fingerprint, at.target_id)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none

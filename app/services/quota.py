@@ -123,7 +123,7 @@ def used(team_id: UUID, name: str, phase: str, window: Window) -> Select[int]:
 
 
 def uploads_begun(team_id: UUID, phase: str, window: Window) -> Select[int]:
-    mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase)
+    mine = select(func.count()).where(Attempt.team_id == team_id, Attempt.phase == phase, Attempt.counts)
     return mine.where(*within(Attempt.at, window))
 
 
@@ -195,19 +195,22 @@ def begin_attempt(
     session.refresh(row, with_for_update={"read": True})
     session.refresh(team, with_for_update=True)
     now = phases.standing(session, row)
-    earlier = attempts.unfinished(session, team, phase, key)
-    if earlier is not None and now.now <= earlier.at + attempts.grace():
-        earlier.tries += 1
-        return earlier
-    now.require_open(phase)
-    if earlier is not None:
-        session.delete(earlier)
+    known = attempts.unfinished(session, team, phase, key)
+    in_time = known is not None and now.now <= known.at + attempts.grace()
+    if not in_time:
+        now.require_open(phase)
+    if known is None:
+        require_room(caps(session, row, team.id, phase, now.now), now.now)
+        known = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now.now, key=key, senders=0)
+        session.add(known)
+    elif not (in_time and known.counts):
+        known.counts = False
         session.flush()
-    require_room(caps(session, row, team.id, phase, now.now), now.now)
-    attempt = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now.now, key=key)
-    session.add(attempt)
+        require_room(caps(session, row, team.id, phase, now.now), now.now)
+        known.counts, known.at = True, known.at if in_time else now.now
+    known.senders += 1
     session.flush()
-    return attempt
+    return known
 
 
 def with_one_more(found: tuple[Cap, ...]) -> tuple[Cap, ...]:

@@ -56,7 +56,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
         if at.attempt is not None:
-            attempts.take_back(session, at.attempt)
+            attempts.end(session, at.attempt, counts=False)
         return repeated(session, accepted, upload.fingerprint)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none

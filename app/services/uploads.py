@@ -16,7 +16,7 @@ from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
-from app.services import competitions, phases, quota, teams
+from app.services import attempts, competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.storage import digest_of, store
 
@@ -79,6 +79,14 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     return Entrance(row.id, row.file, digests(row), key, attempt)
+
+
+def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
+    """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
+    if at.attempt is None or not attempts.has_ended(session, at.attempt):
+        return at
+    slug = session.get_one(CompetitionRow, at.competition_id).slug
+    return entrance(session, principal, slug, key=at.key)
 
 
 def checked_key(key: str | None) -> str | None:

@@ -41,7 +41,8 @@ async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Respo
     """Say which row of the original each row of the target came from."""
     try:
         at = await run_in_threadpool(entrance, principal, target_id)
-        async with received(request, principal, at.attempt, names={GUESS}, file_mb=at.file_mb) as sent:
+        sending = received(request, principal, at, guesses.renewed, names={GUESS}, file_mb=at.file_mb)
+        async with sending as (at, sent):
             await admission(request).in_thread(take_in, principal, at, sent)
     except SHOWN as problem:
         return await run_in_threadpool(target_page, request, principal, target_id, problem)

@@ -179,7 +179,7 @@ async def submit(
     files: Mapping[str, bytes] = {}
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
-        async with form_of(request, principal, at) as sent:
+        async with form_of(request, principal, at) as (at, sent):
             comment = sent.texts.get("comment", "")
             try:
                 identifier = await admission(request).in_thread(kept, principal, at, sent, settings)
@@ -199,12 +199,15 @@ def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
 
 
 @asynccontextmanager
-async def form_of(request: Request, principal: Principal, at: Entrance) -> AsyncIterator[Parts]:
+async def form_of(
+    request: Request, principal: Principal, at: Entrance
+) -> AsyncIterator[tuple[Entrance, Parts]]:
     """The files that were chosen; a browser sends an empty one for a field that was left."""
     try:
-        async with release_of(request, principal, at) as sent:
+        async with release_of(request, principal, at) as (entered, sent):
             files = {name: part for name, part in sent.files.items() if part.size}
-            yield Parts(files, {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()})
+            texts = {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()}
+            yield entered, Parts(files, texts)
     except HTTPException as problem:  # what the server's own reader of forms and bodies says
         if problem.status_code == 413:
             raise TooLarge("the request is too large") from None

@@ -11,10 +11,13 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("attempts", sa.Column("key", sa.Text(), nullable=True))
-    op.add_column("attempts", sa.Column("tries", sa.Integer(), nullable=False, server_default="1"))
-    op.alter_column("attempts", "tries", server_default=None)
+    op.add_column("attempts", sa.Column("senders", sa.Integer(), nullable=False, server_default="1"))
+    op.add_column("attempts", sa.Column("counts", sa.Boolean(), nullable=False, server_default="true"))
+    for column in ("senders", "counts"):
+        op.alter_column("attempts", column, server_default=None)
 
 
 def downgrade() -> None:
-    op.drop_column("attempts", "tries")
+    op.drop_column("attempts", "counts")
+    op.drop_column("attempts", "senders")
     op.drop_column("attempts", "key")

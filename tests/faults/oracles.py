@@ -213,7 +213,9 @@ def counted_exactly(ledger: Ledger) -> Iterator[str]:
             phases: tuple[tuple[str, Kind], ...] = ((ANONYMIZATION, "release"), (REIDENTIFICATION, "guess"))
             for phase, kind in phases:
                 attempts = session.scalars(
-                    select(Attempt.id).where(Attempt.team_id == team.id, Attempt.phase == phase)
+                    select(Attempt.id).where(
+                        Attempt.team_id == team.id, Attempt.phase == phase, Attempt.counts
+                    )
                 ).all()
                 uploads = ledger.sent(kind, team.name)
                 least, most = attempts_of(uploads)

@@ -28,11 +28,13 @@ class Attempt(Base):
     at: Mapped[datetime] = moment_of_insert()
     """Its entrance: what counts for deadlines and for the caps of a day."""
     ended_at: Mapped[datetime | None]
-    """When it was accepted, refused or broken off. None: it is being received, or its process was killed."""
+    """When it was answered. None: it is being received, its process was killed, or it may be retried."""
     key: Mapped[str | None]
     """What its sender named it; a retry under the same name goes on with it."""
-    tries: Mapped[int] = mapped_column(default=1)
-    """How many requests have gone on with it: none but the last knows whether it was broken off."""
+    senders: Mapped[int] = mapped_column(default=1)
+    """Requests that go on with it; those whose process was killed too."""
+    counts: Mapped[bool] = mapped_column(default=True)
+    """Towards the caps; not what the service could not take in."""
 
 
 class Grant(Base):
