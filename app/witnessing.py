@@ -33,7 +33,7 @@ class Ring:
 
     def sign(self, message: bytes) -> bytes:
         if not self.keys:
-            raise Unavailable(MISSING, code="signing_key_missing")
+            raise Unavailable(MISSING)
         return self.keys[0].sign(message).signature
 
     def verifies(self, message: bytes, signature: bytes) -> bool:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
+from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import CompetitionUnavailable, NotFound
@@ -13,7 +14,7 @@ from app.http.dependencies import SignedIn
 from app.http.taking_in import admission
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
-from app.services import competitions, invites, phases
+from app.services import competitions, invites, phases, witnesses
 from app.services.leases import clock
 from app.services.phases import Standing
 from app.storage import store
@@ -65,6 +66,13 @@ class CompetitionOut(BaseModel):
     ]
     paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
     phases: list[PhaseOut]
+    reveal_at: Annotated[
+        datetime | None,
+        Field(
+            description="when the secrets are revealed: the last end, or, where that moved nearer, once its"
+            " notice has run; null without a second phase, and until the clock has witnessed the end"
+        ),
+    ]
     original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
     original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
     original_files: list[str]
@@ -80,6 +88,7 @@ class UnavailableOut(BaseModel):
     state: Literal["unavailable"] = "unavailable"
     paused: bool = False
     phases: list[PhaseOut] = []
+    reveal_at: None = None
     original_rows: int | None
     original_sha256: dict[str, str]
     original_files: list[str]
@@ -100,7 +109,13 @@ class InviteOut(BaseModel):
     uses: int
 
 
-def description(row: CompetitionRow, now: Standing) -> CompetitionOut:
+def described(session: Session, row: CompetitionRow) -> CompetitionOut:
+    """The competition as it stands now."""
+    reveal = witnesses.expected(session, [row]).get(row.id)
+    return description(row, phases.standing(session, row), reveal)
+
+
+def description(row: CompetitionRow, now: Standing, reveal: datetime | None) -> CompetitionOut:
     competition = competitions.read_file(row.file)
     return CompetitionOut(
         slug=row.slug,
@@ -110,15 +125,16 @@ def description(row: CompetitionRow, now: Standing) -> CompetitionOut:
         state=now.state,
         paused=now.paused,
         phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in competition.phases],
+        reveal_at=reveal,
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
         original_files=[f"{name}.csv" for name in TRACKS[competition.track].original_files],
     )
 
 
-def entry(row: CompetitionRow, now: datetime) -> CompetitionOut | UnavailableOut:
+def entry(row: CompetitionRow, now: datetime, reveal: datetime | None) -> CompetitionOut | UnavailableOut:
     try:
-        return description(row, phases.standing_at(row, now))
+        return description(row, phases.standing_at(row, now), reveal)
     except CompetitionUnavailable as problem:
         return UnavailableOut(
             slug=row.slug,
@@ -135,7 +151,9 @@ def list_competitions() -> list[CompetitionOut | UnavailableOut]:
     """All competitions of this service, oldest first; one that cannot be read says so by itself."""
     with transaction() as session:
         now = clock(session)
-        return [entry(row, now) for row in competitions.listed(session)]
+        rows = competitions.listed(session)
+        reveals = witnesses.expected(session, rows)
+        return [entry(row, now, reveals.get(row.id)) for row in rows]
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -143,7 +161,7 @@ def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
         row = competitions.create(session, principal, toml_text.text_of(file))
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.get("/{slug}")
@@ -151,7 +169,7 @@ def get_competition(slug: str) -> CompetitionOut:
     """One competition with its phases."""
     with transaction() as session:
         row = competitions.find(session, slug)
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.get("/{slug}/competition.toml", response_class=Response)
@@ -170,7 +188,7 @@ def replace_competition_file(slug: str, principal: SignedIn, file: Toml) -> Comp
     revision = competitions.revision_of_file(row, toml_text.text_of(file))
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.get("/{slug}/original/{file}", response_class=Response)
@@ -196,9 +214,9 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     revision = competitions.revision_of_original(row, name, content)
     with transaction() as session:
         row = competitions.revise(session, principal, slug, revision)
-        now = phases.standing(session, row)
+        found = described(session, row)
     remarks = [{"code": remark.code, "message": remark.message} for remark in revision.remarks]
-    return OriginalOut(**description(row, now).model_dump(), remarks=remarks)
+    return OriginalOut(**found.model_dump(), remarks=remarks)
 
 
 @router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)

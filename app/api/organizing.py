@@ -7,10 +7,10 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import AwareDatetime, BaseModel, Field
 
-from app.api.competitions import CompetitionOut, description
+from app.api.competitions import CompetitionOut, described
 from app.api.submissions import SubmissionOut, shown
 from app.http.dependencies import SignedIn
-from app.services import phases, rescheduling, rulings, submissions
+from app.services import rescheduling, rulings, submissions
 from app.transaction import transaction
 
 router = APIRouter(tags=["organizing"])
@@ -45,7 +45,7 @@ def extend_phase(slug: str, name: str, principal: SignedIn, body: ExtensionIn) -
         row = rescheduling.extend(
             session, principal, slug, name, body.end, move_following=body.move_following
         )
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.post("/competitions/{slug}/phases/{name}/pause")
@@ -53,7 +53,7 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
         row = rescheduling.pause(session, principal, slug, name)
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.post("/competitions/{slug}/phases/{name}/resume")
@@ -61,7 +61,7 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
         row = rescheduling.resume(session, principal, slug, name)
-        return description(row, phases.standing(session, row))
+        return described(session, row)
 
 
 @router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)

@@ -27,6 +27,7 @@ class Timetable:
     phases: tuple[Phase, ...]
     ranking: Ranking
     notice: timedelta
+    zone: ZoneInfo
 
 
 def parse_timetable(text: str) -> Timetable:
@@ -34,7 +35,8 @@ def parse_timetable(text: str) -> Timetable:
     table = Table(loaded(text), "")
     read_format(table)
     notice = timedelta(hours=read_notice_hours(table.table("publication")))
-    return Timetable(read_phases(table, read_zone(table)), read_ranking(table.table("ranking")), notice)
+    zone = read_zone(table)
+    return Timetable(read_phases(table, zone), read_ranking(table.table("ranking")), notice, zone)
 
 
 def read_format(table: Table) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import select, tuple_
 from sqlalchemy.orm import Session
 
 from app.db.models import Announcement
-from app.errors import InvalidInput, NotFound
+from app.errors import Conflict, InvalidInput, NotFound
 from app.services import audit, competitions
 from app.services.accounts import Principal
 
@@ -68,6 +68,8 @@ def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> N
     if said is None:
         raise NotFound("there is no such announcement", code="no_such_announcement")
     competitions.require_organizer(session, said.competition_id, principal)
+    if said.user_id is None:
+        raise Conflict("what the service has announced itself stays", code="service_announcement")
     audit.record(
         session,
         principal,

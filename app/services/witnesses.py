@@ -6,18 +6,20 @@ secret before its time, for what counts is signed with a key that only the clock
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import structlog
-from sqlalchemy import Text, cast, exists, select
+from sqlalchemy import Text, cast, exists, func, select
 from sqlalchemy.orm import Session
 
 from app import witnessing
 from app.config import get_settings
-from app.db.models import AuditEntry, Submission, WitnessedEnd
+from app.db.models import Announcement, AuditEntry, Submission, WitnessedEnd
 from app.db.models import Competition as CompetitionRow
+from app.errors import CompetitionUnavailable
 from app.scoring.competition import Phase
 from app.scoring.notice import Witness, reveal_time
 from app.services import audit, phases
@@ -28,6 +30,23 @@ log = structlog.get_logger(__name__)
 
 UNSIGNED = "end.unsigned"
 """The audit log's word for a row that somebody without the key has written."""
+
+
+TOLD = {
+    "en": {
+        "moved": "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
+        "The secrets of the targets are revealed at {reveal}.",
+        "waits": "That is later than the end, for a reveal that comes nearer is told of in advance. "
+        "Until then the end can still be moved: if something is wrong, tell the organizers now.",
+    },
+    "ja": {
+        "moved": "再識別フェーズの終了時刻が {before} から {end} に変わりました（{zone}）。"
+        "攻撃対象の秘密ファイルは {reveal} に公開されます。",
+        "waits": "公開を早めるときは事前に予告するため、公開は終了時刻より後になります。"
+        "それまでは終了時刻を変更できます。問題がある場合は、すぐに主催者へ連絡してください。",
+    },
+}
+"""What the teams are told of an end that has moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +109,8 @@ def witness(session: Session, competition_id: UUID) -> bool:
     """
     row = session.get_one(CompetitionRow, competition_id, with_for_update=True, populate_existing=True)
     keys, phase = ring(), last_phase(row)
-    if phase is None or not is_new(row, book(session, [row.id], keys).of(row.id)):
+    seen = book(session, [row.id], keys).of(row.id)
+    if phase is None or not is_new(row, seen):
         return False
     made = WitnessedEnd(
         competition_id=row.id,
@@ -104,7 +124,25 @@ def witness(session: Session, competition_id: UUID) -> bool:
     session.add(made)
     session.flush()
     log.info("end.witness", competition=row.slug, end=phase.end.isoformat())
+    begun = phases.standing_at(row, made.witnessed_at).state != "draft"
+    if begun and seen and seen[-1].ends_at != phase.end:
+        tell(session, row, before=seen[-1].ends_at, reveal=reveal_at(row, [*seen, made]))
     return True
+
+
+def tell(session: Session, row: CompetitionRow, *, before: datetime, reveal: datetime | None) -> None:
+    """Announce an end that has moved, whoever moved it and however, in every language."""
+    phase, zone = last_phase(row), phases.timetable_of(row).zone
+    assert phase is not None  # noqa: S101  # its end is what has moved
+    assert reveal is not None  # noqa: S101  # its end has just been witnessed
+    moments = {"before": before, "end": phase.end, "reveal": reveal}
+    written = {name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()}
+    parts = ("moved", "waits") if reveal > phase.end else ("moved",)
+    text = {
+        language: "\n\n".join(words[part].format(zone=zone.key, **written) for part in parts)
+        for language, words in TOLD.items()
+    }
+    session.add(Announcement(competition_id=row.id, text=text))
 
 
 def reveal_at(row: CompetitionRow, seen: Iterable[WitnessedEnd]) -> datetime | None:
@@ -130,14 +168,28 @@ def may_reveal(session: Session, row: CompetitionRow) -> bool:
     return is_time(row, book(session, [row.id], ring()).of(row.id), clock(session))
 
 
-def expected(session: Session, row: CompetitionRow) -> datetime | None:
-    """When the reveal is to be expected, for pages: all counts that the clock has not found unsigned.
+def expected(session: Session, rows: Sequence[CompetitionRow]) -> dict[UUID, datetime]:
+    """When reveals are to be expected, for pages: all counts that the clock has not found unsigned.
 
-    The web application has no key to verify with; the clock and the workers go by the signatures.
+    The web application has no key to verify with; the clock and the workers go by the signatures. Left out:
+    competitions without a last phase, or whose end is not witnessed yet, or whose file cannot be read.
     """
+    mine = WitnessedEnd.competition_id.in_([row.id for row in rows])
     noted = exists().where(AuditEntry.action == UNSIGNED, AuditEntry.subject == cast(WitnessedEnd.id, Text))
-    seen = select(WitnessedEnd).where(WitnessedEnd.competition_id == row.id, ~noted)
-    return reveal_at(row, session.scalars(seen))
+    seen: dict[UUID, list[WitnessedEnd]] = defaultdict(list)
+    for one in session.scalars(select(WitnessedEnd).where(mine, ~noted)):
+        seen[one.competition_id].append(one)
+    found = {}
+    for row in rows:
+        with suppress(CompetitionUnavailable):
+            found[row.id] = reveal_at(row, seen[row.id])
+    return {key: moment for key, moment in found.items() if moment is not None}
+
+
+def unsigned(session: Session, competition_id: UUID) -> int:
+    """How many rows somebody without the key has written, as far as the clock has noted them."""
+    mine = AuditEntry.competition_id == competition_id, AuditEntry.action == UNSIGNED
+    return session.scalars(select(func.count()).select_from(AuditEntry).where(*mine)).one()
 
 
 def note_unsigned(session: Session, found: Iterable[WitnessedEnd]) -> None:

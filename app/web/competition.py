@@ -1,6 +1,7 @@
 """A competition's first page: what it is, where it stands, who leads and why, and what to do next."""
 
 import re
+from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -11,7 +12,7 @@ from app.http.dependencies import MaybeSignedIn
 from app.scoring.competition import Competition
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.tracks import TRACKS
-from app.services import announcements
+from app.services import announcements, witnesses
 from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification
 from app.services.boards.anonymization import Board
@@ -36,6 +37,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         board = open_board(session, principal, slug)
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, slug)
+        reveal = witnesses.expected(session, [frame.row]).get(frame.row.id)
     competition = frame.competition
     return page(
         request,
@@ -50,11 +52,20 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         paragraphs=paragraphs,
         announcements=said,
         in_view=IN_VIEW,
+        waits_until=waits_until(frame, reveal),
         step=next_step(frame, principal),
         columns=column_count(competition),
         built_in=len(TRACKS[competition.track].attackers),
         two_phases=phase_of(competition, "reidentification") is not None,
     )
+
+
+def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
+    """When the secrets are revealed, where that is later than the end, and still to come."""
+    second = phase_of(frame.competition, "reidentification")
+    if second is None or reveal is None or frame.row.revealed_at is not None:
+        return None
+    return reveal if reveal > second.end else None
 
 
 def open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:

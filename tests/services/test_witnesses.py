@@ -1,8 +1,9 @@
 """Nothing is revealed before it was witnessed early enough, whatever is written into the database."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,7 +13,7 @@ from structlog.testing import capture_logs
 
 from app import witnessing
 from app.config import Settings
-from app.db.models import AuditEntry, Competition, Opening, Target, WitnessedEnd
+from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
 from app.errors import InvalidInput, Unavailable
 from app.scoring.competition_file import parse_competition
 from app.services import leases, turning, witnesses
@@ -46,7 +47,7 @@ def noted() -> list[WitnessedEnd]:
 
 def expected() -> object:
     with transaction() as session:
-        return witnesses.expected(session, competition_row())
+        return witnesses.expected(session, [competition_row()]).get(competition_id())
 
 
 def written(**values: object) -> None:
@@ -279,3 +280,62 @@ def test_what_any_held_key_has_signed_counts(tmp_path: Path) -> None:
     (file,) = one.iterdir()
     (other / file.name).write_bytes(file.read_bytes())
     assert witnessing.held(other).verifies(b"said", signature)
+
+
+def told() -> list[dict[str, str]]:
+    with transaction() as session:
+        said = session.scalars(select(Announcement).order_by(Announcement.at)).all()
+    assert all(one.user_id is None for one in said)
+    return [one.text for one in said]
+
+
+def test_the_teams_are_told_of_an_end_that_moved_in_both_languages_and_when_secrets_are_revealed(
+    contest: Contest,
+) -> None:
+    before = len(told())
+    contest.move(reidentification=(-1, 100))
+    turn()
+    contest.move(reidentification=(-1, 2))
+    turn()
+    turn()
+    later, nearer = told()[before:]
+    zone = ZoneInfo("Asia/Tokyo")
+    ends = [f"{one.ends_at.astimezone(zone):%Y-%m-%d %H:%M}" for one in noted()[-2:]]
+    reveal = f"{(noted()[-1].witnessed_at + NOTICE).astimezone(zone):%Y-%m-%d %H:%M}"
+    for language in ("en", "ja"):
+        assert ends[0] in later[language]
+        assert all(part in nearer[language] for part in (*ends, reveal, "Asia/Tokyo"))
+        assert (later[language].count("\n\n"), nearer[language].count("\n\n")) == (0, 1)
+
+
+def test_before_a_contest_begins_nobody_is_told_of_its_dates(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    contest.move(anonymization=(1, 2), reidentification=(3, 4))
+    turn()
+    contest.move(anonymization=(1, 2), reidentification=(3, 5))
+    turn()
+    assert (len(noted()), told()) == (2, [])
+
+
+def test_what_the_service_announced_is_not_withdrawn_by_an_organizer(contest: Contest) -> None:
+    contest.move(reidentification=(-1, 2))
+    turn()
+    (newest, *_) = contest.arena.get(f"{contest.path}/announcements").json()
+    answer = contest.arena.call("DELETE", f"/announcements/{newest['id']}")
+    assert (answer.status_code, answer.json()["code"]) == (409, "service_announcement")
+    assert newest in contest.arena.get(f"{contest.path}/announcements").json()
+
+
+def test_the_description_of_a_competition_says_when_secrets_are_revealed(contest: Contest) -> None:
+    path = f"/api/v1{contest.path}"
+    known = noted()[-1].ends_at
+    assert datetime.fromisoformat(contest.arena.client.get(path).json()["reveal_at"]) == known
+    contest.move(reidentification=(-1, -0.5))
+    listed = contest.arena.client.get("/api/v1/competitions").json()
+    assert [datetime.fromisoformat(one["reveal_at"]) for one in listed] == [known]
+    contest.move(reidentification=(-1, 200))
+    found = contest.arena.client.get(path).json()  # later counts before it is witnessed
+    assert found["reveal_at"] == found["phases"][-1]["end"]
+    with transaction() as session:
+        session.execute(delete(WitnessedEnd))
+    assert contest.arena.client.get(path).json()["reveal_at"] is None

@@ -208,7 +208,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     ),
     "list_reports": (ORGANIZER,),
     "post_announcement": (ORGANIZER, {422: ("no_text", "announcement_text")}),
-    "withdraw_announcement": (ORGANIZER,),
+    "withdraw_announcement": (ORGANIZER, {409: ("service_announcement",)}),
     "audit_log": (ORGANIZER,),
     "queue_health": (ORGANIZER,),
     "readyz": ({503: ("clock_stale", "storage_unavailable")},),

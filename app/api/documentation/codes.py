@@ -103,6 +103,7 @@ ERRORS: dict[str, str] = {
     "scope_missing": "this token lacks the scope that the call needs",
     "sealing_unavailable": "secrets cannot be sealed right now, so no upload is taken",
     "secret_unreadable": "a sealed secret does not open",
+    "service_announcement": "what the service has announced itself stays",
     "slug_taken": "there is a competition of that slug already",
     "storage_unavailable": "the file store cannot be reached right now",
     "target_withdrawn": "this target has been withdrawn",

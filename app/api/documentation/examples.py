@@ -153,6 +153,7 @@ VALUES: Mapping[str, Json] = {
     "organizes": [],
     "original_files": ["original.csv"],
     "original_rows": 50,
+    "reveal_at": "2027-02-08T00:00:00Z",
     "original_sha256": {"original.csv": DIGEST},
     "overall": 0.132,
     "own": True,

@@ -15,7 +15,7 @@ from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Phase
-from app.services import competitions, outlook, phases, rehearsals, rescheduling
+from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
 from app.services.accounts import Principal
 from app.services.rehearsals import Rehearsal
 from app.transaction import transaction
@@ -157,12 +157,16 @@ def shown(
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
         found = outlook.of_competition(session, principal, slug)
+        reveal = witnesses.expected(session, [frame.row]).get(frame.row.id)
+        unsigned = witnesses.unsigned(session, frame.row.id)
     return page(
         request,
         principal,
         "organize/phases.html",
         frame=frame,
         found=found,
+        reveal=reveal,
+        unsigned=unsigned,
         typed=as_fields(typed or {}, frame.competition.timezone),
         local=partial(local, zone=frame.competition.timezone),
         turned={phases.ANONYMIZATION: frame.row.frozen_at, phases.REIDENTIFICATION: frame.row.closed_at},

@@ -113,6 +113,10 @@ WORDS: dict[str, dict[str, str]] = {
     "schedule_from": {"en": "From", "ja": "開始"},
     "schedule_none": {"en": "No phase has a date yet.", "ja": "日程はまだ決まっていません。"},
     "schedule_over": {"en": "Over", "ja": "終了"},
+    "schedule_reveal": {
+        "en": "The end was moved nearer, so it was announced, and the scores and the secrets wait until:",
+        "ja": "終了時刻が早められたため、予告期間を置きます。得点と秘密ファイルの公開：",
+    },
     "schedule_running": {"en": "Now", "ja": "開催中"},
     "schedule_to": {"en": "To", "ja": "終了"},
     "schedule_zone": {"en": "Times are those of {zone}.", "ja": "時刻は {zone} のものです。"},

@@ -146,6 +146,27 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Uploads are refused from this moment on, with the reason; one on its way may still be refused.",
         "ja": "この時点から提出・送信は受け付けられず、その理由が表示されます。送信途中のものも受け付けられないことがあります。",
     },
+    "run_by_service": {"en": "Announced by the service itself.", "ja": "システムによるお知らせです。"},
+    "run_notice_reveal_waits": {
+        "en": "The secrets and the hidden scores wait until {hours} hours after this change was announced, unless the end as it stands now comes before that.",
+        "ja": "秘密ファイルと非公開の得点は、この変更の通知から {hours} 時間後まで公開されません。ただし、現在の終了時刻の方が早ければ、その時刻に公開されます。",
+    },
+    "run_notice_said": {
+        "en": "The new end of the last phase is announced to the teams at once.",
+        "ja": "最後のフェーズの新しい終了時刻は、すぐにチームへ通知されます。",
+    },
+    "run_reveal_waits": {
+        "en": "The end was moved nearer: this waits until its notice has run. Until then the end can still be moved.",
+        "ja": "終了時刻が早められたため、予告期間が過ぎるまで待ちます。それまでは終了時刻を変更できます。",
+    },
+    "run_unwitnessed": {
+        "en": "The clock has not signed this end yet; until it has, nothing is revealed. If this stays, its log says why.",
+        "ja": "この終了時刻はまだ署名されていません。署名されるまで何も公開されません。続く場合は、クロックのログを確認してください。",
+    },
+    "run_unsigned": {
+        "en": "Somebody without the service’s key has noted {n} ends as witnessed. They do not count. See end.unsigned in the log of acts, and tell the administrator.",
+        "ja": "システムの鍵を持たない何者かが、終了時刻の記録を {n} 件書き込みました。これらは無効です。操作記録の end.unsigned を確認し、管理者に連絡してください。",
+    },
     "run_notice_reveal_later": {
         "en": "Closing, scores and secrets come after the new end.",
         "ja": "終了処理と、得点・秘密ファイルの公開は、新しい終了時刻の後になります。",
