@@ -12,6 +12,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.config import get_settings
 
+CREDENTIALS = {b"authorization", b"cookie"}
+
 
 class Connection(H11Protocol):
     """Closes itself when it has been idle, that is without a request in work, for too long."""
@@ -30,11 +32,18 @@ class Connection(H11Protocol):
     def idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def sends_unknown(self) -> bool:
+        """Whether a body is coming of somebody who says not even who they are."""
+        if self.idle or self.conn.their_state is not h11.SEND_BODY:
+            return False
+        return not CREDENTIALS & {name for name, _ in self.scope["headers"]}
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as its base
         super().connection_made(transport)
         self.begin_waiting()
         if len(self.connections) > self.most:
-            close_the_longest_idle(self.connections)
+            make_room(self.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.end_waiting()
@@ -73,8 +82,14 @@ class Connection(H11Protocol):
             self.transport.close()
 
 
-def close_the_longest_idle(connections: set[Any]) -> None:
-    """Make room for the newest one; it is the one to go itself when all others have a request in work."""
-    idle = [one for one in connections if one.idle and not one.transport.is_closing()]
-    if idle:
-        min(idle, key=lambda one: one.idle_since).transport.close()
+def make_room(connections: set[Any]) -> None:
+    """Close the one that has been idle longest; if only the newest is, the oldest body of a stranger.
+
+    The newest itself goes when all others have a request in work.
+    """
+    there = sorted(
+        (one for one in connections if not one.transport.is_closing()), key=lambda one: one.idle_since
+    )
+    idle, strangers = [one for one in there if one.idle], [one for one in there if one.sends_unknown]
+    for one in (idle[:-1] or strangers or idle)[:1]:
+        one.transport.close()

@@ -151,3 +151,16 @@ def test_beyond_the_cap_the_longest_idle_makes_room(session_settings: Settings, 
         third.until(b'"ok"}')
         second.send(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
         second.until(b'"ok"}')
+
+
+def test_beyond_the_cap_bodies_of_strangers_make_room(session_settings: Settings, tmp_path: Path) -> None:
+    few = {"ANONCUP_CONNECTIONS": "3", "ANONCUP_BODY_PATIENCE_S": "3600"}
+    head = b"POST /api/v1/tokens HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+    with web(tmp_path, few) as url, line(url) as first, line(url) as second, line(url) as third:
+        for one in (first, second, third):
+            one.send(head + b"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+            one.until(b"100 Continue")
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+        first.until_closed()
+        third.send(b"x" * 100)
+        third.until(b" 422 ")
