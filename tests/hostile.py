@@ -232,8 +232,7 @@ def deed(request: dict[str, Any], desk: Desk, _: Any) -> dict[str, Any]:
 
 UNASKED: list[tuple[str, list[Any]]] = [
     ("read", ["/etc/passwd"]),
-    ("read", [f"/proc/{os.getppid()}/environ"]),
-    ("list", ["/etc"]),
+    ("read", ["/etc/hostname"]),
     ("connect", [socket.AF_INET, socket.SOCK_STREAM, ["127.0.0.1", 9]]),
     ("forked", []),
     ("started", ["/bin/true"]),

@@ -153,10 +153,13 @@ class Child:
         self.received = bytearray()
         self.folder = OwnFolder()
         wanted = walls.wanted(settings.walls)
-        arguments = [str(os.getpid()), str(settings.scoring_memory_mb), str(settings.scoring_idle_s)]
+        parent = 0 if wanted.files == walls.BUBBLEWRAP else os.getpid()
+        arguments = [str(parent), str(settings.scoring_memory_mb), str(settings.scoring_idle_s)]
+        # Not the working folder's modules (-P): it may be where the data lie.
+        program = [sys.executable, "-P", "-m", PROGRAM, *arguments]
+        told = json.dumps({**asdict(wanted), "warm": warm})
         self.process = subprocess.Popen(  # noqa: S603  # our own module
-            # Not the working folder's modules: it may be where the data lie.
-            [sys.executable, "-P", "-m", PROGRAM, *arguments, json.dumps({**asdict(wanted), "warm": warm})],
+            walls.command([*program, told], wanted, folder=self.folder.path),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=child_environment() | {"TMPDIR": str(self.folder.path)},

@@ -4,6 +4,7 @@ It can reach no store: what a request names by digest it asks its parent for, an
 Before it reads the first request it builds the walls that it was told to, and ends if it cannot.
 
 usage: python -m workers.scorer PARENT_PID MEMORY_MB IDLE_S '{"files": …, "calls": …, "warm": true}'
+PARENT_PID is 0 where numbers of processes mean nothing, and bubblewrap ends what it started.
 """
 
 import ctypes
@@ -78,7 +79,7 @@ def be_silent() -> None:
 def end_with(parent: int) -> None:
     """The worker's death is this process's too, even by kill -9."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
+    if parent and os.getppid() != parent:
         sys.exit("the worker is gone")
 
 

@@ -6,6 +6,7 @@ seccomp for what may be asked of the kernel. Where Landlock is missing, bubblewr
 
 import ctypes
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,13 +16,14 @@ import structlog
 from workers.walls import bubble, landlock, reach, seccomp
 from workers.walls.kernel import WallRefused
 
-__all__ = ["WallRefused", "Walls", "advice", "announce", "found", "reach", "stand", "wanted"]
+__all__ = ["WallRefused", "Walls", "advice", "announce", "command", "found", "reach", "stand", "wanted"]
 
 log = structlog.get_logger(__name__)
 
 LANDLOCK, BUBBLEWRAP, SECCOMP = "landlock", "bubblewrap", "seccomp"
 CAP_DAC_READ_SEARCH = 2
 CAPABILITY_VERSION_3 = 0x20080522
+PR_SET_NO_NEW_PRIVS = 38
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ def wanted(setting: str) -> Walls:
     return Walls() if setting == "off" else found()
 
 
+def command(inside: Sequence[str], chosen: Walls, *, folder: Path) -> list[str]:
+    """What starts ``inside`` so that it can stand behind the ``chosen`` walls."""
+    return bubble.command(inside, folder=folder) if chosen.files == BUBBLEWRAP else list(inside)
+
+
 def advice() -> str:
     """Why walls do not stand, and what can be done."""
     missing = "seccomp is" if found().files else "Landlock (Linux 5.13 or newer) and bubblewrap are"
@@ -71,7 +78,8 @@ def announce(setting: str) -> None:
 def stand(chosen: Walls, *, folder: Path) -> None:
     """Build the ``chosen`` walls around this process: for good, and for all that it starts.
 
-    It keeps what it has open, may read the interpreter and the libraries, and write to ``folder``.
+    It keeps what it has open, may read the interpreter and the libraries, and write to ``folder``. That of
+    bubblewrap stands already, since it was started.
     WallRefused: the kernel does not do it, or a thread runs already, which would stay outside.
     """
     if chosen == Walls():
@@ -88,14 +96,10 @@ def stand(chosen: Walls, *, folder: Path) -> None:
 def give_up_privileges() -> None:
     """Of root's, keep what reads a library in somebody's home; nothing that is started gets any."""
     libc = ctypes.CDLL(None, use_errno=True)
-    if os.geteuid() == 0:
-        header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
-        kept = 1 << CAP_DAC_READ_SEARCH
-        if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)) != 0:
-            raise WallRefused("capset")
-    no_new_privileges(libc)
-
-
-def no_new_privileges(libc: ctypes.CDLL) -> None:
-    if libc.prctl(38, 1, 0, 0, 0) != 0:  # PR_SET_NO_NEW_PRIVS
+    header, held = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    libc.capget(header, held)
+    kept = held[1] & 1 << CAP_DAC_READ_SEARCH  # of those that are permitted
+    if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)) != 0:
+        raise WallRefused("capset")
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise WallRefused("no_new_privs")
