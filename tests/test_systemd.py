@@ -111,3 +111,13 @@ def test_a_score_that_is_too_large_ends_before_its_worker() -> None:
     limit = unit("anoncup-worker@.service")["Service"]["MemoryMax"]
     scoring = environment("anoncup-worker@.service")["ANONCUP_SCORING_MEMORY_MB"]
     assert int(limit.removesuffix("G")) * 1024 > int(scoring)
+
+
+@pytest.mark.parametrize(
+    "name", ["anoncup-worker@.service", "anoncup-reports.service", "anoncup-scheduler.service"]
+)
+def test_walls_can_stand_and_threads_are_counted(name: str) -> None:
+    allowed = (SHIPPED / "anoncup-.service.d" / "hardened.conf").read_text()
+    for call in ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp"):
+        assert f" {call}" in allowed
+    assert int(unit(name)["Service"]["TasksMax"]) <= 256
