@@ -373,3 +373,15 @@ def test_a_matrix_of_a_hundred_teams_and_their_targets_is_little_work_a_cell() -
     rows = [HeatRow(Heading(f"team {n}"), rates[n * 200 : n * 200 + 200]) for n in range(100)]
     words = worded(HeatWords, EN)
     assert steps_of(lambda: rendered(heatmap(targets, rows, words))) < 250 * 100 * 200
+
+
+def test_behind_a_rounded_point_is_the_box_it_may_lie_in() -> None:
+    points = [Point("a", 0.02, 1.0, blur=0.005), Point("b", 0.03, 0.9, blur=0.005), Point("c", 0.04, 0.95)]
+    drawing = str(scatter(points, worded(ScatterWords, EN)).svg)
+    inside = drawing.partition('class="blurs"')[2].partition("</g>")[0]
+    boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', inside)
+    tops, wide = [float(box[1]) for box in boxes], {round(float(box[2]), 1) for box in boxes}
+    assert (len(boxes), len(wide)) == (2, 1)
+    whole, half = (float(box[3]) for box in sorted(boxes, key=lambda box: -float(box[3])))
+    assert whole == pytest.approx(2 * half, abs=0.2)  # no risk is above 1
+    assert min(tops) >= 0

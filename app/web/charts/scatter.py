@@ -92,7 +92,8 @@ def said_of(one: Point, words: str) -> str:
 
 
 def drawn(points: Sequence[Point], words: ScatterWords, identifier: str) -> Markup:
-    x, y = level_axis(one.utility for one in points), axis(one.security for one in points)
+    x = level_axis(end for one in points for end in ends(one.utility, one.blur))
+    y = axis(end for one in points for end in ends(one.security, one.blur))
     room = plot(x, y, height=HEIGHT)
     if not points:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
@@ -114,6 +115,11 @@ def drawn(points: Sequence[Point], words: ScatterWords, identifier: str) -> Mark
     )
 
 
+def ends(score: float, blur: float) -> tuple[float, float]:
+    """Between which a rounded score lies; nothing is below 0 or above 1."""
+    return max(0.0, score - blur), min(max(1.0, score), score + blur)
+
+
 def blurs(points: Sequence[Point], room: Plot) -> Markup:
     """Behind every rounded point the box that it may lie in, once."""
     places = {(one.utility, one.security, one.blur) for one in points if one.blur}
@@ -121,8 +127,8 @@ def blurs(points: Sequence[Point], room: Plot) -> Markup:
 
 
 def blur(utility: float, security: float, half: float, room: Plot) -> Markup:
-    left, right = (min(max(room.across(utility + way * half), room.left), room.right) for way in (-1, 1))
-    low, high = (min(max(room.up(security + way * half), room.top), room.bottom) for way in (-1, 1))
+    left, right = map(room.across, ends(utility, half))
+    low, high = map(room.up, ends(security, half))
     return tag("rect", x=short(left), y=short(high), width=short(right - left), height=short(low - high))
 
 
