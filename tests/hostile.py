@@ -39,6 +39,9 @@ class Deed:
     def fetched(self) -> Collection[str]:
         return ()
 
+    def admits(self, content: dict[str, Any]) -> bool:
+        return len(content) == 1
+
 
 def called(name: str, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> int:
     return kernel.call(NUMBERS[name], *arguments)

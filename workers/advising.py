@@ -9,8 +9,9 @@ from app.queue import ADVISE, celery
 from app.services import threshold_reports
 from app.transaction import transaction
 from workers import child, leased
-from workers.child import Inquiry, Step, Verdict
+from workers.child import Step, Verdict
 from workers.fitness import FOR_REPORTS
+from workers.work import Inquiry
 
 
 @celery.task(name=ADVISE)

@@ -13,11 +13,11 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from threading import Lock
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import structlog
 
@@ -26,6 +26,7 @@ from app.errors import CompetitionUnavailable
 from app.storage import store
 from workers import walls
 from workers.folders import OwnFolder
+from workers.work import Work
 
 log = structlog.get_logger(__name__)
 
@@ -50,70 +51,6 @@ CRASHED = "scoring failed with an internal error; the operators have been told"
 
 class ScoringFailed(Exception):  # the name is what happened
     """The evaluation cannot be finished; the message is for the team."""
-
-
-class Work(Protocol):
-    """What a child can be asked: a dataclass whose name says of what kind, and whose fields are sent."""
-
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
-    @property
-    def fetched(self) -> Collection[str]:
-        """The SHA-256 of what it may ask for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A submission to be scored: files by their SHA-256, the secret in clear."""
-
-    competition_file: str
-    original: dict[str, str]
-    files: dict[str, str]
-    secret: str
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return {*self.original.values(), *self.files.values()}
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """A release whose files are to be written anew, as the service itself writes them."""
-
-    competition_file: str
-    original: dict[str, str]
-    files: dict[str, str]
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return {*self.original.values(), *self.files.values()}
-
-
-@dataclass(frozen=True, slots=True)
-class Inquiry:
-    """A question to the advisor about a competition's data."""
-
-    competition_file: str
-    original: dict[str, str]
-    question: dict[str, Any]
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return set(self.original.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """A guess to be held against a target's secret."""
-
-    guess: str
-    secret: str
-    rows: int
-    originals: int
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return {self.guess}
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +250,9 @@ def converse(
     step = Step(0, 0, "")
     while time.monotonic() < deadline:
         match child.read(min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))):
-            case {"verdict": dict(verdict), "scorer": str(scorer)}:
+            case {"verdict": dict(verdict), "scorer": str(scorer)} if is_name(scorer) and work.admits(
+                verdict
+            ):
                 return Verdict(verdict, scorer)
             case {"fetch": str(digest)} if digest in work.fetched:
                 content = store().get(digest)

@@ -197,7 +197,7 @@ WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] =
     "Trial": judge,
     "Rewriting": rewrite,
 }
-"""What is done with each kind of request in ``workers.child``."""
+"""What is done with each kind of ``workers.work``."""
 
 
 if __name__ == "__main__":

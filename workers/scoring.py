@@ -12,8 +12,9 @@ from app.services import evaluations
 from app.services.evaluations import Claim
 from app.transaction import transaction
 from workers import child, leased
-from workers.child import Request, Step, Verdict
+from workers.child import Step, Verdict
 from workers.fitness import FOR_SECRETS
+from workers.work import Request
 
 
 @celery.task(name=SCORE)

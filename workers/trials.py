@@ -11,8 +11,9 @@ from app.services import guesses
 from app.services.guesses import Claim
 from app.transaction import transaction
 from workers import child, leased
-from workers.child import Step, Trial, Verdict
+from workers.child import Step, Verdict
 from workers.fitness import FOR_SECRETS
+from workers.work import Trial
 
 
 @celery.task(name=JUDGE)

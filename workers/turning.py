@@ -20,8 +20,9 @@ from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
 from workers import child
-from workers.child import ChildDied, Rewriting, ScoringFailed
+from workers.child import ChildDied, ScoringFailed
 from workers.fitness import FOR_REPORTS, FOR_SECRETS
+from workers.work import Rewriting
 
 log = structlog.get_logger(__name__)
 

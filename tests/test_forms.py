@@ -1,0 +1,165 @@
+"""What a scoring child may answer: the form of what is really found, and no other."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.scoring.templates import template
+from app.scoring.tracks import TRACKS
+from tests.arena import competition_file, noisy_release, original_table
+from tests.test_transactions_commands import (
+    CUSTOMERS,
+    RELEASED_CUSTOMERS,
+    RELEASED_TRANSACTIONS,
+    TRANSACTIONS,
+)
+from workers.scorer import Desk, judge, rewrite, score
+from workers.work import Inquiry, Request, Rewriting, Trial
+
+Json = dict[str, Any]
+
+
+def found(request: Request) -> Json:
+    """What the child would say of it; files are named by themselves."""
+
+    def original(digests: Any, file: str) -> Any:
+        competition = parse_competition(file)
+        track = TRACKS[competition.track]
+        tables, _ = track.parse_original({name: text.encode() for name, text in digests}, competition)
+        return competition, tables, track.prepare(tables, competition)
+
+    asked = {"original": request.original, "files": request.files, "secret": request.secret}
+    desk = Desk(str.encode, original)
+    content = score(asked | {"competition_file": request.competition_file}, desk, lambda *_: None)
+    answered: Json = json.loads(json.dumps(content))
+    return answered
+
+
+@pytest.fixture(scope="module")
+def microdata() -> tuple[Request, Json]:
+    table = original_table()
+    anonymized, secret = noisy_release(1, table)
+    files = {"anonymized": anonymized.decode()}
+    request = Request(competition_file(), {"original": table_csv(table).decode()}, files, secret.decode())
+    return request, found(request)
+
+
+@pytest.fixture(scope="module")
+def transactions() -> tuple[Request, Json]:
+    file = template(2016).replace("min_rows_kept", "# min_rows_kept")
+    original = {"customers": CUSTOMERS, "transactions": TRANSACTIONS}
+    files = {"customers": RELEASED_CUSTOMERS, "transactions": RELEASED_TRANSACTIONS}
+    request = Request(file, original, files, "original_row\n3\n1\n2\n")
+    return request, found(request)
+
+
+@pytest.mark.parametrize("track", ["microdata", "transactions"])
+def test_a_verdict_that_was_computed_is_admitted(track: str, request: pytest.FixtureRequest) -> None:
+    asked, verdict = request.getfixturevalue(track)
+    assert asked.admits(verdict)
+
+
+def changed(verdict: Json, *path: str | int, to: Any) -> Json:
+    made = copy.deepcopy(verdict)
+    place: Any = made
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = to
+    return made
+
+
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("overall",), float("nan")),
+        (("overall",), -0.1),
+        (("utility",), "0"),
+        (("security",), 2),
+        (("verdict",), "rejected"),
+        (("verdict",), "best"),
+        (("violations",), [{"code": "x"}]),
+        (("violations",), [{"code": "x", "message": "a rule is broken"}]),
+        (("more",), "another team's secret"),
+        (("measures",), {}),
+        (("measures", "mean_mae"), 0.5),
+        (("measures", "mean_mae", "value"), float("inf")),
+        (("measures", "mean_mae", "version"), 99),
+        (("measures", "mean_mae", "details"), {"\0": 1.0}),
+        (("measures", "another"), {"value": 0.0, "version": 1, "rounding": 0.0}),
+        (("attackers", "euc1", "rate"), 1.5),
+        (("attackers", "euc1", "version"), 99),
+        (("attackers", "euc1", "interval"), [0.0]),
+        (("attackers", "euc1", "note"), "x" * 10_001),
+        (("attackers", "euc1", "note"), "\ud800"),
+        (("excessive", "histogram", "counts"), [0] * 1001),
+        (("resembles",), [{"methods": []}]),
+        (("resembles", 0, "methods"), ["x"] * 11),
+    ],
+)
+def test_another_form_is_not(microdata: tuple[Request, Json], path: tuple[str | int, ...], to: Any) -> None:
+    request, verdict = microdata
+    assert not request.admits(changed(verdict, *path, to=to))
+
+
+def test_the_numbers_of_another_track_are_none_of_this_ones(
+    microdata: tuple[Request, Json], transactions: tuple[Request, Json]
+) -> None:
+    request, verdict = microdata
+    assert not request.admits(changed(verdict, "measures", to=transactions[1]["measures"]))
+
+
+def test_names_and_notes_may_be_in_any_script(microdata: tuple[Request, Json]) -> None:
+    request, verdict = microdata
+    for text in ("収入\u3000（円）", "a\nb", "💡"):
+        assert request.admits(changed(verdict, "attackers", "euc1", "note", to=text))
+
+
+def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[Request, Json]) -> None:
+    request, _ = transactions
+    asked = Rewriting(request.competition_file, request.original, request.files)
+    written = rewrite(
+        {"competition_file": asked.competition_file, "original": asked.original, "files": asked.files},
+        Desk(str.encode, lambda *_: pytest.fail("nothing is prepared")),
+        lambda *_: None,
+    )
+    assert asked.admits(written)
+    for files in (
+        {},
+        {"customers": "x"},
+        {**written["files"], "more": ""},
+        {"customers": 1, "transactions": 2},
+    ):
+        assert not asked.admits({"files": files})
+
+
+def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
+    asked = Trial("original_row\n1\n2\n", "original_row\n1\n2\n", rows=2, originals=2)
+    told = {"guess": asked.guess, "secret": asked.secret, "rows": 2, "originals": 2}
+    desk = Desk(str.encode, lambda *_: pytest.fail("nothing is prepared"))
+    assert asked.admits(judge(told, desk, lambda *_: None))
+    for correct in (-1, 3, 1.5, "1", True, None):
+        assert not asked.admits({"correct": correct})
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else "deep"
+
+
+@pytest.mark.parametrize(
+    ("value", "admitted"),
+    [
+        ({"a": [1, 2.5, None, True, "…"]}, True),
+        ({"a": nested(7)}, True),
+        ({"a": nested(8)}, False),
+        ({"a": float("nan")}, False),
+        ({"a\0": 1}, False),
+        ({"a": "x" * 10_001}, False),
+    ],
+)
+def test_a_report_is_of_plain_values(value: Json, admitted: bool) -> None:
+
+    assert Inquiry("", {}, {}).admits(value) is admitted

@@ -1,0 +1,86 @@
+"""What a scoring child is asked, what it may fetch for it, and what an answer looks like."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from workers import forms
+
+
+class Work(Protocol):
+    """A dataclass whose name says of what kind it is, and whose fields are sent."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        """The SHA-256 of what the child may ask for."""
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        """Whether that can be an answer, by its form: nothing tells whether it is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A submission to be scored: files by their SHA-256, the secret in clear."""
+
+    competition_file: str
+    original: dict[str, str]
+    files: dict[str, str]
+    secret: str
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return {*self.original.values(), *self.files.values()}
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.is_verdict(content)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A release whose files are to be written anew, as the service itself writes them."""
+
+    competition_file: str
+    original: dict[str, str]
+    files: dict[str, str]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return {*self.original.values(), *self.files.values()}
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.are_files(content) and content["files"].keys() == self.files.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question to the advisor about a competition's data."""
+
+    competition_file: str
+    original: dict[str, str]
+    question: dict[str, Any]
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return set(self.original.values())
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.is_plain(content)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A guess to be held against a target's secret."""
+
+    guess: str
+    secret: str
+    rows: int
+    originals: int
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return {self.guess}
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.is_count(content, most=self.originals)
