@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def connected(*, anybody: bool = False) -> Iterator[Client]:
-    """The service as the environment or ``anoncup login`` names it. ``anybody``: a visitor may ask."""
+def connected(*, anybody: bool = False, password: Callable[[], str] | None = None) -> Iterator[Client]:
+    """The service as the environment or ``anoncup login`` names it.
+
+    ``anybody``: a visitor may ask; ``password``: asked for what cannot be undone.
+    """
     from app.client import Client
 
     known = credentials.known()
@@ -24,7 +27,7 @@ def connected(*, anybody: bool = False) -> Iterator[Client]:
         raise InvalidInput("which service? run anoncup login, or set ANONCUP_URL", code="no_service")
     if known.token is None and not anybody:
         raise NotSignedIn("you are not signed in: run anoncup login")
-    with in_words(), Client(known.url, known.token) as client:
+    with in_words(), Client(known.url, known.token, password=password) as client:
         yield client
 
 

@@ -126,19 +126,26 @@ def play(url: str, data: Path) -> None:
             rng = np.random.default_rng([demo.year, number, place])
             take_part(url, notes, invite, demo, entry, tables=tables, rng=rng)
     for demo in DEMOS:
-        bring_to_its_end(url, demo, notes.content["tokens"])
+        bring_to_its_end(url, demo, notes)
     print(f"accounts and tokens of the demo: {notes.path}")
 
 
-def bring_to_its_end(url: str, demo: Demo, tokens: dict[str, str]) -> None:
+def bring_to_its_end(url: str, demo: Demo, notes: "Notes") -> None:
     """Wait for the scores, play the second phase if there is one, and print the boards."""
-    endings = {}
+    endings, tokens = {}, notes.content["tokens"]
     for place, entry in enumerate(demo.entries):
         endings[entry.team] = ending(url, tokens[entry.team], demo.slug)
         logger.info("%s: scored %d of %d", demo.slug, place + 1, len(demo.entries))
     if demo.duel:
         own = {entry.team: tokens[entry.team] for entry in demo.entries}
-        duel.play(url, demo.slug, demo.tables(), organizer=tokens[ORGANIZER], tokens=own)
+        duel.play(
+            url,
+            demo.slug,
+            demo.tables(),
+            organizer=tokens[ORGANIZER],
+            password=notes.password(ORGANIZER),
+            tokens=own,
+        )
     with Client(url, tokens[ORGANIZER]) as client:
         show(client.board(demo.slug), endings)
         if demo.duel:

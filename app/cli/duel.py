@@ -30,10 +30,11 @@ def play(
     tables: Tables,
     *,
     organizer: str,
+    password: str,
     tokens: Mapping[str, str],
 ) -> None:
     """Close the first phase, attack every target once by every other team, and wait for the scores."""
-    with Client(url, organizer) as client:
+    with Client(url, organizer, password=lambda: password) as client:
         if client.competition(slug)["state"] == "anonymization":
             logger.info("%s: ending the first phase", slug)
             end = (datetime.now(UTC) + AHEAD).isoformat()

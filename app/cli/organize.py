@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,10 +54,32 @@ def create(file: TomlFile, as_json: AsJson = False) -> None:
         told(client.create_competition(read_text(file)), COMPETITION, as_json=as_json)
 
 
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="read your password, if it is needed, from standard input")
+]
+
+
+def asking(*, stdin: bool) -> Callable[[], str]:
+    """How the password is got for what cannot be undone."""
+    from app.cli.login import password_of
+
+    def asked() -> str:
+        if not stdin and not sys.stdin.isatty():
+            raise InvalidInput("this needs your password: give --password-stdin", code="password_needed")
+        return password_of(stdin=stdin)
+
+    return asked
+
+
 @organize.command("file")
-def replace_file(slug: Slug, file: TomlFile, as_json: AsJson = False) -> None:
-    """Exchange the competition's file. Once somebody has submitted, what is measured stands."""
-    with connected() as client:
+def replace_file(
+    slug: Slug, file: TomlFile, password_stdin: PasswordStdin = False, as_json: AsJson = False
+) -> None:
+    """Exchange the competition's file. Once somebody has submitted, what is measured stands.
+
+    An end that moves nearer needs your password.
+    """
+    with connected(password=asking(stdin=password_stdin)) as client:
         told(client.put_competition_file(slug, read_text(file)), COMPETITION, as_json=as_json)
 
 
@@ -123,10 +146,11 @@ def extend(
     *,
     until: Annotated[str, typer.Option(help="its new end, such as 2027-01-31T09:00+09:00")],
     move_following: Annotated[bool, typer.Option("--move-following", help="later phases as much")] = False,
+    password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a phase end later."""
-    with connected() as client:
+    """Let a phase end later; or earlier, which needs your password."""
+    with connected(password=asking(stdin=password_stdin)) as client:
         found = client.extend(slug, phase, end=exact(until), move_following=move_following)
     tell_phases(found, as_json=as_json)
 
@@ -214,9 +238,11 @@ OfTeam = Annotated[bool, typer.Option("--team", help="a whole team, by its name 
 
 
 @organize.command()
-def disqualify(what: What, team: OfTeam = False, as_json: AsJson = False) -> None:
-    """Take a submission, or a team, out of the boards and targets."""
-    judge(what, "disqualify", team=team, as_json=as_json)
+def disqualify(
+    what: What, team: OfTeam = False, password_stdin: PasswordStdin = False, as_json: AsJson = False
+) -> None:
+    """Take a submission, or a team, out of the boards and targets. It needs your password."""
+    judge(what, "disqualify", team=team, as_json=as_json, password=asking(stdin=password_stdin))
 
 
 @organize.command()
@@ -236,8 +262,10 @@ def score_again(
     done(found, f"{found['id']} is {found['status']}", as_json=as_json)
 
 
-def judge(what: str, act: str, *, team: bool, as_json: bool) -> None:
-    with connected() as client:
+def judge(
+    what: str, act: str, *, team: bool, as_json: bool, password: Callable[[], str] | None = None
+) -> None:
+    with connected(password=password) as client:
         if team:
             slug, slash, name = what.partition("/")
             if not slash:

@@ -20,6 +20,7 @@ from app.errors import DomainError, InvalidInput, Unavailable
 
 PAUSES_S = (0.5, 1.0, 2.0)
 """Before an upload whose connection broke is sent again."""
+CONFIRM, PASSWORD_NEEDED = "X-Confirm-Password", "password_needed"
 SLOWEST_POLL_S = 1.0
 UPLOAD_TIMEOUT_S = 300.0
 """An upload is read and checked before it is answered."""
@@ -63,10 +64,19 @@ def unwatched(sent: int, of: int) -> None:
 class Transport:
     """One service and one token; use as a context manager."""
 
-    def __init__(self, url: str, token: str | None = None, *, timeout_s: float = 60) -> None:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout_s: float = 60,
+        password: Callable[[], str] | None = None,
+    ) -> None:
+        """``password``: asked when the service wants it, for what cannot be undone."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
         self.url = checked_url(url)
+        self.password = password
         self.http = httpx2.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
@@ -84,6 +94,11 @@ class Transport:
     def answer(self, method: str, path: str, **content: Any) -> httpx2.Response:
         with reaching():
             answer = self.http.request(method, path, **content)
+        if self.password is not None and needs_password(answer):
+            confirming = {CONFIRM: quote(self.password(), safe="")}
+            content["headers"] = {**content.get("headers", {}), **confirming}
+            with reaching():
+                answer = self.http.request(method, path, **content)
         refuse(answer)
         return answer
 
@@ -192,6 +207,10 @@ def checked_url(url: str) -> str:
     if not usable:
         raise InvalidInput(f"{url!r} is not an address like https://cup.example.org", code="invalid_url")
     return url.rstrip("/")
+
+
+def needs_password(answer: httpx2.Response) -> bool:
+    return answer.status_code == 403 and is_json(answer) and json_of(answer).get("code") == PASSWORD_NEEDED
 
 
 def refuse(answer: httpx2.Response) -> None:
