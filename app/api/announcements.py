@@ -8,6 +8,7 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.db.models import Announcement
+from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services import announcements
@@ -59,7 +60,7 @@ def list_announcements(slug: str, page: AskedPage) -> list[AnnouncementOut]:
 
 
 @router.delete("/announcements/{announcement_id}", status_code=status.HTTP_204_NO_CONTENT)
-def withdraw_announcement(announcement_id: UUID, principal: SignedIn) -> None:
+def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
     """Take an announcement back; the audit log keeps it."""
     with transaction() as session:
         announcements.withdraw(session, principal, announcement_id)

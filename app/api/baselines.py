@@ -11,6 +11,7 @@ from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
 from app.config import Settings
 from app.errors import InvalidInput
 from app.http.bodies import Parts
+from app.http.confirming import Confirming
 from app.http.dependencies import AppSettings, SignedIn
 from app.http.taking_in import admission, release_of
 from app.scoring.tracks import TRACKS
@@ -69,7 +70,7 @@ def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings
 
 
 @router.delete("/competitions/{slug}/baselines/{team_id}", status_code=status.HTTP_204_NO_CONTENT)
-def remove_baseline(slug: str, team_id: UUID, principal: SignedIn) -> None:
+def remove_baseline(slug: str, team_id: UUID, principal: Confirming) -> None:
     """Take a baseline off the board."""
     with transaction() as session:
         baselines.remove(session, principal, slug, team_id)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import CompetitionUnavailable, NotFound
+from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.taking_in import admission
 from app.scoring import toml_text
@@ -181,8 +182,9 @@ def get_competition_file(slug: str) -> Response:
 
 
 @router.put("/{slug}/competition.toml")
-def replace_competition_file(slug: str, principal: SignedIn, file: Toml) -> CompetitionOut:
-    """Exchange the file. Once somebody has submitted, what is measured stands."""
+def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> CompetitionOut:
+    """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
+    the password."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
     revision = competitions.revision_of_file(row, toml_text.text_of(file))

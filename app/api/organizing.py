@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from app.api.competitions import CompetitionOut, described
 from app.api.submissions import SubmissionOut, shown
+from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services import rescheduling, rulings, submissions
 from app.transaction import transaction
@@ -39,7 +40,7 @@ class TeamJudged(BaseModel):
 
 
 @router.post("/competitions/{slug}/phases/{name}/extend")
-def extend_phase(slug: str, name: str, principal: SignedIn, body: ExtensionIn) -> CompetitionOut:
+def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> CompetitionOut:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
         row = rescheduling.extend(
@@ -73,7 +74,7 @@ def grant_quota(slug: str, principal: SignedIn, body: GrantIn) -> GrantOut:
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/disqualify")
-def disqualify_team(slug: str, team_id: UUID, principal: SignedIn) -> TeamJudged:
+def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudged:
     """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
     return team_judged(slug, team_id, principal, disqualified=True)
 
@@ -85,7 +86,7 @@ def reinstate_team(slug: str, team_id: UUID, principal: SignedIn) -> TeamJudged:
 
 
 @router.post("/submissions/{submission_id}/disqualify")
-def disqualify_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+def disqualify_submission(submission_id: UUID, principal: Confirming) -> SubmissionOut:
     """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
     return submission_judged(submission_id, principal, disqualified=True)
 

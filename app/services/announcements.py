@@ -70,6 +70,7 @@ def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> N
     competitions.require_organizer(session, said.competition_id, principal)
     if said.user_id is None:
         raise Conflict("what the service has announced itself stays", code="service_announcement")
+    principal.require_confirmed()
     audit.record(
         session,
         principal,

@@ -16,13 +16,13 @@ from app.db.models import Competition as CompetitionRow
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition import Competition
+from app.scoring.competition import Competition, Phase
 from app.scoring.competition_file import SLUG, parse_competition, parse_title
 from app.scoring.files import Remark
 from app.scoring.registry import Tables
 from app.scoring.toml_text import loaded, with_scales
 from app.scoring.tracks import TRACKS
-from app.services import audit
+from app.services import audit, phases
 from app.services.accounts import Principal
 from app.services.audit import Wanted
 from app.storage import digest_of, store
@@ -204,6 +204,7 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     if (row.file, row.original) != new.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     check_fixed_parts(session, row, new)
+    require_confirmed_ends(session, principal, row, parsed(new.file).phases)
     note_revision(session, principal, row, new)
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
@@ -260,6 +261,23 @@ def history(
     """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
     row = for_revision(session, principal, slug)
     return audit.page(session, row.id, after=after, limit=limit, wanted=wanted)
+
+
+def require_confirmed_ends(
+    session: Session, principal: Principal, row: CompetitionRow, after: tuple[Phase, ...]
+) -> None:
+    """An end that moves nearer, once the contest has begun, needs the password; so does one that is gone.
+
+    Of a file that cannot be read nobody knows what was nearer.
+    """
+    try:
+        begun = phases.standing(session, row).state != "draft"
+    except CompetitionUnavailable:
+        return
+    ends = {phase.name: phase.end for phase in after}
+    before = phases.timetable_of(row).phases
+    if begun and any(phase.name not in ends or ends[phase.name] < phase.end for phase in before):
+        principal.require_confirmed()
 
 
 def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:

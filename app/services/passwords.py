@@ -46,6 +46,15 @@ def own_hash(session: Session, principal: Principal) -> str:
     return session.get_one(User, principal.user_id).password_hash
 
 
+def kept_hash(session: Session, principal: Principal) -> str:
+    """What the password is checked against that confirms an act."""
+    return session.get_one(User, principal.user_id).password_hash
+
+
+def wrong_password() -> WrongCredential:
+    return WrongCredential("the password is wrong", code="wrong_password")
+
+
 def wrong_old_password() -> WrongCredential:
     return WrongCredential("the old password is wrong", code="wrong_password")
 

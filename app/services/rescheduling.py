@@ -116,6 +116,7 @@ def put_phases(
         raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
     file = with_phases(row.file, phases)
     competitions.parsed(file)  # what cannot be read is refused here, not by whoever reads it next
+    competitions.require_confirmed_ends(session, principal, row, phases)
     row.file = file
     audit.record(
         session,

@@ -4,6 +4,7 @@ import hashlib
 import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from sqlalchemy import select
 from app.cli import shown
 from app.db import engine
 from app.db.models import State, ThresholdReport
+from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
+from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena, competition_file, noisy_release
+from tests.arena import PASSWORD, Arena, competition_file, noisy_release
 from tests.cli.conftest import Anoncup, working
 from tests.contest import Contest
 from workers import advising
@@ -101,6 +104,32 @@ def test_a_phase_is_extended_paused_and_resumed(anoncup: Anoncup, contest: Conte
     assert "anonymization" in anoncup("organize", "phases", "small").out
 
 
+def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_input(
+    anoncup: Anoncup, contest: Contest
+) -> None:
+    identifier = next(iter(contest.secrets))
+    until = (datetime.now(UTC) + timedelta(hours=5)).isoformat()
+    file = Path("nearer.toml")
+    file.write_text(contest.arena.get("/competitions/small/competition.toml").text)
+    moved = parse_competition(file.read_text()).phases
+    last = replace(moved[1], end=moved[1].end - timedelta(hours=1))
+    file.write_text(with_phases(file.read_text(), (moved[0], last)))
+    for words in (
+        ["file", "small", str(file)],
+        ["extend", "small", "anonymization", "--until", until],
+        ["disqualify", identifier],
+    ):
+        before = contest.arena.get("/competitions/small/audit").json()
+        unasked = anoncup("organize", *words)
+        assert (unasked.status, "--password-stdin" in unasked.err) == (2, True)
+        wrong = anoncup("organize", *words, "--password-stdin", typed="wrong\n")
+        assert (wrong.status, "wrong_password" in wrong.err) == (2, True)
+        assert contest.arena.get("/competitions/small/audit").json() == before
+        done = anoncup("organize", *words, "--password-stdin", typed=f"{PASSWORD}\n")
+        assert (done.status, done.err) == (0, "")
+        assert contest.arena.get("/competitions/small/audit").json() != before
+
+
 def test_a_time_that_is_none_changes_nothing(anoncup: Anoncup, contest: Contest) -> None:
     done = anoncup("organize", "extend", "small", "anonymization", "--until", "tomorrow")
     assert (done.status, "'tomorrow' is no time" in done.err) == (2, True)
@@ -118,10 +147,11 @@ def test_a_team_is_given_more_by_its_name(anoncup: Anoncup, contest: Contest) ->
 
 def test_submissions_and_teams_are_disqualified_and_reinstated(anoncup: Anoncup, contest: Contest) -> None:
     identifier = next(iter(contest.secrets))
-    for act, gone in (("disqualify", True), ("reinstate", False)):
-        assert anoncup("organize", act, identifier).out.endswith(f" {identifier}\n")
+    for act, more, gone in (("disqualify", ["--password-stdin"], True), ("reinstate", [], False)):
+        sure = {"typed": f"{PASSWORD}\n"}
+        assert anoncup("organize", act, identifier, *more, **sure).out.endswith(f" {identifier}\n")
         assert contest.arena.submission(identifier, "red")["disqualified"] is gone
-        assert anoncup("organize", act, "--team", "small/ブルー/2").status == 0
+        assert anoncup("organize", act, "--team", "small/ブルー/2", *more, **sure).status == 0
         teams = {team["name"]: team for team in anoncup("organize", "teams", "small", "--json").json}
         assert (teams["ブルー/2"]["disqualified_at"] is not None) is gone
     assert anoncup("organize", "disqualify", "--team", "red").status == 2

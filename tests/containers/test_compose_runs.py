@@ -69,7 +69,8 @@ def turn(
     start, end = attacks
     phases = [Phase("anonymization", start - DAY, start), Phase("reidentification", start, end)]
     (folder / "competition.toml").write_text(with_phases(file, phases))
-    organizer("organize", "file", slug, folder / "competition.toml")
+    words = ("organize", "file", slug, folder / "competition.toml", "--password-stdin")
+    organizer(*words, typed=PASSWORD + "\n")
 
 
 def state(organizer: Person, slug: str) -> str:

@@ -8,9 +8,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
+from tests.arena import PASSWORD
 from tests.faults.canaries import Canaries
 
 PATIENCE_S = 400.0
@@ -102,6 +104,7 @@ class Caller:
         """Until there is an answer other than 503. ``hasty``: how often this person hangs up early."""
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {"Idempotency-Key": key} if key else {}
+        headers["X-Confirm-Password"] = quote(PASSWORD)
         deadline, lost, put_off = time.monotonic() + PATIENCE_S, 0, 0
         while time.monotonic() < deadline:
             response = self.once(method, path, headers, hasty=hasty, content=content)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from string import Formatter
 from typing import Any
+from urllib.parse import quote
 from uuid import UUID
 
 from fastapi.testclient import TestClient
@@ -94,7 +95,7 @@ class Stage:
         """The route as this audience asks it: pages with the cookie, the API with a bearer token."""
         method, path = route.split(" ")
         places = self.places(route)
-        headers = {"Sec-Fetch-Site": "same-origin"}
+        headers = {"Sec-Fetch-Site": "same-origin", "X-Confirm-Password": quote(PASSWORD)}
         token = self.token(audience)
         if token is not None and path.startswith(API):
             headers["Authorization"] = f"Bearer {token}"

@@ -10,7 +10,6 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
-from app import names
 from app.db.models import Evaluation, State, Team
 from app.services import accounts, evaluations
 from app.services.boards import anonymization, matrix, reidentification, verdicts
@@ -118,7 +117,9 @@ def team_id(name: str) -> UUID:
 
 def renamed(name: str, new: str) -> None:
     with transaction() as session:
-        session.execute(update(Team).where(Team.name == name).values(name=new, **names.columns(new)))
+        session.execute(
+            update(Team).where(Team.name == name).values(name=new, name_key=accounts.name_key(new))
+        )
 
 
 def test_a_reinstated_board_has_the_same_bytes_as_before(client: TestClient) -> None:

@@ -5,8 +5,10 @@ import re
 from httpx2 import Response
 
 from app.http.dependencies import COOKIE
-from tests.arena import Arena
+from tests.arena import PASSWORD, Arena
 
+IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file")
+"""Forms that may ask an organizer for the password; here it is sent along."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -39,8 +41,9 @@ def send(
     """The answer to a form; redirects are not followed."""
     token = arena.organizer if organizer else arena.team(team) if team else None
     headers = as_reader(arena, token, language) | SAME_ORIGIN
+    sure = {"password": PASSWORD} if organizer and path.endswith(IRREVOCABLE) else {}
     answer: Response = arena.client.post(
-        path, data=fields or {}, files=files, headers=headers, follow_redirects=False
+        path, data=sure | (fields or {}), files=files, headers=headers, follow_redirects=False
     )
     return answer
 

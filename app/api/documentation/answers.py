@@ -25,6 +25,7 @@ BY_PARAMETER: Mapping[str, Answers] = {
     "report_id": {404: ("no_such_report",)},
     "announcement_id": {404: ("no_such_announcement",)},
     "cursor": {422: ("invalid_cursor",)},
+    "X-Confirm-Password": {403: ("password_needed",), 422: ("wrong_password",), 429: ("too_many_tries",)},
     "Idempotency-Key": {422: ("idempotency_key", "idempotency_key_reused")},
 }
 
@@ -81,7 +82,7 @@ REVISION: Answers = {
 }
 JUDGED: Answers = {403: ("not_organizer",), 409: ("nothing_to_change",)}
 BOARD: Answers = {403: ("scope_missing", "board_not_open")}
-NEW_NAME = ("name_length", "name_blank", "name_characters")
+NEW_NAME = ("name_length", "name_characters")
 UPLOAD: Answers = {
     403: ("not_in_a_team", "disqualified"),
     429: ("quota_used_up",),

@@ -132,6 +132,7 @@ VALUES: Mapping[str, Json] = {
     "finished": 12,
     "finished_at": "2027-01-11T05:30:04Z",
     "groups": ["sex", "age"],
+    "digits": 2,
     "guesses_left": 2,
     "hidden": False,
     "id": ID,

@@ -16,11 +16,7 @@ class User(Base):
     id: Mapped[UUID] = identifier()
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
-    """How the name reads in any case (``app.names.key``): people are found by it."""
-    name_look: Mapped[str] = mapped_column(unique=True)
-    """How it looks as it is written (``app.names.look``)."""
-    name_capitals: Mapped[str] = mapped_column(unique=True)
-    """How it looks in capitals (``app.names.capitals``)."""
+    """The name after NFKC and case folding: what must be unique."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
     created_at: Mapped[datetime] = moment_of_insert()
@@ -72,18 +68,12 @@ class Invite(Base):
 
 class Team(Base):
     __tablename__ = "teams"
-    __table_args__ = (
-        UniqueConstraint("competition_id", "name_key"),
-        UniqueConstraint("competition_id", "name_look"),
-        UniqueConstraint("competition_id", "name_capitals"),
-    )
+    __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
 
     id: Mapped[UUID] = identifier()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str]
     name_key: Mapped[str]
-    name_look: Mapped[str]
-    name_capitals: Mapped[str]
     created_at: Mapped[datetime] = moment_of_insert()
     disqualified_at: Mapped[datetime | None]
     baseline: Mapped[bool] = mapped_column(default=False)

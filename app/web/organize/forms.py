@@ -31,6 +31,10 @@ class Sent:
     def text(self, name: str) -> str:
         return next(iter(self.texts.get(name, ())), "").strip()
 
+    def secret(self, name: str) -> str:
+        """Of a password every character counts."""
+        return next(iter(self.texts.get(name, ())), "")
+
     def all(self, name: str) -> tuple[str, ...]:
         return tuple(self.texts.get(name, ()))
 

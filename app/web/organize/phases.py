@@ -13,7 +13,8 @@ from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError, InvalidInput, NotFound
-from app.http.dependencies import SignedIn
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn
 from app.scoring.competition import Phase
 from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
 from app.services.accounts import Principal
@@ -49,6 +50,10 @@ class Move:
     def by(self) -> timedelta:
         return self.after.end - self.before.end
 
+    @property
+    def nearer(self) -> bool:
+        return self.by < timedelta(0)
+
 
 @router.get("")
 def windows(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
@@ -72,7 +77,7 @@ def preview(
             frame = organizers_frame(session, principal, slug)
             zone = frame.competition.timezone
             order = order_of(name, act, end, move_following=move_following, zone=zone)
-            do = partial(acted, session, principal, slug, order)
+            do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
             mark = rehearsals.mark(frame.competition.phases, frame.row.paused_at)
             rehearsal = rehearsals.rehearsed(session, frame.row, do)
             counts = outlook.counted(session, frame.row.id)
@@ -99,11 +104,14 @@ def confirm(
     act: str,
     principal: SignedIn,
     *,
+    address: Address,
     mark: Annotated[str, Form()],
     end: Annotated[str, Form()] = "",
     move_following: Annotated[bool, Form()] = False,
+    password: Annotated[str, Form()] = "",
 ) -> Response:
     try:
+        principal = confirmed(principal, address, password)
         with transaction() as session:
             zone = competitions.read_file(competitions.find(session, slug).file).timezone
             rehearsals.require_unmoved(session, principal, slug, mark)

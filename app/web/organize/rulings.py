@@ -10,10 +10,11 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.errors import Conflict, DomainError, InvalidInput, NotFound
-from app.http.dependencies import SignedIn
+from app.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn
 from app.services import consequences, rulings
-from app.services.accounts import Principal
+from app.services.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
 from app.web.organize.entrants import entrant, team_shown
 from app.web.organize.entries import in_competition
@@ -66,9 +67,17 @@ def team_preview(request: Request, slug: str, team_id: UUID, act: Act, principal
 
 @router.post("/submissions/{submission_id}/disqualify")
 def disqualify_submission(
-    request: Request, slug: str, submission_id: UUID, principal: SignedIn, reason: Reason = ""
+    request: Request,
+    slug: str,
+    submission_id: UUID,
+    principal: SignedIn,
+    *,
+    address: Address,
+    reason: Reason = "",
+    password: Annotated[str, Form()] = "",
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "disqualify"), reason)
+    ruling = Ruling(slug, "submissions", submission_id, "disqualify")
+    return ruled(request, principal, ruling, reason, address=address, password=password)
 
 
 @router.post("/submissions/{submission_id}/reinstate")
@@ -80,9 +89,17 @@ def reinstate_submission(
 
 @router.post("/teams/{team_id}/disqualify")
 def disqualify_team(
-    request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Reason = ""
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: SignedIn,
+    *,
+    address: Address,
+    reason: Reason = "",
+    password: Annotated[str, Form()] = "",
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "teams", team_id, "disqualify"), reason)
+    ruling = Ruling(slug, "teams", team_id, "disqualify")
+    return ruled(request, principal, ruling, reason, address=address, password=password)
 
 
 @router.post("/teams/{team_id}/reinstate")
@@ -92,18 +109,31 @@ def reinstate_team(
     return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), reason)
 
 
-def ruled(request: Request, principal: Principal, ruling: Ruling, reason: str) -> Response:
-    """Done if it has a reason; else the page that asks for one, with what was typed."""
+def ruled(
+    request: Request,
+    principal: Principal,
+    ruling: Ruling,
+    reason: str,
+    *,
+    address: str | None = None,
+    password: str = "",
+) -> Response:
+    """Done if it has a reason and the password; else the page that asks for them, with the reason typed."""
     try:
+        principal = confirmed(principal, address, password)
         with transaction() as session:
             subject_of(session, principal, ruling)
             if not reason.strip():
                 raise InvalidInput("say why", code="no_reason")
             ruling.make(session, principal, reason=reason)
-    except InvalidInput as problem:
+    except (InvalidInput, TooMany) as problem:
         return previewed(request, principal, ruling, problem=problem, reason=reason)
     except Conflict as problem:
         return elsewhere(request, principal, ruling, problem)
+    except NotAllowed as problem:
+        if problem.code != UNCONFIRMED:
+            raise
+        return previewed(request, principal, ruling, problem=problem, reason=reason)
     return see(ruling.path, done=DONE[ruling.of][ruling.act])
 
 
@@ -138,7 +168,7 @@ def previewed(
             organizers_frame(session, principal, ruling.slug)
             team = subject_of(session, principal, ruling)["team"]
             known: dict[str, Any] = {"team_id": team.id, "team": team.name}
-            make = partial(ruling.make, session, principal)
+            make = partial(ruling.make, session, principal.who_confirmed())  # and takes it back
             found = consequences.of_ruling(session, principal, ruling.slug, make, **known)
             subject = subject_of(session, principal, ruling)
     except Conflict as nothing:

@@ -11,7 +11,8 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import Conflict, DomainError, InvalidCompetition
-from app.http.dependencies import SignedIn
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn
 from app.scoring.competition import Competition, Phase
 from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
@@ -92,13 +93,19 @@ def basics(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 
 
 @router.post("/competitions/{slug}/organize/basics")
-def save_basics(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+def save_basics(request: Request, slug: str, principal: SignedIn, address: Address, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     found = basics_in(form, slug=desk.frame.competition.slug, before=desk.frame.competition)
     problem: DomainError | None = None
     if found is not None and not form.wrong:
-        answer = saved(principal, slug, lambda row: found.written_into(row.file), back="basics")
+        answer = saved(
+            principal,
+            slug,
+            lambda row: found.written_into(row.file),
+            back="basics",
+            sure=lambda: confirmed(principal, address, form.secret("password")),
+        )
         if isinstance(answer, Response):
             return answer
         problem = answer

@@ -12,13 +12,21 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload
+from app.errors import (
+    Conflict,
+    DomainError,
+    InvalidCompetition,
+    InvalidUpload,
+    NotAllowed,
+    TooMany,
+    WrongCredential,
+)
 from app.http.problems import status_of
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
 from app.services import competitions, invites, rescores
-from app.services.accounts import Principal
+from app.services.accounts import UNCONFIRMED, Principal
 from app.services.competitions import Revision
 from app.transaction import transaction
 from app.web import words
@@ -26,6 +34,9 @@ from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame
 from app.web.sentences import said
 from app.web.site import page, see
+
+REFUSED = (Conflict, NotAllowed, TooMany, WrongCredential)
+"""What may be wrong with a change besides the file itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +156,33 @@ def refusal(request: Request, problem: DomainError) -> Refused:
 
 
 def saved(
-    principal: Principal, slug: str, written: Callable[[CompetitionRow], str], *, back: str
+    principal: Principal,
+    slug: str,
+    written: Callable[[CompetitionRow], str],
+    *,
+    back: str,
+    sure: Callable[[], Principal] | None = None,
 ) -> RedirectResponse | DomainError:
-    """Put the file that ``written`` makes of the present one in force, or say what refuses it."""
+    """Put the file that ``written`` makes of the present one in force, or say what refuses it.
+
+    ``sure``: checks the password that was sent along, where windows may change.
+    """
     try:
         return put_in_force(
-            principal,
+            sure() if sure else principal,
             slug,
             lambda row: competitions.revision_of_file(row, written(row)),
             back=back,
         )
-    except (Conflict, InvalidCompetition) as problem:
-        return problem
+    except (*REFUSED, InvalidCompetition) as problem:
+        return refused(problem)
+
+
+def refused(problem: DomainError) -> DomainError:
+    """What a form says of it; but of what somebody may not do at all there is a page of its own."""
+    if isinstance(problem, NotAllowed) and problem.code != UNCONFIRMED:
+        raise problem
+    return problem
 
 
 def put_in_force(

@@ -10,19 +10,31 @@ from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
-from app.http.dependencies import SignedIn
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
 from app.scoring import toml_text
 from app.services import competitions
-from app.services.accounts import Principal
+from app.services.accounts import UNCONFIRMED, Principal
 from app.services.competitions import Revision
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
-from app.web.organize.stepping import Desk, desk_of, put_in_force, refusal, scores_change, step_page
+from app.web.organize.stepping import (
+    REFUSED,
+    Desk,
+    desk_of,
+    put_in_force,
+    refusal,
+    refused,
+    scores_change,
+    step_page,
+)
 from app.web.site import PageRoute, page, see
 
 router = APIRouter(route_class=PageRoute)
 
+COMPARED_AGAIN = {"changed_meanwhile", UNCONFIRMED, "wrong_password"}
+"""Refusals after which what was compared is shown once more."""
 AROUND = 3
 """Lines that are shown before and after a difference."""
 
@@ -66,7 +78,7 @@ def download(slug: str, principal: SignedIn) -> Response:
 
 
 @router.post("/competitions/{slug}/organize/file")
-def save_file(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+def save_file(request: Request, slug: str, principal: SignedIn, address: Address, form: Form) -> Response:
     """``do``: compare, or save what has been compared."""
     try:
         with transaction() as session:
@@ -80,14 +92,14 @@ def save_file(request: Request, slug: str, principal: SignedIn, form: Form) -> R
         if form.text("do") != "save":
             return file_page(request, principal, desk, text, compared=comparison(desk, text))
         return put_in_force(
-            principal,
+            confirmed(principal, address, form.secret("password")),
             slug,
             lambda row: revision_of_compared(row, text, form.text("of")),
             back="file",
         )
-    except (Conflict, InvalidCompetition) as problem:
-        again = comparison(desk, text) if problem.code == "changed_meanwhile" else None
-        return file_page(request, principal, desk, text, compared=again, problem=problem)
+    except (*REFUSED, InvalidCompetition) as problem:
+        again = comparison(desk, text) if problem.code in COMPARED_AGAIN else None
+        return file_page(request, principal, desk, text, compared=again, problem=refused(problem))
 
 
 def repair_page(

@@ -178,6 +178,15 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "There are submissions: the notice before an early reveal can only become longer.",
         "ja": "すでに提出があるため、公開を早めるときの予告時間は、長くすることしかできません。",
     },
+    "invalid_password_needed": {
+        "en": "An end would move nearer: this needs your password.",
+        "ja": "終了を早めるには、パスワードが必要です。",
+    },
+    "invalid_wrong_password": {"en": "The password is wrong.", "ja": "パスワードが違います。"},
+    "invalid_too_many_tries": {
+        "en": "Too many wrong passwords. Wait a while.",
+        "ja": "パスワードの誤りが続きました。しばらくお待ちください。",
+    },
     "invalid_malformed_upload": {"en": "The file cannot be used.", "ja": "このファイルは使えません。"},
     "invalid_measure_without_weight": {
         "en": "This measure is only reported and takes no weight.",

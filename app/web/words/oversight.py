@@ -167,6 +167,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Only a submission that ended in an error on our side is scored again alone.",
         "ja": "個別に再度採点できるのは、システムエラーで終わった提出だけです。",
     },
+    "problem_password_needed": {
+        "en": "This cannot be undone: it needs your password.",
+        "ja": "取り消せない操作です。パスワードを入力してください。",
+    },
     "problem_nothing_to_change": {"en": "It has been done already.", "ja": "すでに反映されています。"},
     "problem_organizes_it": {
         "en": "This person organizes the competition already.",

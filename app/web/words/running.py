@@ -146,6 +146,15 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Uploads are refused from this moment on, with the reason; one on its way may still be refused.",
         "ja": "この時点から提出・送信は受け付けられず、その理由が表示されます。送信途中のものも受け付けられないことがあります。",
     },
+    "run_own_password": {"en": "Your password", "ja": "あなたのパスワード"},
+    "run_own_password_hint": {
+        "en": "Once more, for this cannot be undone.",
+        "ja": "取り消せない操作のため、もう一度入力してください。",
+    },
+    "run_end_password": {
+        "en": "Your password, if an end moves nearer",
+        "ja": "あなたのパスワード（終了を早める場合）",
+    },
     "run_by_service": {"en": "Announced by the service itself.", "ja": "システムによるお知らせです。"},
     "run_notice_reveal_waits": {
         "en": "The secrets and the hidden scores wait until {hours} hours after this change was announced, unless the end as it stands now comes before that.",

@@ -108,7 +108,7 @@ def a_baseline(stage: Any) -> dict[str, str]:
 CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/phases/{{name}}/{{act}}": an_extension,
     **{
-        f"POST {DESK}/{of}/{act}": lambda _: {"data": {"reason": "two accounts"}}
+        f"POST {DESK}/{of}/{act}": lambda _: {"data": {"reason": "two accounts", "password": PASSWORD}}
         for of in ("submissions/{submission_id}", "teams/{team_id}")
         for act in ("disqualify", "reinstate")
     },
@@ -119,6 +119,8 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
         "data": {"method": "add_noise", "name": f"baseline {next(numbers)}"}
     },
     f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
+    f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
+    f"POST {DESK}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
 }
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {

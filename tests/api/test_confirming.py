@@ -1,0 +1,214 @@
+"""What cannot be undone needs the password once more: a token alone, or a session alone, is not enough."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+from sqlalchemy import select
+
+from app.db.models import Announcement, Competition, Submission, Team
+from app.scoring.competition_file import parse_competition
+from app.scoring.timetable import with_phases
+from app.services import accounts
+from app.throttle import PER_ACCOUNT
+from app.transaction import transaction
+from tests.arena import API, PASSWORD, noisy_release
+from tests.contest import Contest, competition_row
+from tests.web.reader import SAME_ORIGIN, page, send
+
+Act = tuple[str, str, dict[str, Any]]
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    made = Contest.opened(client)
+    made.submit("red")
+    return made
+
+
+def at(days: float) -> str:
+    return (datetime.now(UTC) + timedelta(days=days)).isoformat()
+
+
+def nearer(contest: Contest) -> Act:
+    return "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": at(0.5)}}
+
+
+def nearer_along(contest: Contest) -> Act:
+    body = {"end": at(0.5), "move_following": True}
+    return "POST", f"{contest.path}/phases/anonymization/extend", {"json": body}
+
+
+def nearer_by_file(contest: Contest) -> Act:
+    first, second = parse_competition(competition_row().file).phases
+    moved = type(second)(second.name, second.start, second.end - timedelta(hours=1))
+    file = with_phases(competition_row().file, (first, moved))
+    return "PUT", f"{contest.path}/competition.toml", {"content": file}
+
+
+def gone_by_file(contest: Contest) -> Act:
+    first, _ = parse_competition(competition_row().file).phases
+    return (
+        "PUT",
+        f"{contest.path}/competition.toml",
+        {"content": with_phases(competition_row().file, [first])},
+    )
+
+
+def submission_out(_: Contest) -> Act:
+    with transaction() as session:
+        return "POST", f"/submissions/{session.scalars(select(Submission.id)).one()}/disqualify", {}
+
+
+def team_out(contest: Contest) -> Act:
+    with transaction() as session:
+        team = session.scalars(select(Team.id)).one()
+    return "POST", f"{contest.path}/teams/{team}/disqualify", {}
+
+
+def unsaid(contest: Contest) -> Act:
+    said = contest.arena.post(f"{contest.path}/announcements", json={"text": {"en": "Hello"}})
+    return "DELETE", f"/announcements/{said.json()['id']}", {}
+
+
+def baseline_out(contest: Contest) -> Act:
+    table, secret = noisy_release(99, contest.arena.table)
+    made = contest.arena.post(
+        f"{contest.path}/baselines",
+        files={"anonymized": ("a.csv", table), "secret": ("s.csv", secret)},
+        data={"name": "sample"},
+    )
+    return "DELETE", f"{contest.path}/baselines/{made.json()['team_id']}", {}
+
+
+ACTS = (nearer, nearer_along, nearer_by_file, gone_by_file, submission_out, team_out, unsaid, baseline_out)
+
+
+def state() -> list[Any]:
+    """All that the acts change."""
+    columns = Competition.file, Submission.disqualified_at, Team.disqualified_at, Announcement.id
+    with transaction() as session:
+        return [session.scalars(select(column).order_by(column)).all() for column in columns]
+
+
+def ask(contest: Contest, act: Act, headers: dict[str, str]) -> Response:
+    method, path, content = act
+    sent = {"Authorization": f"Bearer {contest.arena.organizer}"} | headers
+    answer: Response = contest.arena.client.request(method, API + path, headers=sent, **content)
+    return answer
+
+
+@pytest.mark.parametrize("made", ACTS, ids=lambda one: one.__name__)
+def test_a_token_or_a_session_alone_does_nothing_and_with_the_password_it_is_done(
+    contest: Contest, made: Callable[[Contest], Act]
+) -> None:
+    act = made(contest)
+    before = state()
+    cookie = {"Authorization": "", "Cookie": f"anoncup_session={contest.arena.organizer}", **SAME_ORIGIN}
+    for headers in ({}, {"X-Confirm-Password": ""}):
+        answer = ask(contest, act, headers)
+        assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
+        assert "X-Confirm-Password" in answer.json()["detail"]
+    method, path, content = act
+    del cookie["Authorization"]
+    by_session = contest.arena.client.request(method, API + path, headers=cookie, **content)
+    contest.arena.client.cookies.clear()
+    assert (by_session.status_code, by_session.json()["code"]) == (403, "password_needed")
+    wrong = ask(contest, act, {"X-Confirm-Password": "correct%20pony"})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")
+    assert state() == before
+    assert ask(contest, act, {"X-Confirm-Password": quote(PASSWORD)}).is_success
+    assert state() != before
+
+
+def test_an_end_that_moves_later_and_what_is_not_yet_begun_need_no_password(
+    contest: Contest, client: TestClient
+) -> None:
+    later = "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": at(1.5)}}
+    assert ask(contest, later, {}).status_code == 200
+    contest.move(anonymization=(48, 72), reidentification=(96, 120))
+    sooner = "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": at(2.5)}}
+    assert ask(contest, sooner, {}).status_code == 200
+
+
+def test_what_is_put_back_needs_no_password(contest: Contest) -> None:
+    method, path, content = team_out(contest)
+    assert ask(contest, (method, path, content), {"X-Confirm-Password": quote(PASSWORD)}).is_success
+    assert ask(contest, (method, path.replace("disqualify", "reinstate"), {}), {}).is_success
+
+
+def test_a_password_of_any_characters_is_sent_percent_encoded(contest: Contest) -> None:
+    odd = "ながい 100% パスワード "
+    answer = contest.arena.put("/me/password", json={"old": PASSWORD, "new": odd})
+    assert answer.status_code == 204
+    assert ask(contest, team_out(contest), {"X-Confirm-Password": quote(odd)}).is_success
+
+
+def test_wrong_passwords_count_as_wrong_tries_of_signing_in(contest: Contest) -> None:
+    act = team_out(contest)
+    for _ in range(PER_ACCOUNT.amount):
+        assert ask(contest, act, {"X-Confirm-Password": "guess"}).status_code == 422
+    full = ask(contest, act, {"X-Confirm-Password": quote(PASSWORD)})
+    assert (full.status_code, full.json()["code"]) == (429, "too_many_tries")
+    assert "retry-after" in full.headers
+    with transaction() as session:
+        name = accounts.authenticate(session, contest.arena.organizer).name
+    signing_in = contest.arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD})
+    assert signing_in.status_code == 429
+
+
+def test_somebody_else_is_told_that_it_is_not_theirs_and_not_of_a_password(contest: Contest) -> None:
+    act = team_out(contest)
+    answer = contest.arena.client.request(
+        act[0], API + act[1], headers={"Authorization": f"Bearer {contest.arena.team('red')}"}
+    )
+    assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
+
+
+def test_the_forms_of_the_organizers_ask_for_it(contest: Contest) -> None:
+    with transaction() as session:
+        team = session.scalars(select(Team.id)).one()
+    path = f"{contest.path}/organize/teams/{team}/disqualify"
+    form = page(contest.arena, path, organizer=True).text
+    assert 'name="password" type="password" required' in form
+    before = state()
+    for password, status in (("", 403), ("wrong", 422)):
+        answer = send(contest.arena, path, {"reason": "x", "password": password}, organizer=True)
+        assert answer.status_code == status
+        assert 'name="password" type="password" required' in answer.text
+    assert state() == before
+    assert send(contest.arena, path, {"reason": "x"}, organizer=True).status_code == 303
+    assert state() != before
+
+
+@pytest.mark.parametrize("password", ["", "wrong"])
+def test_the_form_of_the_dates_asks_for_it_once_the_contest_has_begun(
+    contest: Contest, password: str
+) -> None:
+    path = f"{contest.path}/organize/basics"
+    fields = {
+        "title_en": "Small cup",
+        "zone": "UTC",
+        **{
+            f"{phase.name}_{which}": f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M}"
+            for phase in parse_competition(competition_row().file).phases
+            for which, moment in (("start", phase.start), ("end", phase.end - timedelta(hours=1)))
+        },
+    }
+    assert 'name="password"' in page(contest.arena, path, organizer=True).text
+    before = state()
+    answer = send(contest.arena, path, fields | {"password": password}, organizer=True)
+    assert (answer.status_code, state()) == (422 if password else 403, before)
+    assert send(contest.arena, path, fields, organizer=True).status_code == 303
+
+
+def test_the_form_of_a_nearer_end_asks_for_it_and_that_of_a_later_one_does_not(contest: Contest) -> None:
+    path = f"{contest.path}/organize/phases/anonymization/extend"
+    for days, asks in ((0.5, True), (1.5, False)):
+        moment = (datetime.now(UTC) + timedelta(days=days, hours=9)).strftime("%Y-%m-%dT%H:%M")
+        shown = page(contest.arena, f"{path}?end={moment}", organizer=True).text
+        assert ('name="password"' in shown) is asks
