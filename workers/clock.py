@@ -6,6 +6,9 @@ that neither a backlog nor another competition's turn delays the next one.
 usage: python -m workers.clock
 """
 
+import select
+import signal
+import socket
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +24,6 @@ from app import logs, queue, witnessing
 from app.config import Settings, get_settings
 from app.db.models import WitnessedEnd
 from app.errors import DomainError, Unavailable
-from app.processes import owned_signals
 from app.services import health, turning, upkeep, witnesses
 from app.transaction import DATABASE_AWAY, transaction
 from workers import walls
@@ -31,6 +33,8 @@ log = structlog.get_logger(__name__)
 
 LOCK_WAIT = "1s"
 """How long a step waits for a competition that somebody else holds: the others are waiting behind it."""
+LAST_ROUND_S = 5
+"""How long the last round may still take; then the process is killed, and its children end with it."""
 LONGEST_PAUSE = 60.0
 """Seconds until a competition that could not be turned is tried again; they double from one round."""
 
@@ -69,14 +73,14 @@ class Clock:
     swept: float = float("-inf")
     trouble: str | None = None
 
-    def run(self) -> None:
-        try:
-            while True:
-                started = time.monotonic()
-                self.round()
-                time.sleep(max(0.0, started + self.settings.clock_every_s - time.monotonic()))
-        finally:
-            self.hands.dismiss()
+    def run(self, ends_within: Callable[[float], bool]) -> None:
+        """``ends_within``: wait so many seconds, and tell whether to end."""
+        pause = 0.0
+        while not ends_within(pause):
+            started = time.monotonic()
+            self.round()
+            pause = max(0.0, started + self.settings.clock_every_s - time.monotonic())
+        self.hands.dismiss()
 
     def round(self) -> None:
         """Turn, sweep, beat; of a trouble that lasts, the first round tells and the last."""
@@ -203,14 +207,33 @@ def ready_to_witness(private_folder: Path | None) -> None:
         log.warning("signing_key_not_made", reason=problem.strerror)
 
 
+def owned_end() -> Callable[[float], bool]:
+    """Have SIGINT, SIGTERM and SIGHUP end the clock after the round that runs.
+
+    An exception out of a handler could be lost wherever one is ignored, and with it the request. A round that
+    hangs, as on a database that stands still, is broken off.
+    """
+    heard, rung = socket.socketpair()
+    rung.setblocking(False)
+    signal.set_wakeup_fd(rung.fileno())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, lambda *_: signal.alarm(LAST_ROUND_S))
+
+    def ends_within(seconds: float, _open: socket.socket = rung) -> bool:
+        return bool(select.select([heard], [], [], seconds)[0])
+
+    return ends_within
+
+
 def main() -> None:
     logs.configure()
     settings = get_settings()
     ready_to_witness(settings.opening_keys_dir)
-    with owned_signals():
-        log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
-        walls.announce(settings.walls)  # its children read files too
-        Clock(settings, Crew()).run()
+    ends_within = owned_end()
+    log.info("clock_starts", every_s=settings.clock_every_s, sweep_every_s=settings.sweep_every_s)
+    walls.announce(settings.walls)  # its children read files too
+    Clock(settings, Crew()).run(ends_within)
 
 
 if __name__ == "__main__":
