@@ -1,6 +1,7 @@
 """Settings from the environment, read once and frozen."""
 
 from functools import lru_cache
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -53,6 +54,9 @@ class Settings(BaseSettings):
     web_processes: Annotated[int, Field(ge=1, le=32)] = 1
     """Into how many processes the web server is divided. What is bounded in the memory of one (connections,
     uploads, bytes, passwords, connections to the database) has the bound divided by it."""
+    metrics_token: Annotated[str, Field(pattern=r"^([!-~]{16,})?$")] = ""
+    """With it ``/metrics`` answers ``Authorization: Bearer`` and it, from anywhere; without, it answers to
+    this machine alone, and to nobody where ``public_url`` names another host."""
     secure_cookies: bool = False
     """Set where the service is reached by https."""
 
@@ -88,6 +92,12 @@ class Settings(BaseSettings):
             raise ValueError("an address such as https://cup.example.org")
         return written.rstrip("/")
 
+    @property
+    def is_local(self) -> bool:
+        """Whether people reach the service on this machine only, as far as it has been told."""
+        host = urlsplit(self.public_url).hostname or "localhost"
+        return host == "localhost" or host.endswith(".localhost") or is_loopback(host)
+
     def share(self, whole: int) -> int:
         """What one of the web processes has of a ``whole``; at least one."""
         return max(1, whole // self.web_processes)
@@ -96,6 +106,13 @@ class Settings(BaseSettings):
     def files(self) -> str:
         """Where the files lie: ``store``, or else in the folder of the data."""
         return self.store or str(self.data)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @lru_cache

@@ -34,6 +34,7 @@ from app.http.admission import Admission
 from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
+from app.http.operators import require_operator
 from app.services import health
 from app.services.landmarks import check_store
 from app.transaction import transaction
@@ -139,6 +140,7 @@ def readyz() -> Ready:
 
 
 def metrics(request: Request) -> PlainTextResponse:
-    """Numbers about requests, work and its regular tasks, in Prometheus' text format."""
+    """Numbers about requests, work and its regular tasks, in Prometheus' text format; for operators."""
+    require_operator(request, get_settings())
     meters: Meters = request.app.state.meters
     return PlainTextResponse(meters.text(), media_type=CONTENT_TYPE_LATEST)

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import queue
+from app.db.models import State
 from app.errors import Unavailable
 from app.services import health
 from app.services.health import Work
@@ -27,6 +28,9 @@ METHODS = {"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 UNMATCHED = "unmatched"
 UNLOGGED = {"/healthz", "/readyz", "/metrics"}
 """Asked every few seconds by machines."""
+TOLD = (State.QUEUED, State.SCORING, State.ERROR)
+"""What an operator can do something about. How what was scored ended is an answer about secrets, and how many
+guesses were judged is hidden as long as their scores are."""
 SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
@@ -153,8 +157,10 @@ class Stored(Collector):
 
 def of_work(work: Work) -> Iterator[Metric]:
     for name, counted in (("evaluations", work.evaluations), ("guesses", work.guesses)):
-        states = {state.value: float(number) for state, number in counted.items()}
-        yield labelled(f"anoncup_{name}", f"{name.capitalize()} by state.", "state", states)
+        states = {state.value: float(counted[state]) for state in TOLD}
+        yield labelled(
+            f"anoncup_{name}", f"{name.capitalize()} that are not done, by state.", "state", states
+        )
     yield gauge(
         "anoncup_oldest_queued_seconds",
         "How long the evaluation that has waited longest has waited.",

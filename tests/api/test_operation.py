@@ -2,23 +2,27 @@
 
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
+from pydantic import ValidationError
 from sqlalchemy import create_engine, text
 from sqlalchemy.orm import sessionmaker
 
 from app import queue
 from app.config import Settings, get_settings
 from app.db import engine
+from app.http import operators
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena
 from tests.conftest import empty_queue
 from tests.contest import turn
+from tests.contract import CheckedClient
 from tests.e2e.stack import web
 from tests.patience import eventually, stopwatch
 from workers import clock
@@ -26,8 +30,13 @@ from workers import clock
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
+def nearby(client: TestClient, address: str = "127.0.0.1") -> TestClient:
+    """The same application as somebody at that address meets it."""
+    return CheckedClient(client.app, client=(address, 50000))
+
+
 def scraped(client: TestClient) -> Samples:
-    answer = client.get("/metrics")
+    answer = nearby(client).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain")
     return {
@@ -63,7 +72,7 @@ def test_nothing_that_a_user_sent_becomes_a_label(arena: Arena) -> None:
         arena.client.get(path)
     arena.client.request("CANARY", "/")
     arena.client.request("CANARY", "/canary")
-    answer = arena.client.get("/metrics").text
+    answer = nearby(arena.client).get("/metrics").text
     assert "canary" not in answer.lower()
     assert "赤" not in answer
     routes = set(re.findall(r'route="([^"]*)"', answer))
@@ -95,9 +104,9 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
         )
     found = scraped(arena.client)
     counted = {
-        state: value(found, "anoncup_evaluations", state=state) for state in ("QUEUED", "SCORED", "ERROR")
+        state: value(found, "anoncup_evaluations", state=state) for state in ("QUEUED", "SCORING", "ERROR")
     }
-    assert counted == {"QUEUED": 1, "SCORED": 1, "ERROR": 0}
+    assert counted == {"QUEUED": 1, "SCORING": 0, "ERROR": 0}
     assert value(found, "anoncup_guesses", state="QUEUED") == 0
     oldest = value(found, "anoncup_oldest_queued_seconds")
     assert oldest is not None
@@ -108,6 +117,72 @@ def test_work_is_counted_by_state_with_the_age_of_the_oldest(arena: Arena) -> No
     empty_queue()
     idle = scraped(arena.client)
     assert value(idle, "anoncup_oldest_queued_seconds") == value(idle, "anoncup_queue_depth") == 0
+
+
+def test_how_what_was_scored_ended_is_not_counted(arena: Arena) -> None:
+    before = scraped(arena.client)
+    arena.submit("red", seed=1)
+    score_everything()
+    after = scraped(arena.client)
+    told = {
+        dict(labels)["state"] for name, labels in after if name in ("anoncup_evaluations", "anoncup_guesses")
+    }
+    assert told == {"QUEUED", "SCORING", "ERROR"}
+    for name, labels in before:
+        if name in ("anoncup_evaluations", "anoncup_guesses"):
+            assert after[name, labels] == before[name, labels]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Sets the service's settings."""
+
+    def tell(**settings: str) -> None:
+        for name, value in settings.items():
+            monkeypatch.setenv(f"ANONCUP_{name.upper()}", value)
+        get_settings.cache_clear()
+
+    yield tell
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def test_the_numbers_are_for_this_machine_alone(client: TestClient) -> None:
+    for near in ("127.0.0.1", "127.9.9.9", "::1"):
+        assert nearby(client, near).get("/metrics").status_code == 200
+    for far in ("10.0.0.7", "2001:db8::1", "testclient"):
+        answer = nearby(client, far).get("/metrics")
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("header", operators.PASSED_ON)
+def test_what_a_proxy_passes_on_is_not_of_this_machine(client: TestClient, header: str) -> None:
+    assert nearby(client).get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
+
+
+def test_with_a_public_address_there_is_a_proxy_even_if_it_does_not_say_so(
+    client: TestClient, told: Callable[..., None]
+) -> None:
+    told(public_url="http://localhost:8000")
+    assert nearby(client).get("/metrics").status_code == 200
+    told(public_url="https://cup.example.org")
+    assert nearby(client).get("/metrics").status_code == 404
+
+
+def test_with_a_token_the_numbers_are_for_who_has_it(client: TestClient, told: Callable[..., None]) -> None:
+    told(metrics_token="an-operators-own-token", public_url="https://cup.example.org")
+    for address in ("127.0.0.1", "10.0.0.7"):
+        asking = nearby(client, address)
+        for header in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer an-operators-own"}):
+            assert asking.get("/metrics", headers=header).status_code == 404
+        good = {"Authorization": "Bearer an-operators-own-token"}
+        assert asking.get("/metrics", headers=good).status_code == 200
+
+
+@pytest.mark.parametrize("weak", ["short", "with spaces in it and long", "\u00e9" * 20])
+def test_a_weak_token_of_operators_is_refused_at_the_start(weak: str) -> None:
+    with pytest.raises(ValidationError):
+        Settings(metrics_token=weak)
 
 
 def test_the_last_run_of_each_regular_task_is_told(client: TestClient) -> None:

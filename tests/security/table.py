@@ -89,7 +89,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /static/{path}": (200, 200, 200, 200, 200, 200),
     "GET /healthz": (200, 200, 200, 200, 200, 200),
     "GET /readyz": (200, 200, 200, 200, 200, 200),
-    "GET /metrics": (200, 200, 200, 200, 200, 200),
+    "GET /metrics": (404, 404, 404, 404, 404, 404),
 }
 AREAS = (attacking, boards, people, reading, running, setup, submitting)
 for area in AREAS:

@@ -212,6 +212,7 @@ BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
     "withdraw_announcement": (ORGANIZER, {409: ("service_announcement",)}),
     "audit_log": (ORGANIZER,),
     "queue_health": (ORGANIZER,),
+    "metrics": ({404: ("not_found",)},),
     "readyz": ({503: ("clock_stale", "storage_unavailable")},),
 }
 """What does not follow from what a route takes."""
