@@ -29,6 +29,7 @@ from app.api import (
 )
 from app.api.documentation import document
 from app.config import get_settings
+from app.db.might import warn_of_might
 from app.http import live, memory, problems
 from app.http.admission import Admission
 from app.http.bodies import spool_to
@@ -66,6 +67,7 @@ def served_app() -> FastAPI:
     """The application as a process of its own serves it."""
     logs.configure()
     memory.give_back()
+    warn_of_might()
     spool_to(get_settings().data / "incoming")
     return create_app()
 

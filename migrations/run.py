@@ -5,10 +5,12 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, create_engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.errors import Unavailable
+from app.errors import NotAllowed, Unavailable
+from migrations import granting
 
 LOCK = 7366228
 """Held for a transaction by whoever changes the schema: two starting processes take turns."""
@@ -31,6 +33,11 @@ def migrate(database_url: str, revision: str = "head") -> None:
             migrate_on(connection, revision)
     except OperationalError as problem:
         raise unreachable(problem) from problem
+    except ProgrammingError as problem:
+        if isinstance(problem.orig, InsufficientPrivilege):
+            message = "this database user may not change the tables: migrate with their owner's DATABASE_URL"
+            raise NotAllowed(message) from problem
+        raise
     finally:
         engine.dispose()
 
@@ -41,6 +48,8 @@ def migrate_on(connection: Connection, revision: str) -> None:
     config = configuration()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
+    if revision == "head":
+        granting.put_in_force(connection)
 
 
 def hold(connection: Connection) -> None:

@@ -5,6 +5,7 @@ from functools import cache
 from fastapi import FastAPI
 
 from app.main import create_app
+from tests.acting import AsWeb
 
 
 @cache
@@ -19,4 +20,5 @@ def application() -> FastAPI:
     # Where its routes look: empty, as of a new application.
     made.dependency_overrides = first().dependency_overrides
     made.dependency_overrides.clear()
+    made.add_middleware(AsWeb)
     return made

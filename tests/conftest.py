@@ -18,6 +18,7 @@ from app.db.models import Base
 from app.embedded import Services, embedded_services
 from app.services import accounts
 from migrations.run import migrate
+from tests.acting import roles_apart
 from tests.application import application
 from tests.arena import Arena
 from tests.contract import CheckedClient
@@ -73,7 +74,8 @@ def session_settings(services: Services, tmp_path_factory: pytest.TempPathFactor
         ANONCUP_OPENING_KEYS_DIR=str(data / "private"),
     )
     get_settings.cache_clear()
-    yield get_settings()
+    with roles_apart():
+        yield get_settings()
     child.keeper.discard()
     engine.get_engine().dispose()
     queue.celery.close()

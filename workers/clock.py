@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from app import logs, queue, witnessing
 from app.config import Settings, get_settings
+from app.db.might import warn_of_might
 from app.db.models import WitnessedEnd
 from app.errors import DomainError, Unavailable
 from app.services import health, turning, upkeep, witnesses
@@ -228,6 +229,7 @@ def owned_end() -> Callable[[float], bool]:
 
 def main() -> None:
     logs.configure()
+    warn_of_might()
     settings = get_settings()
     ready_to_witness(settings.opening_keys_dir)
     ends_within = owned_end()

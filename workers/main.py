@@ -6,10 +6,17 @@ import signal
 from typing import Any
 
 from billiard.process import current_process
-from celery.signals import celeryd_after_setup, setup_logging, worker_process_init, worker_process_shutdown
+from celery.signals import (
+    celeryd_after_setup,
+    setup_logging,
+    worker_init,
+    worker_process_init,
+    worker_process_shutdown,
+)
 
 from app import logs
 from app.config import get_settings
+from app.db.might import warn_of_might
 from app.queue import celery
 from workers import advising, child, scoring, trials, walls
 
@@ -33,6 +40,11 @@ def announce_walls(**_: Any) -> None:
 def leave_nothing(**_: Any) -> None:
     """The scoring child's folder goes with it."""
     child.keeper.discard()
+
+
+@worker_init.connect
+def warn(**_: Any) -> None:
+    warn_of_might()
 
 
 @worker_process_init.connect

@@ -113,14 +113,23 @@ def scheduler(
     running.become_scheduler()
 
 
-def migrate(data: Data = DEFAULT_DATA) -> None:
-    """Bring the database to the newest schema."""
+def migrate(
+    data: Data = DEFAULT_DATA,
+    roles: Annotated[
+        Path | None,
+        typer.Option(help="let web, workers and clock sign in, with passwords in files in this folder"),
+    ] = None,
+) -> None:
+    """Bring the database to the newest schema, as its owner; grant each kind of process what it needs."""
     from app.cli import reaching
+    from migrations import logins
     from migrations.run import migrate as migrate_database
 
     reaching.check_known(data, default=DEFAULT_DATA)
     with reaching.reached_services(data) as services:
         migrate_database(services.database_url)
+        if roles is not None:
+            logins.let_in(services.database_url, roles.resolve())
 
 
 @admin.command("create-user")

@@ -125,7 +125,8 @@ def repeated(session: Session, accepted: UUID, fingerprint: str) -> Receipt:
     """The receipt of what was accepted under the same key."""
     submission = session.get_one(Submission, accepted)
     uploads.require_same(submission.fingerprint, fingerprint)
-    return Receipt(submission, session.get_one(Secret, accepted).commitment)
+    committed = select(Secret.commitment).where(Secret.submission_id == accepted)
+    return Receipt(submission, session.scalars(committed).one())
 
 
 def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:

@@ -21,6 +21,7 @@ from sqlalchemy import select
 from app import tethered
 from app.client import Client
 from app.db.models import Competition, Organizer, User
+from app.db.privileges import CLOCK, WEB, WORKER
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
 from app.scoring.competition import Columns, Phase
@@ -33,6 +34,7 @@ from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
 from app.services import accounts
 from app.transaction import transaction
+from tests.acting import url_as
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table
 from tests.patience import PATIENCE_S, eventually
 
@@ -95,11 +97,17 @@ def check_runs(process: subprocess.Popen[bytes], log: Path) -> None:
     assert process.poll() is None, tethered.tail(log)
 
 
+def acting(role: str) -> dict[str, str]:
+    """What lets a program act in the role that it has in a service."""
+    return {"DATABASE_URL": url_as(role, os.environ["DATABASE_URL"])}
+
+
 @contextmanager
 def web(logs: Path, env: Mapping[str, str] | None = None, *, processes: int = 1) -> Iterator[str]:
     port = free_port()
     log = logs / f"web-{port}.log"
-    program = web_program(host="127.0.0.1", port=port, env=env or {}, log=log, processes=processes)
+    env = {**acting(WEB), **(env or {})}
+    program = web_program(host="127.0.0.1", port=port, env=env, log=log, processes=processes)
     with running(program) as process:
         url = f"http://127.0.0.1:{port}"
         wait_until_healthy(f"{url}/healthz", check=lambda: check_runs(process, log))
@@ -110,10 +118,10 @@ def web(logs: Path, env: Mapping[str, str] | None = None, *, processes: int = 1)
 def worker(logs: Path, *queues: str) -> Iterator[subprocess.Popen[bytes]]:
     """The clock, and a worker for scores and guesses, or for the ``queues`` given; the last of its pools."""
     asked, apart = queues or ("scores", "guesses"), f"-{next(numbers)}"
-    clock = scheduler_program(env=QUICK, log=logs / f"scheduler-{next(numbers)}.log")
+    clock = scheduler_program(env=QUICK | acting(CLOCK), log=logs / f"scheduler-{next(numbers)}.log")
     with ExitStack() as started:
         started.enter_context(running(clock))
-        programs = worker_programs(queues=asked, env=QUICK, logs=logs, apart=apart)
+        programs = worker_programs(queues=asked, env=QUICK | acting(WORKER), logs=logs, apart=apart)
         yield [started.enter_context(running(program)) for program in programs][-1]
 
 

@@ -1,0 +1,175 @@
+"""What each process may do in the database: a role for each, with the least that its work needs.
+
+``anoncup migrate`` makes the roles and grants this (``migrations.granting``). The owner of the tables, who
+migrates, backs up and restores, may do everything; so may whoever has but one ``DATABASE_URL`` for all.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from app import logins
+
+WEB, WORKER, CLOCK = ROLES = tuple(logins.ROLES.values())
+
+PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
+    "alembic_version": {"version_num": ("r", "r", "r")},
+    "announcements": {
+        "id competition_id user_id": ("ri", "", ""),
+        "at": ("r", "", ""),
+        "text": ("riu", "", ""),
+    },
+    "attempts": {
+        "id team_id phase": ("ri", "", "r"),
+        "user_id key": ("ri", "", ""),
+        "at ended_at": ("riu", "", "r"),
+        "senders counts": ("riu", "", ""),
+    },
+    "audit_entries": {
+        # The moment and the number are the database's own.
+        "number at": ("r", "", "r"),
+        "competition_id user_id actor action subject before after": ("ri", "", "ri"),
+    },
+    "competitions": {
+        "id slug": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        "file scales original original_rows paused_at": ("riu", "r", "r"),
+        "frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+    },
+    "evaluations": {
+        "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        "current": ("riu", "r", "r"),
+        # What the web process may make of a state: a trigger (STATE_GUARD).
+        "state leased_until finished_at": ("riu", "ru", "r"),
+        "attempt excused not_before missing_since started_at failure": ("ri", "ru", "r"),
+        "step steps step_name scorer verdict": ("ri", "ru", "r"),
+    },
+    "grants": {"id team_id cap amount": ("ri", "", ""), "at": ("r", "", "")},
+    "guesses": {
+        "id competition_id target_id team_id": ("ri", "r", "r"),
+        "user_id received_at file answered guesses_left idempotency_key fingerprint": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
+        "started_at finished_at failure correct": ("ri", "ru", "r"),
+    },
+    "heartbeats": {"task at": ("r", "", "riu")},
+    "invites": {
+        "id competition_id team_id digest expires_at": ("ri", "", ""),
+        "created_at": ("r", "", ""),
+        "uses_left": ("riu", "", ""),
+    },
+    "members": {"competition_id user_id": ("ri", "", ""), "team_id": ("riu", "", "")},
+    "openings": {"target_id salt secret": ("r", "", "ri")},
+    "organizers": {"competition_id": ("ri", "", ""), "user_id": ("riu", "", "")},
+    "password_links": {
+        "id user_id digest expires_at": ("ri", "", ""),
+        "created_at": ("r", "", ""),
+        "used_at": ("riu", "", ""),
+    },
+    "rescores": {
+        "id competition_id user_id file scales replaces": ("ri", "r", ""),
+        "created_at": ("r", "r", ""),
+        "replaced_file applied_at cancelled_at": ("riu", "r", ""),
+    },
+    "secrets": {
+        "submission_id key_id commitment": ("ri", "r", "r"),
+        "sealed": ("i", "r", "r"),
+    },
+    "submissions": {
+        "id competition_id team_id user_id received_at": ("ri", "r", "r"),
+        "comment files sent rows remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
+        "final disqualified_at": ("riu", "r", "r"),
+    },
+    "targets": {
+        "id competition_id submission_id name rows": ("r", "r", "ri"),
+        "files": ("r", "r", "riu"),
+    },
+    "teams": {
+        "id competition_id": ("ri", "", "r"),
+        "name": ("ri", "", ""),
+        "name_key disqualified_at": ("riu", "", ""),
+        "created_at": ("r", "", ""),
+        "baseline": ("ri", "", "r"),
+    },
+    "threshold_reports": {
+        "id competition_id user_id file original question": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
+        "started_at finished_at failure report": ("ri", "ru", "r"),
+    },
+    "tokens": {
+        "id user_id name digest scopes expires_at": ("ri", "", ""),
+        "created_at": ("r", "", ""),
+        "revoked_at": ("riu", "", ""),
+    },
+    "users": {
+        "id name name_key role": ("ri", "", ""),
+        "created_at": ("r", "", ""),
+        # It signs people in.
+        "password_hash": ("riu", "", ""),
+    },
+    "witnessed_ends": {
+        "id competition_id phase ends_at notice_hours free witnessed_at signature": ("r", "", "ri"),
+    },
+}
+"""Table, columns, and what the web process, workers and the clock may do with them: ``r`` read, ``i`` insert,
+``u`` update. Every column of every table is in it, so that a new one has its decision."""
+
+DELETES: Mapping[str, tuple[str, ...]] = {
+    "announcements": (WEB,),
+    "members": (WEB,),
+    "organizers": (WEB,),
+}
+"""Whose rows may be removed by whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Rows that a role is kept from, though it may do ``verb`` to others of the table."""
+
+    name: str
+    table: str
+    role: str
+    verb: str
+    rows: str
+    """What must hold of a row, in SQL."""
+
+
+UNDONE = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
+
+FENCES = (
+    Fence(
+        "sealed_until_the_reveal",
+        "openings",
+        WEB,
+        "SELECT",
+        "EXISTS (SELECT FROM targets JOIN competitions ON competitions.id = targets.competition_id"
+        " WHERE targets.id = target_id AND competitions.revealed_at IS NOT NULL)",
+    ),
+    Fence(
+        "begins_unturned",
+        "competitions",
+        WEB,
+        "INSERT",
+        "frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL AND revealed_at IS NULL",
+    ),
+    Fence(
+        "begins_unscored", "evaluations", WEB, "INSERT", f"{UNDONE} AND verdict IS NULL AND scorer IS NULL"
+    ),
+    Fence("begins_unjudged", "guesses", WEB, "INSERT", f"{UNDONE} AND correct IS NULL"),
+    Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
+    # What the clock does has no author, and nobody else may write that it did.
+    Fence("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
+)
+
+STATE_GUARD = "anoncup_state_guard"
+"""A trigger on evaluations: who may not write a verdict may cancel what has none, and nothing else."""
+
+
+def granted(role: str, letter: str) -> Iterator[tuple[str, list[str]]]:
+    """Each table of which the role may read, insert or update something, with those columns."""
+    place = ROLES.index(role)
+    for table, groups in PRIVILEGES.items():
+        columns = [name for names, may in groups.items() if letter in may[place] for name in names.split()]
+        if columns:
+            yield table, columns
