@@ -11,14 +11,16 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import psycopg
 
-from app import tethered, waiting
+from app import doors, logins, tethered, waiting
 from app.data_folder import held, in_use, runs_in, socket_folder
 from app.errors import Unavailable
 from app.server import Server, stopped_after, wait
@@ -44,6 +46,8 @@ class Services:
     redis_url: str
     """For Celery: ``redis+socket://``."""
     servers: tuple[Server, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """The database as each kind of process reaches it; ``database_url`` is the owner's."""
 
     @property
     def redis_py_url(self) -> str:
@@ -69,7 +73,7 @@ def embedded_services(data: Path) -> Iterator[Services]:
         _valkey(data, sockets, lock) as valkey,
         _postgres(data, sockets, lock) as postgres,
     ):
-        services = Services(_database_url(sockets), _redis_url(sockets), (valkey, postgres))
+        services = _services(data, sockets, (valkey, postgres))
         with _announced(data, sockets):
             yield services
 
@@ -81,7 +85,7 @@ def running_services(data: Path) -> Services | None:
         with (data / "lock").open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return Services(_database_url(sockets), _redis_url(sockets))
+        return _services(data.resolve(), sockets)
     except FileNotFoundError:
         pass
     return None
@@ -100,8 +104,18 @@ def _announced(data: Path, sockets: Path) -> Iterator[None]:
         _announcement(data).unlink(missing_ok=True)
 
 
-def _database_url(sockets: Path) -> str:
-    return f"postgresql+psycopg://{NAME}@/{NAME}?host={sockets}&port={PORT}"
+def _services(data: Path, sockets: Path, servers: tuple[Server, ...] = ()) -> Services:
+    folder = doors.kept(data)
+    roles = {
+        process: _database_url(sockets, role, logins.login_file(folder, process))
+        for process, role in logins.ROLES.items()
+    }
+    owners = _database_url(sockets, NAME, doors.owners_file(data))
+    return Services(owners, _redis_url(sockets), servers, roles)
+
+
+def _database_url(sockets: Path, role: str, file: Path) -> str:
+    return f"postgresql+psycopg://{role}@/{NAME}?host={sockets}&port={PORT}&passfile={quote(str(file))}"
 
 
 def _redis_url(sockets: Path) -> str:
@@ -150,6 +164,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
     log = data / "logs" / "postgres.log"
     _prepare_cluster(folder, log, lock)
     _remove_leavings(folder, sockets)
+    doors.let_owner_in(data, folder)
     settings = {
         "listen_addresses": "",
         "port": str(PORT),
@@ -175,7 +190,7 @@ def _postgres(data: Path, sockets: Path, lock: int) -> Iterator[Server]:
         )
 
     logger.info("starting Postgres")
-    server = Server("Postgres", start(), log, start, lambda: _has_database(sockets))
+    server = Server("Postgres", start(), log, start, lambda: _has_database(data, sockets))
     with stopped_after(server, signal.SIGINT, signal.SIGQUIT):
         wait(server)
         yield server
@@ -220,7 +235,7 @@ def _sync(folder: Path) -> None:
 def _initdb(folder: Path) -> list[str]:
     # The builtin locale sorts alike on every system and does not change with its C library.
     locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
-    # Trust: the socket's folder lets nobody else in.
+    # Trust, until the owner has a password: the socket's folder lets nobody else in.
     return [str(_postgres_binary("initdb")), "-D", str(folder), "-U", NAME, "--auth=trust", *locale]
 
 
@@ -246,14 +261,16 @@ def _remove_leavings(folder: Path, sockets: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _has_database(sockets: Path) -> bool:
-    """Whether the server takes connections; makes the database at the first."""
+def _has_database(data: Path, sockets: Path) -> bool:
+    """Whether the server takes connections; at the first, makes the database and locks the door."""
+    place: dict[str, Any] = {"host": str(sockets), "port": PORT, "passfile": str(doors.owners_file(data))}
     try:
         with psycopg.connect(
-            host=str(sockets), port=PORT, user=NAME, dbname="postgres", connect_timeout=2, autocommit=True
+            **place, user=NAME, dbname="postgres", connect_timeout=2, autocommit=True
         ) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
                 connection.execute(f"CREATE DATABASE {NAME}")
+            doors.lock(data, data / "postgres", connection)
     except psycopg.OperationalError:
         return False
     return True

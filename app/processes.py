@@ -119,6 +119,9 @@ def worker_programs(
     return programs
 
 
+CLOCKS_DATABASE = "ANONCUP_CLOCK_DATABASE_URL"
+
+
 def forked_program(
     *,
     queues: Collection[str] = tuple(QUEUES),
@@ -127,9 +130,13 @@ def forked_program(
     logs: Path | None = None,
     grace: float = 10.0,
     apart: str = "",
-    clock: bool = False,
+    clock: str = "",
 ) -> Program:
-    """The workers of ``worker_programs``, and the clock if wanted, as one program that shares memory."""
+    """The workers of ``worker_programs`` as one program that shares memory; and the clock, if ``clock`` says
+    how it reaches the database.
+
+    It is told in the environment, for everybody sees a command.
+    """
     command = [sys.executable, "-m", "workers.forked", "--queues", ",".join(queues), "--jobs", str(jobs)]
     command += ["--grace", str(grace), f"--apart={apart}"]
     command += ["--logs", str(logs)] if logs else []
@@ -137,7 +144,7 @@ def forked_program(
     return Program(
         name="workers",
         command=command,
-        env=env,
+        env={**env, **({CLOCKS_DATABASE: clock} if clock else {})},
         log=logs and logs / "workers.log",
         orphaned=signal.SIGKILL,  # each of them then gets what is its own
         grace=grace + STOPPING_S,

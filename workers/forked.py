@@ -26,6 +26,7 @@ from sqlalchemy.orm import configure_mappers
 from app import logs, tethered
 from app.errors import Unavailable
 from app.processes import (
+    CLOCKS_DATABASE,
     QUEUES,
     STEADY_AFTER,
     Program,
@@ -158,6 +159,12 @@ def come_up(supervisor: Supervisor) -> None:
         time.sleep(0.1)
 
 
+def clock_program(logs: Path | None) -> Program:
+    """In a database role of its own, if it is told one."""
+    env = {"DATABASE_URL": os.environ[CLOCKS_DATABASE]} if CLOCKS_DATABASE in os.environ else {}
+    return scheduler_program(env=env, log=logs and logs / "scheduler.log")
+
+
 def main() -> None:
     wanted = asked(sys.argv[1:])
     programs = worker_programs(
@@ -168,7 +175,7 @@ def main() -> None:
         apart=wanted.apart,
     )
     if wanted.clock:
-        programs.append(scheduler_program(env={}, log=wanted.logs and wanted.logs / "scheduler.log"))
+        programs.append(clock_program(wanted.logs))
     load()
     logs.configure()
     try:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import sealing
+from app import doors, sealing
 from app.config import get_settings
 from app.embedded import Services, embedded_services
 from app.errors import InvalidInput
@@ -114,7 +114,8 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
     with own_services(data) as services:
         shared, public, private = environment(services, data)
         logger.info("migrating the database")
-        run(command("migrations", "migrate", env=shared), check=services.check)
+        roles = ["--roles", str(doors.kept(data))] if services.roles else []
+        run(command("migrations", "migrate", *roles, env=shared), check=services.check)
         logs, jobs = data / "logs", min(len(os.sched_getaffinity(0)), MOST_JOBS)
         programs = [
             web_program(
@@ -124,7 +125,13 @@ def service(host: str, port: int, data: Path, web_processes: int | None = None) 
                 log=logs / "web.log",
                 processes=web_processes or usual_web_processes(),
             ),
-            forked_program(jobs=jobs, env=shared | private, logs=logs, apart=str(os.getpid()), clock=True),
+            forked_program(
+                jobs=jobs,
+                env=shared | private,
+                logs=logs,
+                apart=str(os.getpid()),
+                clock=services.roles.get("clock", services.database_url),
+            ),
         ]
         logger.info("starting the web server, a worker and the clock")
         with supervised(programs, also=services.check) as supervisor:
@@ -145,8 +152,8 @@ def environment(services: Services, data: Path) -> tuple[dict[str, str], dict[st
         sealing.create_keys(public, private)
     return (
         addresses(services, data),
-        {"ANONCUP_SEALING_KEY_FILE": str(public)},
-        {"ANONCUP_OPENING_KEYS_DIR": str(private)} | walls_asked(services),
+        as_role(services, "web") | {"ANONCUP_SEALING_KEY_FILE": str(public)},
+        as_role(services, "worker") | {"ANONCUP_OPENING_KEYS_DIR": str(private)} | walls_asked(services),
     )
 
 
@@ -154,6 +161,10 @@ def walls_asked(services: Services) -> dict[str, str]:
     """On one machine with servers of its own a warning is enough, unless somebody says otherwise."""
     chosen = os.environ.get("ANONCUP_WALLS") or ("wanted" if services.servers else "")
     return {"ANONCUP_WALLS": chosen} if chosen else {}
+
+
+def as_role(services: Services, process: str) -> dict[str, str]:
+    return {"DATABASE_URL": services.roles[process]} if services.roles else {}
 
 
 def addresses(services: Services, data: Path) -> dict[str, str]:

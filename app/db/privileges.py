@@ -14,9 +14,10 @@ WEB, WORKER, CLOCK = ROLES = tuple(logins.ROLES.values())
 PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "alembic_version": {"version_num": ("r", "r", "r")},
     "announcements": {
-        "id competition_id user_id": ("ri", "", ""),
-        "at": ("r", "", ""),
-        "text": ("riu", "", ""),
+        # It locks what is withdrawn, for which a right to write some column is needed.
+        "id": ("riu", "", "ri"),
+        "at": ("r", "", "r"),
+        "competition_id user_id text": ("ri", "", "i"),
     },
     "attempts": {
         "id team_id phase": ("ri", "", "r"),
@@ -158,7 +159,9 @@ FENCES = (
     ),
     Fence("begins_unjudged", "guesses", WEB, "INSERT", f"{UNDONE} AND correct IS NULL"),
     Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
-    # What the clock does has no author, and nobody else may write that it did.
+    # What the clock does and says has no author, and nobody else may write that it did, nor take it back.
+    Fence("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
+    Fence("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),
     Fence("has_an_author", "audit_entries", WEB, "INSERT", "user_id IS NOT NULL"),
 )
 

@@ -1,5 +1,6 @@
 """Workers and clock as forks of one process: each is as well kept as a program of its own."""
 
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -10,8 +11,9 @@ import psutil
 import pytest
 
 from app.config import Settings
+from app.db.privileges import CLOCK, WORKER
 from app.processes import forked_program
-from tests.e2e.stack import QUICK, forks, running
+from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import PATIENCE_S, eventually
 
 NAMES = {"worker", "reports", "scheduler"}
@@ -20,7 +22,15 @@ NAMES = {"worker", "reports", "scheduler"}
 @contextmanager
 def whole(logs: Path) -> Iterator[tuple[subprocess.Popen[bytes], dict[str, psutil.Process]]]:
     """The forking process and, once their pools are there, its forks."""
-    with running(forked_program(jobs=1, env=QUICK, logs=logs, apart="-forked", clock=True)) as process:
+    with running(
+        forked_program(
+            jobs=1,
+            env=QUICK | acting(WORKER),
+            logs=logs,
+            apart="-forked",
+            clock=acting(CLOCK)["DATABASE_URL"],
+        )
+    ) as process:
         assert eventually(lambda: forks(process.pid).keys() == NAMES)
         found = forks(process.pid)
         assert eventually(lambda: all(found[name].children() for name in ("worker", "reports")))
@@ -78,7 +88,9 @@ def test_what_ends_again_and_again_at_its_start_ends_all_and_says_why(
     settings: Settings, tmp_path: Path
 ) -> None:
     env = QUICK | {"ANONCUP_CLOCK_EVERY_S": "never"}
-    with running(forked_program(jobs=1, env=env, logs=tmp_path, apart="-broken", clock=True)) as process:
+    with running(
+        forked_program(jobs=1, env=env, logs=tmp_path, apart="-broken", clock=os.environ["DATABASE_URL"])
+    ) as process:
         assert process.wait(PATIENCE_S) == 1
     said = (tmp_path / "workers.log").read_text()
     assert "has ended 5 times, before it was ready" in said

@@ -11,11 +11,12 @@ from sqlalchemy import func, insert, select
 from app import queue
 from app.config import Settings
 from app.db.models import State, ThresholdReport
+from app.db.privileges import CLOCK, WORKER
 from app.processes import POOLS, forked_program, worker_programs
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.contest import Contest
-from tests.e2e.stack import QUICK, forks, running
+from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import eventually
 from tests.services.test_turning import quick
 
@@ -25,7 +26,11 @@ MANY = 121
 @contextmanager
 def everything(logs: Path) -> Iterator[dict[str, psutil.Process]]:
     """The clock and both pools, as one machine runs them; the processes of the pools by name."""
-    with running(forked_program(jobs=1, env=QUICK, logs=logs, apart="-pools", clock=True)) as process:
+    with running(
+        forked_program(
+            jobs=1, env=QUICK | acting(WORKER), logs=logs, apart="-pools", clock=acting(CLOCK)["DATABASE_URL"]
+        )
+    ) as process:
         names = {pool.name for pool in POOLS}
         assert eventually(lambda: names <= forks(process.pid).keys())
         yield {name: forks(process.pid)[name] for name in names}

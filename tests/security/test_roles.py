@@ -141,6 +141,10 @@ DENIED = (
     (WEB, "DELETE FROM audit_entries"),
     (WEB, "TRUNCATE audit_entries"),
     (WEB, "INSERT INTO audit_entries (actor, action, subject) VALUES ('anoncup', 'secrets.reveal', 'small')"),
+    (WEB, "INSERT INTO announcements (id, competition_id, text) SELECT id, id, '{}' FROM competitions"),
+    (WEB, "UPDATE announcements SET text = '{}'"),
+    (WEB, "UPDATE announcements SET user_id = (SELECT id FROM users LIMIT 1)"),
+    (CLOCK, "DELETE FROM announcements"),
     (WEB, "UPDATE users SET role = 'administrator'"),
     (WEB, "UPDATE alembic_version SET version_num = '0001'"),
     (WEB, "UPDATE heartbeats SET at = clock_timestamp()"),
@@ -254,6 +258,18 @@ def test_a_web_session_can_cancel_what_has_no_verdict_yet_and_give_it_none(
             assert "may not turn QUEUED into" in refusal(web, f"UPDATE evaluations SET state = '{state}'")
         done = web.execute(text("UPDATE evaluations SET state = 'CANCELLED', finished_at = now()"))
         assert done.rowcount == 1
+
+
+def test_a_web_session_cannot_take_back_what_the_clock_has_told(
+    contest: Contest, signed_in: SignedIn, settings: Settings
+) -> None:
+    with signed_in(CLOCK) as clock:
+        told = "INSERT INTO announcements (id, competition_id, text) SELECT id, id, '{}' FROM competitions"
+        clock.execute(text(told))
+        clock.commit()
+    with signed_in(WEB) as web:
+        assert web.execute(text("SELECT user_id FROM announcements FOR UPDATE")).scalars().all() == [None]
+        assert web.execute(text("DELETE FROM announcements")).rowcount == 0
 
 
 def test_a_process_in_another_role_is_kept_from_what_it_does_not_need(contest: Contest) -> None:
