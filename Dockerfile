@@ -31,7 +31,7 @@ RUN pip --python /opt/anoncup/bin/python install --require-hashes -r requirement
 FROM python:3.13-slim AS bare
 # Volumes take the owner of the folder that they are first mounted on.
 RUN useradd --uid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin anoncup \
-    && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /var/cache/anoncup \
+    && install -d -o anoncup -g anoncup -m 0700 /data /keys/private /roles/web /roles/worker /roles/clock /var/cache/anoncup \
     && install -d -o anoncup -g anoncup -m 0755 /keys/public
 # Numba wants a folder for compiled loops that it can write; /tmp is one wherever the image runs.
 ENV PATH=/opt/anoncup/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 \

@@ -12,6 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
+from app.logins import ROLES, login_file
 from app.processes import QUEUES
 
 ROOT = Path(__file__).parent.parent
@@ -127,7 +128,8 @@ def test_only_workers_the_clock_and_the_maker_of_the_keys_see_the_private_ones(
     services: dict[str, Compose],
 ) -> None:
     holders = {name for name, service in services.items() if "private-keys" in mounts(service)}
-    assert holders == {"keys", "scheduler"} | WORKERS
+    # A backup may have them in it, and is made as the tables' owner, which migrate is.
+    assert holders == {"keys", "scheduler", "migrate"} | WORKERS
     for name in holders - {"keys"}:
         assert mounts(services[name])["private-keys"].endswith(":ro")
     assert not [text for text in texts(services["web"]) if "private" in text or "OPENING" in text]
@@ -166,15 +168,33 @@ def test_each_starts_after_what_it_needs(services: dict[str, Compose]) -> None:
 def test_no_password_is_written_here_and_a_missing_one_stops_the_start(services: dict[str, Compose]) -> None:
     for name, service in services.items():
         for variable, value in service.get("environment", {}).items():
-            if "PASSWORD" in variable or variable.endswith(("_AUTH", "DATABASE_URL", "REDIS_URL")):
+            secret = "PASSWORD" in variable or variable.endswith(("_AUTH", "DATABASE_URL", "REDIS_URL"))
+            if secret and "?passfile=" not in value:
                 assert "_PASSWORD:?" in value, (name, variable)
+
+
+def test_each_kind_of_process_has_a_database_role_and_its_password_alone(
+    services: dict[str, Compose],
+) -> None:
+    for process, names in {"web": {"web"}, "worker": WORKERS, "clock": {"scheduler"}}.items():
+        for name in names:
+            url, volumes = services[name]["environment"]["DATABASE_URL"], mounts(services[name])
+            file = login_file(Path("/roles"), process)
+            assert url.startswith(f"postgresql+psycopg://{ROLES[process]}@"), name
+            assert url.endswith(f"?passfile={file}"), name
+            assert {volume for volume in volumes if volume.endswith("-role")} == {f"{process}-role"}
+            assert volumes[f"{process}-role"] == f"{file.parent}:ro"
+            assert not [text for text in texts(services[name]) if "POSTGRES_PASSWORD" in text], name
+    made = mounts(services["migrate"])
+    assert {made[f"{process}-role"] for process in ROLES} == {f"/roles/{process}" for process in ROLES}
+    assert services["migrate"]["command"][-2:] == ["--roles", "/roles"]
 
 
 def test_the_database_and_the_queue_are_the_ones_beside_it(services: dict[str, Compose]) -> None:
     for name in OURS - {"keys"}:
         environment = services[name]["environment"]
-        assert environment["DATABASE_URL"].startswith("postgresql+psycopg://anoncup:"), name
-        assert environment["DATABASE_URL"].endswith("@postgres:5432/anoncup"), name
+        assert environment["DATABASE_URL"].startswith("postgresql+psycopg://anoncup"), name
+        assert environment["DATABASE_URL"].partition("?passfile")[0].endswith("@postgres:5432/anoncup"), name
         assert environment["REDIS_URL"].endswith("@redis:6379/0"), name
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
+from app.logins import ROLES, login_file
 
 SHIPPED = Path(__file__).parent.parent / "deploy" / "systemd"
 UNITS = sorted(path.name for path in SHIPPED.glob("anoncup*.*") if path.is_file())
@@ -78,14 +79,28 @@ def test_only_workers_and_the_clock_are_of_the_user_who_reads_the_private_keys()
     assert unit("anoncup-web.service")["Service"]["InaccessiblePaths"] == "-/etc/anoncup/private"
 
 
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_signs_in_to_the_database_with_its_own_role(name: str) -> None:
+    told, user = environment(name), unit(name)["Service"]["User"]
+    process = Path(told["PGPASSFILE"]).parent.name
+    assert told["PGPASSFILE"] == str(login_file(Path("/etc/anoncup/roles"), process))
+    assert told["PGUSER"] == {**ROLES, "owner": "anoncup"}[process]
+    folders = re.findall(r"^d (\S+) +0700 (\S+)", (SHIPPED / "tmpfiles.conf").read_text(), re.M)
+    assert (f"/etc/anoncup/roles/{process}", user) in folders
+    kind = re.match("anoncup-(web|worker|reports|scheduler|migrate)", name)
+    assert kind
+    roles = {"reports": "worker", "scheduler": "clock", "migrate": "owner"}
+    assert process == roles.get(kind[1], kind[1])
+
+
 @pytest.mark.skipif(shutil.which("systemd-sysusers") is None, reason="there is no systemd-sysusers")
-def test_systemd_makes_two_users_who_share_one_group(tmp_path: Path) -> None:
+def test_systemd_makes_three_users_who_share_one_group(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     made = ["systemd-sysusers", f"--root={tmp_path}", str(SHIPPED / "sysusers.conf")]
     subprocess.run(made, check=True, capture_output=True)
     groups = (tmp_path / "etc" / "group").read_text()
     (members,) = re.findall(r"^anoncup:[^:]*:\d+:(.*)$", groups, re.MULTILINE)
-    assert set(members.split(",")) == {"anoncup-web", "anoncup-worker"}
+    assert set(members.split(",")) == {"anoncup-web", "anoncup-worker", "anoncup-owner"}
 
 
 def test_every_user_is_made_and_none_is_root() -> None:
@@ -95,7 +110,11 @@ def test_every_user_is_made_and_none_is_root() -> None:
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_the_settings_and_commands_named_exist(name: str) -> None:
-    known = {f"ANONCUP_{field.upper()}" for field in Settings.model_fields} | {"NUMBA_CACHE_DIR"}
+    known = {f"ANONCUP_{field.upper()}" for field in Settings.model_fields} | {
+        "NUMBA_CACHE_DIR",
+        "PGUSER",
+        "PGPASSFILE",
+    }
     assert set(environment(name)) <= known
     started = unit(name)["Service"]["ExecStart"].removeprefix("/opt/anoncup/bin/anoncup ").split()
     helped = subprocess.run(

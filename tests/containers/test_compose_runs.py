@@ -129,13 +129,13 @@ def test_backups_bring_everything_back_on_an_empty_machine(stack: Stack, folder:
     backups = stack.folder / "backups"
     backups.mkdir()
     os.chown(backups, 10001, 10001)
-    stack.once("worker", "backup", "--into", "/backups/cup.tar.gz", backups=backups)
+    stack.once("migrate", "backup", "--into", "/backups/cup.tar.gz", backups=backups)
     stack.once("keys", "keys", "backup", "--into", "/backups/keys.tar", backups=backups)
 
     stack.down("--volumes")
     stack.set_up()
     stack.once("keys", "keys", "restore", "/backups/keys.tar", backups=backups)
-    told = stack.once("worker", "restore", "/backups/cup.tar.gz", backups=backups)
+    told = stack.once("migrate", "restore", "/backups/cup.tar.gz", backups=backups)
     assert "not in /keys/private" not in told
     stack.up()
     assert violet.told("board", slug) == board
