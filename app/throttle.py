@@ -4,6 +4,8 @@ Two counters: one per account, whatever the address, and one per address, whatev
 alone would let anybody lock anybody out for ever, by ten wrong tries every quarter of an hour. So an address
 from which the right password came lately has a counter of its own for that account, which strangers cannot
 fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
+
+While Redis is away each process counts by itself, and allows less: whoever can make it go away gains no tries.
 """
 
 import hashlib
@@ -16,7 +18,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 
 import structlog
 from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import RedisStorage
+from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
 from app.config import get_settings
@@ -28,8 +30,13 @@ log = structlog.get_logger(__name__)
 WRONG = (NotSignedIn, WrongCredential)
 PER_ACCOUNT = RateLimitItemPerMinute(10, 15, "throttle")
 PER_ADDRESS = RateLimitItemPerMinute(100, 15, "throttle")
+ALONE_PER_ACCOUNT = RateLimitItemPerMinute(5, 15, "alone")
+ALONE_PER_ADDRESS = RateLimitItemPerMinute(20, 15, "alone")
+"""Of one process, while it counts by itself."""
 KNOWN_FOR_S = 90 * 24 * 3600
 Counter = tuple[RateLimitItem, str]
+Taken = tuple[FixedWindowRateLimiter, tuple[Counter, ...]]
+"""Which tries, and by whom they are counted."""
 
 
 @contextmanager
@@ -47,29 +54,34 @@ def tries(address: str | None, *, account: str | None = None) -> Iterator[None]:
         give_back(taken)
         raise
     give_back(taken)
-    if taken:
+    if taken[0] is not alone():
         welcome(address, account)
 
 
-def take(address: str | None, account: str | None) -> tuple[Counter, ...]:
-    """Take a try from every counter; what was taken, or TooMany. Without Redis nobody is kept waiting."""
-    taken: list[Counter] = []
+def take(address: str | None, account: str | None) -> Taken:
+    """Take a try from every counter; what was taken, or TooMany."""
     try:
-        for counter in counters(address, account):
-            taken.append(counter)
-            if not limiter().hit(*counter):
-                raise full(counter)
+        return take_from(limiter(), counters(address, account))
     except UNREACHABLE as problem:
         unreachable(problem)
-        return ()
+        return take_from(alone(), counters_alone(address, account))
+
+
+def take_from(limiter: FixedWindowRateLimiter, asked: Iterator[Counter]) -> Taken:
+    taken: list[Counter] = []
+    try:
+        for counter in asked:
+            taken.append(counter)
+            if not limiter.hit(*counter):
+                raise full(limiter, counter)
     except TooMany:
-        give_back(tuple(taken))
+        give_back((limiter, tuple(taken)))
         raise
-    return tuple(taken)
+    return limiter, tuple(taken)
 
 
-def full(counter: Counter) -> TooMany:
-    seconds = limiter().get_window_stats(*counter).reset_time - time.time()
+def full(limiter: FixedWindowRateLimiter, counter: Counter) -> TooMany:
+    seconds = limiter.get_window_stats(*counter).reset_time - time.time()
     return TooMany(
         "too many wrong tries; wait a while", retry_after=max(1, math.ceil(seconds)), code="too_many_tries"
     )
@@ -85,11 +97,20 @@ def counters(address: str | None, account: str | None) -> Iterator[Counter]:
         yield PER_ACCOUNT, name_of("account", account, *([place] if known and place else []))
 
 
-def give_back(taken: tuple[Counter, ...]) -> None:
+def counters_alone(address: str | None, account: str | None) -> Iterator[Counter]:
+    """Where it counts while nobody can say which addresses are known."""
+    if address is not None:
+        yield ALONE_PER_ADDRESS, name_of("address", network_of(address))
+    if account is not None:
+        yield ALONE_PER_ACCOUNT, name_of("account", account)
+
+
+def give_back(taken: Taken) -> None:
     """The tries were not wrong, or not made."""
+    limiter, counters = taken
     try:
-        for counter in taken:
-            limiter().hit(*counter, cost=-1)
+        for counter in counters:
+            limiter.hit(*counter, cost=-1)
     except UNREACHABLE as problem:
         unreachable(problem)
 
@@ -121,6 +142,12 @@ def name_of(kind: str, *parts: str) -> str:
     """A key of fixed length; neither names nor addresses stand in Redis."""
     text = "\x00".join((kind, *parts))
     return f"{kind}:{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()}"
+
+
+@lru_cache(maxsize=1)
+def alone() -> FixedWindowRateLimiter:
+    """Of this process."""
+    return FixedWindowRateLimiter(MemoryStorage())
 
 
 def limiter() -> FixedWindowRateLimiter:

@@ -11,7 +11,7 @@ from psycopg.errors import LockNotAvailable
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app import queue, sealing, witnessing
+from app import queue, sealing, throttle, witnessing
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
@@ -86,6 +86,7 @@ def settings(session_settings: Settings) -> Settings:
     """An empty database, an empty queue, and what reaches them."""
     assert eventually(empty_tables), f"somebody still writes: {busy()}"
     empty_queue()
+    throttle.alone.cache_clear()
     rested()
     return session_settings
 

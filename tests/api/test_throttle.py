@@ -2,10 +2,12 @@
 
 import json
 import socket
+import subprocess
 import unicodedata
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -13,7 +15,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
 
-from app import redis_client, throttle
+from app import embedded, redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
 from tests.application import application
@@ -254,6 +256,44 @@ def test_without_redis_people_still_sign_in(
         assert page_sign_in(client, PASSWORD).status_code == 303
     logged = capfd.readouterr()
     assert "throttle_unreachable" in logged.out + logged.err
+
+
+@pytest.fixture
+def valkey(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server of this test's own, and its URL."""
+    address = tmp_path / "valkey.sock"
+    command = [str(embedded._valkey_binary()), "--port", "0", "--unixsocket", str(address), "--save", ""]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        assert eventually(address.exists)
+        yield f"redis+socket://{address}", process
+        process.kill()
+
+
+def test_when_redis_is_stopped_each_process_counts_by_itself_and_allows_less(
+    rei: None, valkey: tuple[str, subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, process = valkey
+    person("Ren")
+    with redis_at(url, monkeypatch):
+        client = at(STRANGER)
+        assert guesses(client, 8) == [401] * 8
+        process.kill()
+        process.wait()
+        assert guesses(client, 7) == [401] * 5 + [429] * 2
+        refused = guess(client, password=PASSWORD)
+        assert (refused.status_code, refused.json()["code"]) == (429, "too_many_tries")
+        assert 0 < int(refused.headers["retry-after"]) <= 15 * 60
+        assert guess(at(HOME), password=PASSWORD).status_code == 429
+        assert guess(client, "Ren", PASSWORD).status_code == 201
+        strangers = [guess(client, f"nobody {number}").status_code for number in range(20)]
+        assert strangers == [401] * 15 + [429] * 5
+    assert guess(at(STRANGER), password=PASSWORD).status_code == 201
+
+
+def test_without_redis_right_passwords_are_not_counted(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_at("redis://127.0.0.1:1/0", monkeypatch):
+        client = at(HOME)
+        assert [guess(client, password=PASSWORD).status_code for _ in range(8)] == [201] * 8
 
 
 def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: pytest.MonkeyPatch) -> None:
