@@ -5,7 +5,7 @@ alone would let anybody lock anybody out for ever, by ten wrong tries every quar
 from which the right password came lately has a counter of its own for that account, which strangers cannot
 fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
 
-While Redis is away each process counts by itself, and allows less: whoever can make it go away gains no tries.
+While Redis is away each process counts by itself, and allows less: nobody gains tries by making it go away.
 """
 
 import hashlib

@@ -21,7 +21,7 @@ from app.transaction import transaction
 log = structlog.get_logger(__name__)
 
 POLL_EVERY_S = 0.5
-RECHECK_EVERY_S = 10.0
+RECHECK_EVERY_S = 2.0
 """So long after its token is revoked or its owner has left the team a stream still runs."""
 STREAMS_PER_USER = 20
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, func, select, text, update
@@ -25,7 +26,7 @@ from app.services.evaluations import Claim
 from app.services.progress import Follower, Progress
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import PASSWORD, Arena, numbers
+from tests.arena import API, PASSWORD, Arena, numbers
 from tests.claims import claim_evaluation
 from tests.patience import PATIENCE_S
 
@@ -280,6 +281,18 @@ def test_whoever_loses_the_right_to_see_it_hears_nothing_more(
                 assert not found.ended
 
     asyncio.run(follow())
+
+
+@pytest.mark.parametrize("lose", [revoke, expire])
+def test_a_stream_over_a_connection_ends_with_its_token(arena: Arena, server: str, lose: Any) -> None:
+    identifier, token = arena.submit("red").json()["id"], arena.team("red")
+    path, headers = f"{API}/submissions/{identifier}/events", {"Authorization": f"Bearer {token}"}
+    with httpx2.stream("GET", server + path, headers=headers, timeout=PATIENCE_S) as answer:
+        lines = answer.iter_lines()
+        assert next(line for line in lines if line.startswith("event: ")) == "event: progress"
+        lose(principal_of(token))
+        assert "event: done" not in list(lines)
+    assert httpx2.get(server + path, headers=headers).status_code == 401
 
 
 def test_many_are_asked_by_the_rule_that_one_is(client: TestClient) -> None:
