@@ -18,6 +18,7 @@ from tests.containers.engine import Engine, engine, have_bases
 from tests.containers.stack import IMAGE, LASTING, SERVERS, Person, Stack, brought_up
 from tests.contest import two_phase_file
 from tests.patience import eventually
+from workers.walls import landlock
 
 pytestmark = pytest.mark.containers
 
@@ -181,6 +182,12 @@ def test_what_scores_uploads_cannot_reach_the_world(stack: Stack) -> None:
     for name in KEYHOLDERS:
         refused = stack.inside(name, "python", "-c", dial)
         assert "Network is unreachable" in refused.err, name
+
+
+@pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
+def test_walls_stand_in_the_containers_of_those_who_score_and_turn(stack: Stack) -> None:
+    for name in KEYHOLDERS:
+        assert '"standing": "landlock, seccomp"' in stack.logs(name), name
 
 
 def test_the_files_may_lie_in_an_s3_store(
