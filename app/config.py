@@ -26,8 +26,9 @@ class Settings(BaseSettings):
     ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY`` as usual. Web, workers and clock need the same one."""
 
     public_url: str = ""
-    """Where people reach the service, such as ``https://cup.example.org``: links are written with it, else
-    with the address that the request asked for."""
+    """Where people reach the service, such as ``https://cup.example.org``: links are written with it, no
+    other host is answered but this machine's own names, and browsers are told to keep to https. Without it,
+    whatever address the request asked for."""
     sealing_key_file: Path | None = None
     """The public key that secrets are sealed to; the web application needs it."""
     opening_keys_dir: Path | None = None
@@ -57,8 +58,9 @@ class Settings(BaseSettings):
     metrics_token: Annotated[str, Field(pattern=r"^([!-~]{16,})?$")] = ""
     """With it ``/metrics`` answers ``Authorization: Bearer`` and it, from anywhere; without, it answers to
     this machine alone, and to nobody where ``public_url`` names another host."""
-    secure_cookies: bool = False
-    """Set where the service is reached by https."""
+    secure_cookies: bool | None = None
+    """Whether browsers send the session by https only; unless it is said, they do for every host but this
+    machine's own names and those without a dot."""
 
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
@@ -82,6 +84,12 @@ class Settings(BaseSettings):
     sweep_every_s: int = 5
     """How often it looks for work that nobody does."""
 
+    @field_validator("secure_cookies", mode="before")
+    @classmethod
+    def nothing_said(cls, written: object) -> object:
+        """Empty, as a variable that passes none on is."""
+        return None if written == "" else written
+
     @field_validator("public_url")
     @classmethod
     def is_an_address(cls, written: str) -> str:
@@ -95,8 +103,18 @@ class Settings(BaseSettings):
     @property
     def is_local(self) -> bool:
         """Whether people reach the service on this machine only, as far as it has been told."""
-        host = urlsplit(self.public_url).hostname or "localhost"
-        return host == "localhost" or host.endswith(".localhost") or is_loopback(host)
+        return is_own(urlsplit(self.public_url).hostname or "localhost")
+
+    def only_https(self, host: str) -> bool:
+        """Whether who came by the name ``host`` gets a session for https only."""
+        if self.secure_cookies is not None:
+            return self.secure_cookies
+        asked = urlsplit(self.public_url).hostname or host
+        return not is_own(asked) and ("." in asked or ":" in asked)
+
+    def answers(self, host: str) -> bool:
+        """Whether the service goes by the name ``host``."""
+        return not self.public_url or is_own(host) or host == urlsplit(self.public_url).hostname
 
     def share(self, whole: int) -> int:
         """What one of the web processes has of a ``whole``; at least one."""
@@ -106,6 +124,11 @@ class Settings(BaseSettings):
     def files(self) -> str:
         """Where the files lie: ``store``, or else in the folder of the data."""
         return self.store or str(self.data)
+
+
+def is_own(host: str) -> bool:
+    """Whether the name is a machine's own for itself."""
+    return host == "localhost" or host.endswith(".localhost") or is_loopback(host)
 
 
 def is_loopback(host: str) -> bool:

@@ -9,11 +9,14 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 
 from app.config import Settings, get_settings
 from app.errors import NotAllowed, NotSignedIn
+from app.http.middleware import host_of
 from app.services import accounts
 from app.services.accounts import Principal
 from app.transaction import transaction
 
 COOKIE = "anoncup_session"
+ONLY_HTTPS = f"__Host-{COOKIE}"
+"""Its name where it is sent by https only: a browser takes it from this very host; no other can set it."""
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 bearer = HTTPBearer(auto_error=False, description="A personal API token")
@@ -24,8 +27,16 @@ IdempotencyKey = Annotated[
 ]
 
 
+def cookie_of(request: Request, settings: Settings) -> tuple[str, bool]:
+    """The name of the session's cookie, and whether it is sent by https only."""
+    secure = settings.only_https(host_of(request.headers.get("host", "")))
+    return ONLY_HTTPS if secure else COOKIE, secure
+
+
 def signed_in_or_not(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+    request: Request,
+    settings: AppSettings,
+    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
 ) -> Principal | None:
     """The owner of the bearer token, else of the browser's session, else nobody.
 
@@ -34,7 +45,8 @@ def signed_in_or_not(
     if credentials is not None:
         with transaction() as session:
             return accounts.authenticate(session, credentials.credentials)
-    cookie = request.cookies.get(COOKIE)
+    name, _ = cookie_of(request, settings)
+    cookie = request.cookies.get(name)
     if cookie is None:
         return None
     if request.method not in SAFE_METHODS:

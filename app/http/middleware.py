@@ -3,9 +3,11 @@
 import asyncio
 import re
 import time
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.config import Settings
@@ -16,6 +18,10 @@ FILES = re.compile(r"/(submissions|guesses|baselines|original/[^/]*)")
 """The ends of the paths that take files."""
 TEXT_MB = 2
 """The largest body elsewhere, and from whoever shows no credentials: it is read before they are checked."""
+
+A_YEAR_S = 365 * 24 * 3600
+ON_THE_MACHINE = {"/healthz", "/readyz", "/metrics"}
+"""Asked by machines, by whatever name they know this one."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -37,10 +43,15 @@ class Envelope:
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self.app = app
         self.settings = settings
+        self.headers = HEADERS | strict_transport(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+
+        if not self.goes_by(scope):
+            await PlainTextResponse("this service has another name", 421)(scope, receive, send)
             return
 
         paced = Pace(receive, self.settings)
@@ -49,7 +60,7 @@ class Envelope:
             paced.answered = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self.headers.items():
                     headers.setdefault(name, value)
                 if not scope["path"].startswith("/static/"):
                     # What one person may see must not wait for the next in a shared cache.
@@ -58,12 +69,32 @@ class Envelope:
 
         await self.app(scope, bounded(paced.receive, self.limit_mb(scope)), send_with_headers)
 
+    def goes_by(self, scope: Scope) -> bool:
+        """Whether the request is for this service: a name that somebody else gave it must not be answered."""
+        host = host_of(Headers(scope=scope).get("host", ""))
+        return scope["path"] in ON_THE_MACHINE or self.settings.answers(host)
+
     def limit_mb(self, scope: Scope) -> int:
         headers = Headers(scope=scope)
         text = headers.get("content-type", "").startswith(TEXT_TYPES)
         known = "authorization" in headers or "cookie" in headers
         takes_files = FILES.search(scope["path"]) is not None
         return self.settings.body_limit_mb if known and takes_files and not text else TEXT_MB
+
+
+def host_of(header: str) -> str:
+    """The name in a Host header, without its port; empty if it is none."""
+    try:
+        return urlsplit(f"//{header}").hostname or ""
+    except ValueError:
+        return ""
+
+
+def strict_transport(settings: Settings) -> dict[str, str]:
+    """Where the service is reached by https, browsers are to come by nothing else for a year."""
+    if settings.is_local or not settings.public_url.startswith("https:"):
+        return {}
+    return {"Strict-Transport-Security": f"max-age={A_YEAR_S}"}
 
 
 class Pace:

@@ -78,7 +78,7 @@ def sign_up(
             name=name,
         )
     throttle.welcome(address, made.user.name_key)
-    return entered(see(submissions_of(made), done="joined"), token, settings)
+    return entered(see(submissions_of(made), done="joined"), token, request, settings)
 
 
 @router.get("/join")

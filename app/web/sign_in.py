@@ -10,7 +10,7 @@ from starlette.responses import Response
 from app import throttle
 from app.config import Settings
 from app.errors import NotSignedIn, TooMany
-from app.http.dependencies import COOKIE, Address, AppSettings, MaybeSignedIn, require_same_origin
+from app.http.dependencies import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
 from app.http.passwords import few_at_a_time, proven
 from app.services import accounts
 from app.transaction import transaction
@@ -51,29 +51,31 @@ def sign_in(
     except (NotSignedIn, TooMany) as problem:
         kept = {"to": own_path(to), "new_here": sign_up_path(to), "name": name}
         return again(request, None, "sign_in.html", problem, **kept)
-    return entered(RedirectResponse(own_path(to), status_code=303), token, settings)
+    return entered(RedirectResponse(own_path(to), status_code=303), token, request, settings)
 
 
-def entered(answer: RedirectResponse, token: str, settings: Settings) -> RedirectResponse:
+def entered(answer: RedirectResponse, token: str, request: Request, settings: Settings) -> RedirectResponse:
     """The browser's session begins with this answer."""
+    name, secure = cookie_of(request, settings)
     answer.set_cookie(
-        COOKIE,
+        name,
         token,
         max_age=int(accounts.SESSION_LIFE.total_seconds()),
         httponly=True,
         samesite="lax",
-        secure=settings.secure_cookies,
+        secure=secure,
     )
     return answer
 
 
 @router.post("/sign-out")
-def sign_out(principal: MaybeSignedIn) -> Response:
+def sign_out(request: Request, settings: AppSettings, principal: MaybeSignedIn) -> Response:
     if principal is not None:
         with transaction() as session:
             accounts.revoke(session, principal)
     answer = RedirectResponse("/", status_code=303)
-    answer.delete_cookie(COOKIE)
+    name, secure = cookie_of(request, settings)
+    answer.delete_cookie(name, secure=secure)
     return answer
 
 

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from app.config import get_settings
 from app.errors import (
     DomainError,
     InvalidCompetition,
@@ -190,7 +191,7 @@ def register(app: FastAPI) -> None:
 def who(request: Request) -> Principal | None:
     """The one who looks, for a page that is made after a route has failed."""
     try:
-        return signed_in_or_not(request, None)
+        return signed_in_or_not(request, get_settings(), None)
     except DomainError:
         return None
 

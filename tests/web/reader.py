@@ -4,7 +4,7 @@ import re
 
 from httpx2 import Response
 
-from app.http.dependencies import COOKIE
+from app.http.dependencies import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
 IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file")
@@ -13,7 +13,7 @@ SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 def as_reader(arena: Arena, token: str | None, language: str) -> dict[str, str]:
-    cookies = {"Cookie": f"{COOKIE}={token}"} if token else {}
+    cookies = {"Cookie": f"{COOKIE}={token}; {ONLY_HTTPS}={token}"} if token else {}
     return cookies | {"Accept-Language": language}
 
 

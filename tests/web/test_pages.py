@@ -240,7 +240,14 @@ def test_behind_https_the_cookie_is_secure(
     secure = settings.model_copy(update={"secure_cookies": True})
     application = client.app
     application.dependency_overrides[get_settings] = lambda: secure  # type: ignore[attr-defined]
-    assert "secure" in sign_in(client, **rei).headers["set-cookie"].lower().split("; ")
+    name, *flags = sign_in(client, **rei).headers["set-cookie"].split("; ")
+    assert name.startswith("__Host-anoncup_session=")
+    assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
+    assert not any(flag.lower().startswith("domain") for flag in flags)
+    client.base_url = "https://testserver"
+    assert "Sign out" in client.get("/").text
+    client.post("/sign-out", headers=SAME_ORIGIN)
+    assert "__Host-anoncup_session" not in client.cookies
 
 
 def test_signing_out_ends_the_session_on_the_server(client: TestClient, rei: dict[str, str]) -> None:

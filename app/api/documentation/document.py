@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from app.api.documentation import answers, bodies, codes, examples
 from app.api.documentation.problem import Problem
 from app.config import get_settings
-from app.http.dependencies import COOKIE, client_address, signed_in, signed_in_or_not
+from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, signed_in, signed_in_or_not
 from app.http.paging import paging
 from app.http.problems import TITLES, body
 
@@ -222,7 +222,8 @@ def put_components(components: Json) -> None:
             "type": "apiKey",
             "in": "cookie",
             "name": COOKIE,
-            "description": "A browser's session; what changes something must come from the site's own pages",
+            "description": f"A browser's session ({ONLY_HTTPS} where it is for https only); "
+            "what changes something must come from the site's own pages",
         },
     }
 
