@@ -11,10 +11,11 @@ from typing import IO, Any
 
 import psycopg
 from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, MetaData, NullPool, Table, create_engine, select, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
-from app.errors import Conflict, InvalidInput
+from app.errors import Conflict, InvalidInput, NotAllowed
 from migrations.run import hold, known_revisions, migrate_on, unreachable
 
 PIECE = 1 << 20
@@ -59,6 +60,11 @@ def connected(url: str, **options: Any) -> Iterator[Connection]:
             yield connection
     except OperationalError as problem:
         raise unreachable(problem) from problem
+    except (ProgrammingError, InsufficientPrivilege) as problem:
+        if isinstance(getattr(problem, "orig", problem), InsufficientPrivilege):
+            message = "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
+            raise NotAllowed(message) from problem
+        raise
     finally:
         engine.dispose()
 

@@ -13,12 +13,14 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from structlog.testing import capture_logs
 
 from app import logins
+from app.backup import service
 from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, PRIVILEGES, ROLES, WEB, WORKER
 from app.embedded import embedded_services
 from app.errors import NotAllowed
+from app.storage import store
 from migrations.granting import VERBS
 from migrations.logins import let_in
 from migrations.run import migrate
@@ -315,6 +317,21 @@ def test_passwords_are_for_their_owner_only_and_stay(settings: Settings, folder:
 def test_who_may_not_make_roles_is_told_so(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(NotAllowed, match="may not let roles sign in"):
         let_in(url_as(WORKER, settings.database_url), tmp_path)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_only_the_owner_makes_a_backup(settings: Settings, tmp_path: Path, role: str) -> None:
+    with pytest.raises(NotAllowed, match="owner's DATABASE_URL"):
+        service.backup(url_as(role, settings.database_url), store(), tmp_path / "made.tar")
+    assert not (tmp_path / "made.tar").exists()
+
+
+def test_a_backup_has_no_password_of_a_role(settings: Settings, folder: Path, tmp_path: Path) -> None:
+    service.backup(settings.database_url, store(), tmp_path / "made.tar")
+    made = (tmp_path / "made.tar").read_bytes()
+    for file in folder.rglob("pgpass"):
+        assert file.read_bytes().strip().rpartition(b":")[2] not in made
+    assert b"SCRAM-SHA-256" not in made
 
 
 def test_migrating_without_the_owners_rights_is_refused_in_words(target: str) -> None:
