@@ -32,7 +32,8 @@ class Measure:
 
     ``details``: further numbers behind it, by name (of each sensitive column, or with its sign).
     ``in_data_units``: it has the unit of the cells. ``weighs``: 0 is best and it may have a weight in U; the
-    others are only reported.
+    others are only reported. ``reads_secret`` False: its value is a function of the original and the
+    anonymized table alone, so that who has both can compute it (docs/publication.md).
     """
 
     name: str
@@ -43,6 +44,7 @@ class Measure:
     in_data_units: bool = False
     weighs: bool = False
     higher_is_better: bool = False
+    reads_secret: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Attacker:
     """``attack(target, **parameters)`` returns an answer that ``rates.rate_of`` understands.
 
     ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E.
+    ``reads_secret`` False: how often it is right is the same whatever the secret, which else decides it.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Attacker:
     attack: Callable[..., Answer]
     parameters: tuple[str, ...] = ()
     may_count: bool = True
+    reads_secret: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,9 @@ TRANSACTION_ATTACKERS = {
     "jaccard": Attacker("jaccard", 1, _by("baskets.jaccard")),
     "jaccard_quantity": Attacker("jaccard_quantity", 1, _by("baskets.jaccard_quantity")),
     "tfidf": Attacker("tfidf", 1, _by("baskets.tfidf")),
-    "random_in_cluster": Attacker("random_in_cluster", 1, _by("baskets.random_in_cluster"), may_count=False),
+    "random_in_cluster": Attacker(
+        "random_in_cluster", 1, _by("baskets.random_in_cluster"), may_count=False, reads_secret=False
+    ),
     "master_match": Attacker("master_match", 1, _by("baskets.master_match")),
     "receipt_match": Attacker("receipt_match", 1, _by("records.receipt_match")),
     "own_row": Attacker("own_row", 1, _by("linkage.own_row")),

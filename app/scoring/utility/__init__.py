@@ -6,27 +6,46 @@ from app.scoring.registry import Measure
 _by = deferred_in(__name__)
 
 UTILITIES = {
-    "mean_mae": Measure("mean_mae", 1, _by("microdata.mean_mae"), in_data_units=True, weighs=True),
-    "cross_mean": Measure(
-        "cross_mean", 1, _by("microdata.cross_mean"), ("columns", "target"), in_data_units=True, weighs=True
+    "mean_mae": Measure(
+        "mean_mae", 1, _by("microdata.mean_mae"), in_data_units=True, weighs=True, reads_secret=False
     ),
-    "cross_count": Measure("cross_count", 1, _by("microdata.cross_count"), ("columns",), weighs=True),
-    "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True),
+    "cross_mean": Measure(
+        "cross_mean",
+        1,
+        _by("microdata.cross_mean"),
+        ("columns", "target"),
+        in_data_units=True,
+        weighs=True,
+        reads_secret=False,
+    ),
+    "cross_count": Measure(
+        "cross_count", 1, _by("microdata.cross_count"), ("columns",), weighs=True, reads_secret=False
+    ),
+    "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True, reads_secret=False),
     "information_loss": Measure("information_loss", 1, _by("microdata.information_loss"), weighs=True),
-    "row_difference": Measure("row_difference", 1, _by("microdata.row_difference"), weighs=True),
+    "row_difference": Measure(
+        "row_difference", 1, _by("microdata.row_difference"), weighs=True, reads_secret=False
+    ),
 }
 
 TRANSACTION_UTILITIES = {
-    "cmae_price": Measure("cmae_price", 1, _by("transactions.cmae_price"), in_data_units=True, weighs=True),
-    "cmae_spend": Measure("cmae_spend", 1, _by("transactions.cmae_spend"), in_data_units=True, weighs=True),
-    "rfm": Measure("rfm", 1, _by("transactions.rfm"), weighs=True),
+    "cmae_price": Measure(
+        "cmae_price", 1, _by("transactions.cmae_price"), in_data_units=True, weighs=True, reads_secret=False
+    ),
+    "cmae_spend": Measure(
+        "cmae_spend", 1, _by("transactions.cmae_spend"), in_data_units=True, weighs=True, reads_secret=False
+    ),
+    "rfm": Measure("rfm", 1, _by("transactions.rfm"), weighs=True, reads_secret=False),
     "row_difference": Measure(
         "row_difference",
         1,
         _by("transactions.row_difference"),
         details=_by("transactions.signed_row_difference"),
         weighs=True,
+        reads_secret=False,
     ),
-    "goods_cosine": Measure("goods_cosine", 1, _by("transactions.goods_cosine"), weighs=True),
-    "top_goods": Measure("top_goods", 1, _by("transactions.top_goods"), weighs=True),
+    "goods_cosine": Measure(
+        "goods_cosine", 1, _by("transactions.goods_cosine"), weighs=True, reads_secret=False
+    ),
+    "top_goods": Measure("top_goods", 1, _by("transactions.top_goods"), weighs=True, reads_secret=False),
 }
