@@ -50,6 +50,7 @@ class AttackerForm(TypedDict):
     baseline: Share
     sd: NotRequired[float | None]
     interval: NotRequired[Annotated[list[float], Field(min_length=2, max_length=2)]]
+    most: NotRequired[float]
     note: NotRequired[Text]
 
 

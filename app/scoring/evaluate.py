@@ -230,5 +230,6 @@ def attacker_json(rate: Rate, version: int) -> Json:
         "version": version,
         "baseline": rate.baseline,
         **spread,
+        **({} if rate.most is None else {"most": rate.most}),
         **({} if rate.note is None else {"note": rate.note}),
     }

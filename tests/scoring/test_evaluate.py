@@ -98,8 +98,16 @@ def test_the_report_has_the_agreed_form() -> None:
         "rounding": 1e-09,
         "details": {"pay": 1.0, "rent": 1.0},
     }
-    assert attackers["id_rand"].keys() == {"rate", "correct", "trials", "version", "baseline", "sd"}
-    assert attackers["sort"].keys() == {"rate", "correct", "trials", "version", "baseline", "interval"}
+    assert attackers["id_rand"].keys() == {"rate", "correct", "trials", "version", "baseline", "sd", "most"}
+    assert attackers["sort"].keys() == {
+        "rate",
+        "correct",
+        "trials",
+        "version",
+        "baseline",
+        "interval",
+        "most",
+    }
     nobody_moved = {"counts": [6] + [0] * 49, "end": 0.2}
     judged = {"distance": "gower", "mean": 0.0, "max": 0.0, "threshold": 0.2, "histogram": nobody_moved}
     assert report["excessive"] == judged

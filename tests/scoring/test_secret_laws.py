@@ -4,7 +4,8 @@ A law over the registries: a new entry is held to it by being registered.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import permutations
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.scoring.arrays import IntArray
-from app.scoring.rates import rate_of
+from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
 from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break, transactions_to_break
@@ -29,7 +30,7 @@ PLAIN: dict[str, Any] = {
 ENTRIES = [
     pytest.param(track, entry, id=f"{track.name}-{entry.name}")
     for track in TRACKS.values()
-    for entry in [*track.measures.values(), *track.attackers.values()]
+    for entry in cast(list[Measure | Attacker], [*track.measures.values(), *track.attackers.values()])
 ]
 
 
@@ -79,3 +80,33 @@ def test_what_reads_the_secret_changes_with_it(track: Track, entry: Measure | At
 def test_a_new_entry_is_taken_to_read_it() -> None:
     assert Measure("new", 1, lambda _: 0.0).reads_secret
     assert Attacker("new", 1, lambda _: np.zeros(0, dtype=np.int64)).reads_secret
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[Answer, int, int]:
+    """An answer about a few rows, with the numbers of rows and of originals."""
+    originals = draw(st.integers(1, 5))
+    rows = draw(st.integers(1, originals))
+    guess = st.lists(st.integers(ABSTAIN, originals - 1), min_size=rows, max_size=rows).map(np.array)
+    if draw(st.booleans()):
+        return draw(st.one_of(guess, guess.map(lambda one: Noted(one, "noted")))), rows, originals
+    labels = draw(st.lists(st.integers(0, 2), min_size=originals, max_size=originals))
+    group_of = np.unique(labels, return_inverse=True)[1]
+    sizes = np.bincount(group_of)
+    chosen = st.lists(st.integers(ABSTAIN, len(sizes) - 1), min_size=rows, max_size=rows).map(np.array)
+    return Candidates(draw(chosen), group_of, sizes), rows, originals
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(asked=answers())
+def test_the_most_that_can_be_right_is_the_most_under_any_secret(asked: tuple[Answer, int, int]) -> None:
+    answer, rows, originals = asked
+    every = (np.array(source) for source in permutations(range(originals), rows))
+    found = [rate_of(answer, source, rows=originals) for source in every]
+    (most,) = {one.most for one in found}
+    assert most == pytest.approx(max(one.correct for one in found))
+
+
+def test_whoever_knows_the_clusters_is_right_as_often_under_any_secret() -> None:
+    rate = rate_of(OwnCluster(np.array([1, 2, 4])), np.array([2, 1, 0]), rows=5)
+    assert (rate.correct, rate.most) == (1.75, 1.75)
