@@ -15,7 +15,7 @@ import structlog
 from app import logs, sealing
 from app.config import Settings, get_settings
 from app.errors import DomainError, Unavailable
-from app.services import turning
+from app.services import owners, turning
 from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
@@ -53,7 +53,16 @@ def work(competition_id: UUID) -> bool:
         return False
     written = each(unwritten, lambda target: write(target, settings))
     opened = each(unrevealed, lambda target: open_secret(target, settings))
-    return written and opened
+    return written and opened and published(competition_id)
+
+
+def published(competition_id: UUID) -> bool:
+    """Publish the targets, unless fewer teams could own one than the organizers ask for."""
+    with transaction() as session:
+        done = owners.publish(session, competition_id)
+    if not done:
+        log.warning("publication_waits", competition=str(competition_id), reason="few possible owners")
+    return done
 
 
 def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:

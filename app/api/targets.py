@@ -30,6 +30,13 @@ class TargetOut(BaseModel):
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
     team: Annotated[str | None, Field(description="null until the reveal, but on one's own")]
     guesses_left: int | None
+    owners: Annotated[
+        int | None,
+        Field(
+            description="of how many teams it could be for all that is published; null where its owner is "
+            "shown, after the reveal, and if it is withdrawn"
+        ),
+    ]
 
 
 class ManifestEntry(BaseModel):
@@ -123,6 +130,7 @@ def target_out(each: targets.Shown) -> TargetOut:
         withdrawn=each.withdrawn,
         team=each.team,
         guesses_left=each.guesses_left,
+        owners=each.owners,
     )
 
 

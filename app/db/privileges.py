@@ -87,8 +87,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "teams": {
         "id competition_id": ("ri", "", "r"),
-        "name": ("ri", "", ""),
-        "name_key disqualified_at": ("riu", "", ""),
+        # Who takes part is counted before the targets are published.
+        "name": ("ri", "", "r"),
+        "name_key": ("riu", "", ""),
+        "disqualified_at": ("riu", "", "r"),
         "created_at": ("r", "", ""),
         "baseline": ("ri", "", "r"),
     },

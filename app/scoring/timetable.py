@@ -22,21 +22,28 @@ PHASES = ("anonymization", "reidentification")
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """The part of a competition file that says when, and how many finals; ``notice``: how long before it a
-    reveal must have been witnessed."""
+    reveal must have been witnessed. ``owners_at_least``: of how many teams a target could be when it is
+    published; 1 where owners are shown."""
 
     phases: tuple[Phase, ...]
     ranking: Ranking
     notice: timedelta
     zone: ZoneInfo
+    owners_at_least: int
 
 
 def parse_timetable(text: str) -> Timetable:
     """The timetable of a competition file, though the rest of it be beyond this installation."""
     table = Table(loaded(text), "")
     read_format(table)
-    notice = timedelta(hours=read_notice_hours(table.table("publication")))
-    zone = read_zone(table)
-    return Timetable(read_phases(table, zone), read_ranking(table.table("ranking")), notice, zone)
+    publication, zone = table.table("publication"), read_zone(table)
+    return Timetable(
+        read_phases(table, zone),
+        read_ranking(table.table("ranking")),
+        timedelta(hours=read_notice_hours(publication)),
+        zone,
+        read_owners_at_least(publication),
+    )
 
 
 def read_format(table: Table) -> None:
@@ -61,6 +68,12 @@ def read_ranking(table: Table) -> Ranking:
 
 def read_notice_hours(publication: Table) -> int:
     return cast(int, publication.take("reveal_notice_hours", hours, Publication().reveal_notice_hours))
+
+
+def read_owners_at_least(publication: Table) -> int:
+    default = Publication()
+    shown = publication.take("owners", choice("hidden", "shown"), default.owners) == "shown"
+    return 1 if shown else cast(int, publication.take("owners_at_least", count, default.owners_at_least))
 
 
 def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:

@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.competition import Competition
-from app.services import competitions, load, phases, rescores
+from app.services import competitions, load, owners, phases, rescores
 from app.services.accounts import Principal
 from app.services.leases import UNFINISHED
 from app.services.load import Load
+from app.services.owners import Anonymity
 from app.services.phases import Standing
 from app.services.rescores import Preview
 
@@ -55,6 +56,8 @@ class Duty:
         "idle_teams",
         "rescore_scoring",
         "rescore_ready",
+        "owners_few",
+        "owners_known",
     ]
     count: int = 0
     urgent: bool = False
@@ -63,12 +66,14 @@ class Duty:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """``unfinished``: submissions and guesses whose scoring a deadline waits for."""
+    """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``anonymity``: what the
+    boards leave of it to the targets that there are, or would be."""
 
     counts: Counts
     load: Load
     open_set: Preview | None
     unfinished: int
+    anonymity: Anonymity | None
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Outlook:
@@ -82,6 +87,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Outlook
         found,
         None if rescore is None else rescores.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
+        owners.anonymity(session, row),
     )
 
 
@@ -127,6 +133,7 @@ def duties(competition: Competition, row: CompetitionRow, now: Standing, found: 
         *set_up(competition, row, found.counts),
         *at_work(now, found),
         *contest(competition, now, found.counts),
+        *hiding(row, found.anonymity),
         *re_scoring(found.open_set),
     ]
     return sorted(listed, key=lambda duty: not duty.urgent)
@@ -166,6 +173,15 @@ def contest(competition: Competition, now: Standing, counts: Counts) -> list[Dut
     if ends_soon and counts.idle:
         listed.append(Duty("idle_teams", counts.idle))
     return listed
+
+
+def hiding(row: CompetitionRow, found: Anonymity | None) -> list[Duty]:
+    """Until the targets are published: what they then tell of their owners cannot be taken back."""
+    if found is None or row.published_at is not None:
+        return []
+    if found.few:
+        return [Duty("owners_few", found.few, urgent=True)]
+    return [Duty("owners_known", found.known)] if found.known else []
 
 
 def re_scoring(open_set: Preview | None) -> list[Duty]:

@@ -1,7 +1,7 @@
 """Targets: what may be attacked, under opaque names, with its manifest, and in the end its secret."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
@@ -11,7 +11,7 @@ from sqlalchemy.sql.base import ExecutableOption
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.errors import NotFound
-from app.services import competitions, quota, visibility
+from app.services import competitions, owners, quota, visibility
 from app.services.accounts import Principal
 from app.services.visibility import Audience
 
@@ -19,7 +19,8 @@ from app.services.visibility import Audience
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A target as one person may see it. ``team``: whose it is, where that is known; ``guesses_left``: for
-    the person's own team, None where it cannot guess."""
+    the person's own team, None where it cannot guess. ``owners``: of how many teams it could be for all that
+    is published; None where that is no question."""
 
     target: Target
     commitment: str
@@ -27,6 +28,7 @@ class Shown:
     withdrawn: bool
     team: str | None
     guesses_left: int | None
+    owners: int | None = None
 
 
 def counts() -> ColumnElement[bool]:
@@ -69,8 +71,12 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
     found = session.scalars(joined().where(Target.competition_id == row.id).order_by(Target.name)).all()
     used = guesses_used(session, row, viewer)
     limit = guess_limit(session, row, viewer)
+    possible = owners.by_submission(session, row)
     return [
-        shown(row, target, viewer, limit - used.get(target.id, 0))
+        replace(
+            shown(row, target, viewer, limit - used.get(target.id, 0)),
+            owners=possible.get(target.submission_id),
+        )
         for target in found
         if may_see(target, viewer)
     ]

@@ -93,19 +93,28 @@ def next_step(session: Session, competition_id: UUID) -> bool:
     if row.frozen_at is None:
         return freeze(session, competition_id)
     if row.published_at is None:
-        return publish(session, competition_id)
+        return not awaits_owners(row) and publish(session, competition_id)
     if row.closed_at is None:
         return close(session, competition_id)
     return reveal(session, competition_id)
 
 
 def awaits_work(session: Session, competition_id: UUID) -> bool:
-    """Whether files are to be written or secrets to be opened before the next step."""
+    """Whether files are to be written, owners to be counted or secrets to be opened before the next step."""
+    row = session.get_one(CompetitionRow, competition_id)
+    if awaits_owners(row):
+        return True
     mine = Target.competition_id == competition_id
     if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
         return True
     sealed = session.scalar(select(exists().where(mine, is_sealed())))
-    return bool(sealed) and may_open(session, session.get_one(CompetitionRow, competition_id))
+    return bool(sealed) and may_open(session, row)
+
+
+def awaits_owners(row: CompetitionRow) -> bool:
+    """Whether the targets are published only where each could be of several teams, which is long work."""
+    taken = row.frozen_at is not None and row.published_at is None
+    return taken and phases.timetable_of(row).owners_at_least > 1
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.errors import NotAllowed, NotFound
 from app.scoring.competition import Competition
+from app.scoring.publication import OVERALL_DIGITS
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -25,9 +26,6 @@ from app.services.leases import clock
 ALWAYS = datetime.max.replace(tzinfo=UTC)
 """Later than anything: all of it is visible, as it stands."""
 
-
-OVERALL_DIGITS = 4
-"""Decimals of ``overall`` that others see before the reveal."""
 Row = TypeVar("Row", bound=Any)
 
 

@@ -158,6 +158,7 @@ VALUES: Mapping[str, Json] = {
     "original_sha256": {"original.csv": DIGEST},
     "overall": 0.132,
     "own": True,
+    "owners": 4,
     "password": "seven quiet foxes",
     "paused": False,
     "phase": "anonymization",

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation
+from app.scoring.publication import Bound
 
 MOST_KEPT = 8_192
 """At about 2 KB each."""
@@ -30,7 +31,8 @@ class Numbers:
     """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected.
 
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
-    a verdict of an older version may not say it.
+    a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
+    compute, tells of its rate; all rows where an older version did not say how many.
     """
 
     utility: float
@@ -41,6 +43,7 @@ class Numbers:
     rounding: Mapping[str, float]
     attackers: Mapping[str, float]
     correct: Mapping[str, float]
+    bounds: Mapping[str, Bound]
 
 
 class Kept:
@@ -102,4 +105,8 @@ def numbers(verdict: Mapping[str, Any]) -> Numbers:
         rounding={name: one["rounding"] for name, one in measures.items() if "rounding" in one},
         attackers={intern(name): one["rate"] for name, one in attackers.items()},
         correct={intern(name): one["correct"] for name, one in attackers.items()},
+        bounds={
+            intern(name): Bound(one.get("most", one["trials"]), one["trials"], lots="sd" in one)
+            for name, one in attackers.items()
+        },
     )
