@@ -7,6 +7,8 @@ WORDS: dict[str, dict[str, str]] = {
     "duty_do_no_phases": {"en": "Set the phases", "ja": "フェーズを設定する"},
     "duty_do_no_teams": {"en": "Make an invite", "ja": "招待リンクを作る"},
     "duty_do_no_threshold": {"en": "Choose a threshold", "ja": "しきい値を決める"},
+    "duty_do_owners_few": {"en": "Show less, or ask for fewer", "ja": "公開設定を見直す"},
+    "duty_do_owners_known": {"en": "Show less", "ja": "公開設定を見直す"},
     "duty_do_paused": {"en": "See the phases", "ja": "フェーズを見る"},
     "duty_do_rescore_ready": {"en": "Compare", "ja": "比較する"},
     "duty_do_rescore_scoring": {"en": "See how far it is", "ja": "進み具合を見る"},
@@ -33,6 +35,14 @@ WORDS: dict[str, dict[str, str]] = {
     "duty_no_threshold": {
         "en": "No threshold is chosen: excessive anonymization is not rejected.",
         "ja": "しきい値が未設定のため、過剰匿名化が却下されません。",
+    },
+    "duty_owners_few": {
+        "en": "Targets with fewer possible owners than you ask for: {n}. At the deadline their publication waits for you.",
+        "ja": "持ち主の候補が下限より少ない攻撃対象が {n} 件あります。このままでは締切後の公開が止まります。",
+    },
+    "duty_owners_known": {
+        "en": "Targets whose owner can be told from what the boards show: {n}.",
+        "ja": "ボードの内容から持ち主が 1 チームに絞られる攻撃対象が {n} 件あります。",
     },
     "duty_paused": {
         "en": "The phase is paused: nothing is taken in.",
@@ -199,6 +209,30 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "run_now": {"en": "Now", "ja": "現在"},
     "run_oldest": {"en": "Longest wait", "ja": "最長の待ち時間"},
+    "run_owners": {"en": "Whose a target could be", "ja": "攻撃対象の持ち主の候補"},
+    "run_owners_coarser": {
+        "en": "With {digits} decimals of U and E it would be {least}.",
+        "ja": "U と E を小数点以下 {digits} 桁にすると {least} チームになります。",
+    },
+    "run_owners_few": {"en": "Targets below the least asked for", "ja": "下限を下回る攻撃対象"},
+    "run_owners_known": {"en": "Targets with one possible owner", "ja": "候補が 1 チームの攻撃対象"},
+    "run_owners_least": {"en": "Fewest possible owners", "ja": "候補数の最小"},
+    "run_owners_no_coarser": {
+        "en": "Fewer decimals of U and E would not make it more.",
+        "ja": "U と E の桁数を減らしても増えません。",
+    },
+    "run_owners_note": {
+        "en": "Counted of the built-in attackers’ scores. What was shown with more decimals before stays known, and a guess whose score is shown tells more.",
+        "ja": "組み込みの攻撃の得点をもとに数えています。以前により多くの桁数で公開した値は知られたままです。得点を公開した推測からも手がかりが増えます。",
+    },
+    "run_owners_said": {
+        "en": "Teams whose a target can be, for all that the boards show and anyone can compute of it. Targets: {targets}, of {teams} teams.",
+        "ja": "ボードの内容と、攻撃対象から誰でも計算できる値に矛盾しないチームの数です（攻撃対象 {targets} 件、{teams} チーム）。",
+    },
+    "run_owners_then": {
+        "en": "The finals are not taken yet: these would be the targets now.",
+        "ja": "最終提出は未確定です。現時点で確定した場合の値です。",
+    },
     "run_open": {"en": "Open", "ja": "受付中"},
     "run_pause_look": {"en": "Pause…", "ja": "一時停止…"},
     "run_pause_note": {

@@ -149,6 +149,11 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "SHA-256 of a random salt, then the secret. Both are published when the competition closes: nobody can change the answer until then.",
         "ja": "乱数のソルトに続けて秘密ファイルを並べたものの SHA-256 です。終了後に両方を公開するため、それまで誰も秘密ファイルを差し替えられません。",
     },
+    "target_owners": {"en": "Possible owners", "ja": "持ち主の候補"},
+    "target_owners_note": {
+        "en": "So many teams’ rows on the board fit this target, for all that anyone can compute of it when the targets appear. They are not equally likely.",
+        "ja": "攻撃対象の公開時点で、ボードの値と、この攻撃対象から誰でも計算できる値に矛盾しないチームの数です。どのチームも同じ確からしさとは限りません。",
+    },
     "target_rows": {"en": "Rows", "ja": "行数"},
     "targets_from": {"en": "It starts:", "ja": "開始："},
     "targets_later": {
