@@ -153,7 +153,9 @@ def forked_program(
 
 def scheduler_program(*, env: Mapping[str, str], log: Path | None = None) -> Program:
     """The clock; one is enough, and two do no harm."""
-    return Program(name="scheduler", command=[sys.executable, "-m", "workers.clock"], env=env, log=log)
+    command = [sys.executable, "-m", "workers.clock"]
+    # Asked once to end, and only once, a clock that is just then deaf would go on alone for ever.
+    return Program(name="scheduler", command=command, env=env, log=log, orphaned=signal.SIGKILL)
 
 
 class Process(Protocol):

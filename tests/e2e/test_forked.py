@@ -76,6 +76,18 @@ def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path:
         assert all_end(below)
 
 
+def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
+    settings: Settings, tmp_path: Path
+) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what it starts inherits that
+    try:
+        with whole(tmp_path) as (process, found):
+            process.kill()
+            assert all_end([found["scheduler"]])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_asked_to_end_it_ends_all_and_well(settings: Settings, tmp_path: Path) -> None:
     with whole(tmp_path) as (process, found):
         below = with_children(found)
