@@ -64,6 +64,9 @@ class Guessed:
     correct: int
 
 
+DIGITS = {"overall": 4, "utility": 2, "security": 2}
+
+
 @dataclass
 class Facts:
     """A contest as it stands; ``teams`` in the order in which they were founded."""
@@ -98,6 +101,16 @@ class Facts:
 
     def shows_finals(self, viewer: str) -> bool:
         return self.published_at is not None and self.published_at < self.cut(viewer)
+
+    def shown(self, viewer: str, line: dict[str, Any]) -> dict[str, Any]:
+        """A row's scores as everybody but the organizers sees them before the reveal."""
+        if self.revealed or viewer == ORGANIZER or line["overall"] is None:
+            return line
+        coarse = {name: round(line[name], digits) for name, digits in DIGITS.items()}
+        return line | coarse | {"rivals": None, "rank_sum": None, "measures": {}, "attackers": {}}
+
+    def line_for(self, viewer: str, line: dict[str, Any]) -> dict[str, Any]:
+        return line if line["own"] else self.shown(viewer, line)
 
     def visible_guesses(self, viewer: str) -> list[Guessed]:
         return [guess for guess in self.guessed if self.sees(viewer, guess) and self.counts(viewer, guess)]
@@ -147,12 +160,14 @@ def anonymization(facts: Facts, viewer: str) -> list[dict[str, Any]]:
     score = "rank_sum" if facts.rule == "rank_sum" else "overall"
     for line in accepted:
         line["rank"] = place(line, accepted, score)
-        line["on_front"] = not any(beats(other, line) for other in accepted)
+        line["on_front"] = not any(
+            beats(facts.shown(viewer, other), facts.shown(viewer, line)) for other in accepted
+        )
     accepted.sort(key=lambda line: (line[score], line["at"], line["id"]))
     others = sorted(
         (line for line in lines if line["overall"] is None), key=lambda one: (one["at"], one["id"])
     )
-    return [without_keys(line) for line in (*accepted, *others)]
+    return [without_keys(facts.line_for(viewer, line)) for line in (*accepted, *others)]
 
 
 def anonymization_line(facts: Facts, viewer: str, team: str) -> dict[str, Any] | None:

@@ -30,6 +30,7 @@ def freeze(contest: Contest, *, feedback: str = "immediate", at: datetime | None
     """Let the boards be frozen from this moment on."""
     moment = at or datetime.now(UTC)
     publication = f'[publication]\nfeedback = "{feedback}"\nfrozen_from = {moment.isoformat()}\n'
+    publication += "reveal_notice_hours = 0\n"
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == contest.arena.slug)).one()
         row.file = with_tables(row.file, "publication", publication)
@@ -119,7 +120,7 @@ def test_with_daily_feedback_the_frozen_boards_do_not_move_at_midnight_either(cl
     two_days_later(Guess.received_at, Guess.created_at, Guess.finished_at, Competition.published_at)
     freeze(contest, feedback="daily", at=moment - TWO_DAYS)
     assert shown(contest)["reidentification"] == before["reidentification"]
-    assert shown(contest)["anonymization"][0][0]["rivals"] == before["anonymization"][0][0]["rivals"]
+    assert shown(contest)["anonymization"][0][0]["security"] == before["anonymization"][0][0]["security"]
 
 
 def test_with_daily_feedback_a_guess_that_enters_before_midnight_and_is_accepted_after_it_waits_a_day(
@@ -195,8 +196,9 @@ def test_a_frozen_board_of_a_set_whose_file_was_not_kept_ranks_by_the_file_of_no
     contest.submit("red")
     freeze(contest)
     applied(contest, reweighed(contest))
-    before = shown(contest)
+    before = shown(contest, team="red")
     with transaction() as session:
         session.execute(update(Rescore).values(replaced_file=None))
     assert shown(contest)["anonymization"][0][0]["team"] == "red"
-    assert shown(contest)["anonymization"][0][0]["rank_sum"] < before["anonymization"][0][0]["rank_sum"]
+    ranked = [one["anonymization"][0][0]["rank_sum"] for one in (shown(contest, team="red"), before)]
+    assert ranked[0] < ranked[1]

@@ -121,7 +121,7 @@ def test_a_guess_counts_towards_the_victims_security_and_the_attackers_rank(clie
     contest.guessed("blue", red, ROWS)
     contest.guessed("blue", red, 3)
     after = row_of(contest.board(), "red")
-    assert after["rivals"] == 1.0
+    assert (after["rivals"], row_of(contest.board(team="red"), "red")["rivals"]) == (None, 1.0)
     assert after["security"] == 1.0
     assert after["utility"] == before["utility"]
     attackers = contest.board("reidentification")
