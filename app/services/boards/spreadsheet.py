@@ -2,9 +2,15 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Sequence
 
-FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
+from app import names
+
+FORMULA_START = ("=", "+", "-", "@")
+"""In any width: spreadsheets of Japan read ＝ as =."""
+CELL_ENDS = ("\t", "\r", "\n")
+"""What no cell begins with: a spreadsheet may begin another cell there."""
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -18,4 +24,16 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def harmless(cell: str) -> str:
     """A text that a spreadsheet shows and does not compute."""
-    return "'" + cell if cell.startswith(FORMULA_START) else cell
+    return "'" + cell if begins_formula(cell) else cell
+
+
+def begins_formula(cell: str) -> bool:
+    """Whether it begins so, or would without what is not seen."""
+    first = next((one for one in cell if not skipped(one)), "")
+    return cell.startswith(CELL_ENDS) or unicodedata.normalize("NFKC", first) in FORMULA_START
+
+
+def skipped(character: str) -> bool:
+    """White space, and what is not seen: it may be dropped when a file is read."""
+    control = unicodedata.category(character) in {"Cc", "Cf"}
+    return control or character.isspace() or names.hidden(character)
