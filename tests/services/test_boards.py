@@ -31,7 +31,7 @@ def test_json_and_csv_say_the_same_in_full_precision(arena: Arena) -> None:
             assert float(line[name]) == value
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
 def test_no_team_name_starts_a_formula_in_the_csv(arena: Arena, start: str) -> None:
     name = f"{start}1+1, \"quoted\" 'team'"
     arena.submit(name)
@@ -40,6 +40,33 @@ def test_no_team_name_starts_a_formula_in_the_csv(arena: Arena, start: str) -> N
     assert line["team"] == f"'{name}"
     assert arena.board()["rows"][0]["team"] == name
     assert all(cell[:1] not in spreadsheet.FORMULA_START for cell in line.values())
+
+
+HIDDEN_STARTS = [
+    " =",
+    "\u3000=",
+    "\u00a0+",
+    "\t1",
+    "\r1",
+    "\n1",
+    "\x00=",
+    "\x1f@",
+    "\ufeff=",
+    "\u200b-",
+    "\ufe0f=",
+    "﹦",
+]
+
+
+@pytest.mark.parametrize("start", HIDDEN_STARTS, ids=ascii)
+def test_nothing_that_a_spreadsheet_skips_hides_a_formula(start: str) -> None:
+    (line,) = csv.reader(io.StringIO(spreadsheet.csv_text([start + "1"], []), newline=""))
+    assert line == [f"'{start}1"]
+
+
+@pytest.mark.parametrize("cell", ["", " ", "x=1", "1-1", "a@b", "  a", "ー", "力＝1", "'=", "−1"])
+def test_other_text_is_left_as_it_is(cell: str) -> None:
+    assert spreadsheet.harmless(cell) == cell
 
 
 def test_a_team_stands_with_its_best_and_the_number_of_its_entries(arena: Arena) -> None:
