@@ -22,7 +22,7 @@ from app.db.models import (
     Target,
     Team,
 )
-from app.services.accounts import name_key
+from app.names import columns
 from app.storage import digest_of
 from app.transaction import transaction
 from tests.arena import ROWS
@@ -85,7 +85,7 @@ def founded(session: Session, competition_id: UUID, number: int) -> list[UUID]:
     """So many teams, no two alike and some with awkward names."""
     teams = {uuid4(): NAMES[one % len(NAMES)].format(one) for one in range(number)}
     known = {"competition_id": competition_id, "baseline": False}
-    rows = [known | {"id": one, "name": name, "name_key": name_key(name)} for one, name in teams.items()]
+    rows = [known | {"id": one, "name": name, **columns(name)} for one, name in teams.items()]
     session.execute(insert(Team), rows)
     return list(teams)
 

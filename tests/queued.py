@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import insert
 
 from app.db.models import Competition, Evaluation, State, Submission, Team, ThresholdReport, User
+from app.names import columns
 from app.roles import Role
 from app.transaction import transaction
 from tests.arena import competition_file
@@ -30,10 +31,11 @@ def contests(number: int, *, teams: int) -> list[Contest]:
             slug, name = f"cup-{place}", f"organizer {one.user}"
             file = competition_file(slug)
             session.add(Competition(id=one.competition, slug=slug, file=file, scales={}, original={}))
-            session.add(User(id=one.user, name=name, name_key=name, password_hash="", role=Role.ORGANIZER))
+            known = {"id": one.user, "name": name, **columns(name)}
+            session.add(User(**known, password_hash="", role=Role.ORGANIZER))
             session.flush()
             session.add_all(
-                Team(id=team, competition_id=one.competition, name=str(team), name_key=str(team))
+                Team(id=team, competition_id=one.competition, name=str(team), **columns(str(team)))
                 for team in one.teams
             )
     return made

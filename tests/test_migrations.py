@@ -9,12 +9,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import Session, selectinload
+from structlog.testing import capture_logs
 
+from app import names
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import Base, Competition, Evaluation, Opening, Secret, State, Submission, Team, User
 from app.errors import Unavailable
+from app.services import accounts
 from app.storage import digest_of, opened
 from migrations.run import migrate
 from tests.backups import target
@@ -57,6 +60,20 @@ VALUES ('00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-0000000
         '00000000-0000-0000-0000-000000000005', 'T01', 40, '\\x00ff', 'digest');
 """
 """A target as revision 0009 had it, revealed."""
+
+ALIKE = """
+INSERT INTO users (id, name, name_key, password_hash, role) VALUES
+    ('00000000-0000-0000-0000-0000000000a1', 'Ian 1', 'ian 1', 'first', 'participant'),
+    ('00000000-0000-0000-0000-0000000000a2', 'Ian l', 'ian l', 'second', 'participant'),
+    ('00000000-0000-0000-0000-0000000000a3', 'Rei', 'rei', 'third', 'participant');
+INSERT INTO teams (id, competition_id, name, name_key, baseline) VALUES
+    ('00000000-0000-0000-0000-0000000000b1', '00000000-0000-0000-0000-000000000003', '力', '力', false),
+    ('00000000-0000-0000-0000-0000000000b2', '00000000-0000-0000-0000-000000000003', 'カ', 'カ', false),
+    ('00000000-0000-0000-0000-0000000000b3', '00000000-0000-0000-0000-000000000003', 'Mean',
+     'mean 00000000-0000-0000-0000-0000000000b3', true),
+    ('00000000-0000-0000-0000-0000000000b4', '00000000-0000-0000-0000-000000000003', 'mean', 'mean', false);
+"""
+"""Names as revision 0011 kept them, some of which are the same today; the first \"mean\" has been removed."""
 
 CONTENT = b"sex,income\nf,1\n"
 
@@ -107,7 +124,7 @@ def check_rows(url: str) -> None:
         assert sorted(session.scalars(select(Evaluation.attempt))) == [1, 3]
         parties = {(each.competition_id, each.party_id) for each in session.scalars(select(Evaluation))}
         assert parties == {(competition.id, submission.team_id)}
-        assert session.scalars(select(Team.name_key)).one() == "赤"
+        assert session.scalars(select(Team.name_key)).one() == names.key("赤\\t")
     engine.dispose()
 
 
@@ -127,6 +144,27 @@ def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     with Session(engine) as session:
         (opening,) = session.scalars(select(Opening))
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
+    engine.dispose()
+
+
+def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:
+    filled_at_0002(target)
+    migrate(target, "0011")
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(ALIKE)
+    with capture_logs() as said:
+        migrate(target)
+    with Session(engine) as session:
+        found = {
+            name: accounts.kept_hash(session, name) for name in ("Ian 1", "ian 1", "Ian l", "REI", "Ian")
+        }
+        assert found == {"Ian 1": "first", "ian 1": "first", "Ian l": "second", "REI": "third", "Ian": None}
+        keys = {team.id.int % 256: team.name_key for team in session.scalars(select(Team))}
+        assert (keys[0xB1], keys[0xB4]) == (names.key("力"), names.key("mean"))
+        assert keys[0xB2] == f"{names.key('力')} 00000000-0000-0000-0000-0000000000b2"
+        assert keys[0xB3].endswith("b3")
+    assert [(entry["table"], entry["name"]) for entry in said] == [("users", "Ian l"), ("teams", "カ")]
     engine.dispose()
 
 

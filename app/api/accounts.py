@@ -164,7 +164,7 @@ def set_password(body: PasswordByCode, address: Address) -> None:
 @few_at_a_time
 def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
-    account = accounts.name_key(principal.name)
+    account = accounts.searched_key(principal.name)
     with throttle.tries(address, account=account):
         change(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 

@@ -2,27 +2,28 @@
 
 import hashlib
 import secrets
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import ColumnElement, and_, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
+from app import names
 from app.db.models import Token, User
 from app.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from app.roles import Role
 
+T = TypeVar("T")
+
 SCOPES = ("read", "submit", "organize")
 TOKEN_LIFE = timedelta(days=180)
 SESSION_LIFE = timedelta(days=14)
-LONGEST_NAME = 100
-JOINER = "\u200d"
 SHORTEST_PASSWORD = 8
 LONGEST_PASSWORD = 256
 UNCONFIRMED = "password_needed"
@@ -59,36 +60,17 @@ class Principal:
         return replace(self, confirmed=True)
 
 
-def name_key(name: str) -> str:
-    """What makes two names the same: NFKC, then case folding; the invisible joiner tells none apart."""
-    return unicodedata.normalize("NFKC", name).casefold().replace(JOINER, "")
-
-
-def clean_name(name: str) -> str:
-    """The name as it is kept: any Unicode without control characters, outer spaces removed."""
-    name = unicodedata.normalize("NFC", name).strip()
-    if not 1 <= len(name) <= LONGEST_NAME:
-        raise InvalidInput(f"a name has 1 to {LONGEST_NAME} characters", code="name_length")
-    if not name_key(name) or any(deceives(character) for character in name):
-        raise InvalidInput("a name has no control characters", code="name_characters")
-    return name
-
-
-def deceives(character: str) -> bool:
-    """The zero-width joiner is part of many emoji; other invisible characters only deceive."""
-    return unicodedata.category(character) in {"Cc", "Cs", "Co", "Cf"} and character != JOINER
-
-
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
     return add_user(session, name=name, password_hash=hashed(password), role=role)
 
 
 def add_user(session: Session, *, name: str, password_hash: str, role: Role = Role.PARTICIPANT) -> User:
     """A new account. The hash comes from outside of the transaction: others wait for what this one locks."""
-    name = clean_name(name)
-    if session.scalar(select(User.id).where(User.name_key == name_key(name))):
+    name = names.clean(name)
+    alike = names.columns(name)
+    if session.scalar(select(User.id).filter_by(name_key=alike["name_key"])):
         raise Conflict("this name is taken", code="name_taken")
-    user = User(name=name, name_key=name_key(name), password_hash=password_hash, role=role)
+    user = User(name=name, **alike, password_hash=password_hash, role=role)
     session.add(user)
     try:
         session.flush()
@@ -121,15 +103,24 @@ def matches(kept: str | None, password: str) -> bool:
 
 def find_user(session: Session, name: str) -> User | None:
     """The user of that name in any spelling."""
-    return session.scalar(select(User).where(User.name_key == searched_key(name)))
+    return session.scalar(named(select(User), name))
+
+
+def named(query: Select[T], name: str) -> Select[T]:
+    """Of that name exactly, else in any spelling: of names that are older than today's keys, two may have the
+    same, and the later of them is found as it is written only."""
+    exact = User.name == askable(names.normal(name))
+    return query.where(or_(exact, User.name_key == searched_key(name))).order_by(exact.desc()).limit(1)
 
 
 def searched_key(name: str) -> str:
-    """The key of a name as somebody typed it, made to fit into a query.
+    """The key of a name as somebody typed it, made to fit into a query."""
+    return askable(names.key(name))
 
-    Postgres has no text with a NUL or half a character; no user has such a name either.
-    """
-    return name_key(name.strip()).replace("\x00", "\ufffd").encode(errors="replace").decode()
+
+def askable(text: str) -> str:
+    """Postgres has no text with a NUL or half a character; no user has such a name either."""
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()
 
 
 def held(session: Session, user_id: UUID) -> User:
@@ -139,7 +130,7 @@ def held(session: Session, user_id: UUID) -> User:
 
 def kept_hash(session: Session, name: str) -> str | None:
     """What the password of that name is checked against; None if there is nobody."""
-    return session.scalar(select(User.password_hash).where(User.name_key == searched_key(name)))
+    return session.scalar(named(select(User.password_hash), name))
 
 
 def matching(kept: str | None, password: str) -> str:
@@ -156,8 +147,7 @@ def wrong_password() -> NotSignedIn:
 def signing_in(session: Session, *, name: str, proven: str) -> User:
     """The user whose password was found to match ``proven``, unless it has been changed since."""
     # Held against a change of the password: a token by the old one must not appear after it.
-    key = searched_key(name)
-    user = session.scalar(select(User).where(User.name_key == key).with_for_update(read=True))
+    user = session.scalar(named(select(User), name).with_for_update(read=True))
     if user is None or user.password_hash != proven:
         raise wrong_password()
     return user
@@ -183,7 +173,7 @@ def issue_token(
     session.add(
         Token(
             user_id=user.id,
-            name=clean_name(name),
+            name=names.clean(name),
             digest=digest(clear),
             scopes=[scope for scope in SCOPES if scope in scopes],
             expires_at=func.clock_timestamp() + life,

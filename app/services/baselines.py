@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import names
 from app.db.models import Competition as CompetitionRow
-from app.db.models import Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
 from app.scoring.tracks import TRACKS
-from app.services import accounts, audit, competitions, leases, rulings, submissions, uploads
+from app.services import audit, competitions, leases, rulings, submissions, teams, uploads
 from app.services.accounts import Principal
 from app.services.submissions import Receipt
 from app.services.uploads import Entrance, Upload
@@ -69,7 +68,7 @@ def add(
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     if row.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")
-    team = new_team(session, row, name)
+    team = teams.create_team(session, row.id, name, baseline=True)
     made = submissions.kept(
         session,
         principal,
@@ -83,18 +82,6 @@ def add(
     return made
 
 
-def new_team(session: Session, row: CompetitionRow, name: str) -> Team:
-    name = accounts.clean_name(name)
-    key = accounts.name_key(name)
-    taken = select(Team.id).where(Team.competition_id == row.id, Team.name_key == key)
-    if session.scalar(taken) is not None:
-        raise Conflict("this competition has a team of that name", code="team_name_taken")
-    team = Team(competition_id=row.id, name=name, name_key=key, baseline=True)
-    session.add(team)
-    session.flush()
-    return team
-
-
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
     row = competitions.organizers_row(session, principal, slug)
@@ -105,4 +92,5 @@ def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> 
     audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
     team.disqualified_at = leases.clock(session)
     # Its name becomes free for a team.
-    team.name_key = f"{team.name_key} {team.id}"
+    for column in names.columns(team.name):
+        setattr(team, column, f"{getattr(team, column)} {team.id}")

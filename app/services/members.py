@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import names
 from app.db.models import Competition, Invite, Member, Organizer, Team, User
 from app.errors import Conflict, InvalidInput, NotFound
 from app.roles import Role
@@ -78,7 +79,7 @@ def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
             raise InvalidInput("this invite founds a team: give it a name", code="team_needed")
         return teams.create_team(session, invite.competition_id, name)
     team = session.get_one(Team, invite.team_id)
-    if name is not None and accounts.name_key(name.strip()) != team.name_key:
+    if name is not None and names.normal(name) != team.name and names.key(name) != team.name_key:
         raise InvalidInput("this invite leads into another team", code="another_team")
     return team
 

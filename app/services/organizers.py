@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Member, Organizer, User
@@ -47,7 +47,7 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
         .where(Organizer.competition_id == row.id)
-        .order_by(User.name_key)
+        .order_by(func.lower(User.name), User.name)
     )
     return [Person(user_id, name) for user_id, name in found]
 

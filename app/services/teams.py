@@ -9,9 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app import names
 from app.db.models import Competition, Member, Submission, Team, User
 from app.errors import Conflict, NotAllowed
-from app.services import accounts, competitions
+from app.services import competitions
 from app.services.accounts import Principal
 
 
@@ -32,9 +33,9 @@ class Entrant:
     submissions: int
 
 
-def create_team(session: Session, competition_id: UUID, name: str) -> Team:
-    name = accounts.clean_name(name)
-    team = Team(competition_id=competition_id, name=name, name_key=accounts.name_key(name))
+def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:
+    name = names.clean(name)
+    team = Team(competition_id=competition_id, name=name, baseline=baseline, **names.columns(name))
     session.add(team)
     try:
         session.flush()
@@ -96,7 +97,7 @@ def people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, 
         select(Member.team_id, User.id, User.name)
         .join(User, User.id == Member.user_id)
         .where(Member.competition_id == competition_id)
-        .order_by(User.name_key)
+        .order_by(func.lower(User.name), User.name)
     )
     people: defaultdict[UUID, list[Person]] = defaultdict(list)
     for team_id, user_id, name in rows:

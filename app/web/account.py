@@ -101,7 +101,7 @@ def change_password(
     old: Annotated[str, Form()] = "",
     new: Annotated[str, Form()] = "",
 ) -> Response:
-    own = accounts.name_key(principal.name)
+    own = accounts.searched_key(principal.name)
     try:
         with throttle.tries(address, account=own):
             passwords.change(principal, old=old, new=new)

@@ -99,6 +99,10 @@ SAME_NAMES = [
     ("①", "1"),
     ("TeamA", "Team\u200dA"),
     ("\u1fb3x", "\u0391\u0399X"),
+    ("Team bob", "Team\u00a0 b\ufe0fo\u034fb"),
+    ("Team bob", "\u0422\u0435\u0430m b\u043e\u042c"),
+    ("TEAM BOB", "TEAM \u0412\u041e\u0412"),
+    ("力", "カ"),
 ]
 
 
@@ -141,6 +145,9 @@ def test_of_ten_sign_ups_at_once_with_the_same_name_exactly_one_wins(arena: Aren
         ({"team": "a\nb"}, 422),
         ({"name": ""}, 422),
         ({"team": "\u200d"}, 422),
+        ({"team": "\u2800"}, 422),
+        ({"name": "\u3164"}, 422),
+        ({"name": "a\u2800b"}, 422),
     ],
 )
 def test_a_sign_up_that_fails_uses_no_invite_up(arena: Arena, fields: dict[str, str], status: int) -> None:

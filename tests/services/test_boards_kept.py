@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from app import names
 from app.db.models import Evaluation, State, Team
 from app.services import accounts, evaluations
 from app.services.boards import anonymization, matrix, reidentification, verdicts
@@ -117,9 +118,7 @@ def team_id(name: str) -> UUID:
 
 def renamed(name: str, new: str) -> None:
     with transaction() as session:
-        session.execute(
-            update(Team).where(Team.name == name).values(name=new, name_key=accounts.name_key(new))
-        )
+        session.execute(update(Team).where(Team.name == name).values(name=new, **names.columns(new)))
 
 
 def test_a_reinstated_board_has_the_same_bytes_as_before(client: TestClient) -> None:

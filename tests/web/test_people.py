@@ -76,6 +76,7 @@ def test_a_members_invite_names_the_team_and_asks_for_no_other(arena: Arena) -> 
         ({"team": "", "name": "Rei", "password": PASSWORD}, "problem_team_needed"),
         ({"team": "blue", "name": "", "password": PASSWORD}, "problem_name_length"),
         ({"team": "blue", "name": "Rei\u202e", "password": PASSWORD}, "problem_name_characters"),
+        ({"team": "\u2800", "name": "Rei", "password": PASSWORD}, "problem_name_blank"),
         ({"team": "blue", "name": "Rei", "password": "short"}, "problem_password_length"),
     ],
 )

@@ -82,7 +82,7 @@ REVISION: Answers = {
 }
 JUDGED: Answers = {403: ("not_organizer",), 409: ("nothing_to_change",)}
 BOARD: Answers = {403: ("scope_missing", "board_not_open")}
-NEW_NAME = ("name_length", "name_characters")
+NEW_NAME = ("name_length", "name_blank", "name_characters")
 UPLOAD: Answers = {
     403: ("not_in_a_team", "disqualified"),
     429: ("quota_used_up",),

@@ -16,7 +16,11 @@ class User(Base):
     id: Mapped[UUID] = identifier()
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
-    """The name after NFKC and case folding: what must be unique."""
+    """How the name reads in any case (``app.names.key``): people are found by it."""
+    name_look: Mapped[str] = mapped_column(unique=True)
+    """How it looks as it is written (``app.names.look``)."""
+    name_capitals: Mapped[str] = mapped_column(unique=True)
+    """How it looks in capitals (``app.names.capitals``)."""
     password_hash: Mapped[str]
     role: Mapped[Role] = mapped_column(Text)
     created_at: Mapped[datetime] = moment_of_insert()
@@ -68,12 +72,18 @@ class Invite(Base):
 
 class Team(Base):
     __tablename__ = "teams"
-    __table_args__ = (UniqueConstraint("competition_id", "name_key"),)
+    __table_args__ = (
+        UniqueConstraint("competition_id", "name_key"),
+        UniqueConstraint("competition_id", "name_look"),
+        UniqueConstraint("competition_id", "name_capitals"),
+    )
 
     id: Mapped[UUID] = identifier()
     competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"))
     name: Mapped[str]
     name_key: Mapped[str]
+    name_look: Mapped[str]
+    name_capitals: Mapped[str]
     created_at: Mapped[datetime] = moment_of_insert()
     disqualified_at: Mapped[datetime | None]
     baseline: Mapped[bool] = mapped_column(default=False)

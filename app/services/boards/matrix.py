@@ -90,7 +90,7 @@ def column(target: Attacked, view: View) -> Column:
 def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Sequence[Attacked]) -> list[Row]:
     """The teams with a visible guess, by name."""
     found = trials.by_team_and_target(session, row, view, columns)
-    teams = session.execute(select(Team.id, Team.name, Team.name_key).where(Team.id.in_(found)))
+    teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))
     return [
         Row(
             attacker=name,
@@ -98,7 +98,7 @@ def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Seque
             own=team_id == view.audience.team_id,
             cells=tuple(cell(found[team_id].get(target.id), target) for target in columns),
         )
-        for team_id, name, _ in sorted(teams, key=lambda team: team[2])
+        for team_id, name in sorted(teams, key=lambda team: (team.name.casefold(), team.name))
     ]
 
 

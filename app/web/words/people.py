@@ -75,8 +75,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "主催者は自分のコンテストのチームに参加できません。",
     },
     "join_problem_team_name_taken": {
-        "en": "This competition has a team of that name. Choose another.",
-        "ja": "同じ名前のチームがすでにあります。別の名前にしてください。",
+        "en": "This competition has a team of that name, or of one that looks like it. Choose another.",
+        "ja": "同じ名前、または見分けのつかない名前のチームがすでにあります。別の名前にしてください。",
     },
     "join_team": {"en": "Join the team", "ja": "チームに参加する"},
     "join_with_code": {"en": "Join with an invite code", "ja": "招待コードで参加"},
@@ -144,8 +144,12 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The last member cannot leave a team.",
         "ja": "最後のメンバーは脱退できません。",
     },
+    "problem_name_blank": {
+        "en": "A name can be seen: give it a letter, a digit or a sign.",
+        "ja": "見えない名前は使えません。文字・数字・記号を入れてください。",
+    },
     "problem_name_characters": {
-        "en": "A name has no control characters.",
+        "en": "A name has no control characters and no blank ones.",
         "ja": "名前に制御文字や不可視文字は使えません。",
     },
     "problem_name_length": {
@@ -153,8 +157,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "名前は 1〜100 文字で入力してください。",
     },
     "problem_name_taken": {
-        "en": "This name is taken. Choose another.",
-        "ja": "この名前はすでに使われています。別の名前にしてください。",
+        "en": "This name is taken, or one that looks like it. Choose another.",
+        "ja": "この名前、または見分けのつかない名前がすでに使われています。別の名前にしてください。",
     },
     "problem_not_in_a_team": {
         "en": "You are in no team of this competition.",
