@@ -89,7 +89,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id competition_id": ("ri", "", "r"),
         # Who takes part is counted before the targets are published.
         "name": ("ri", "", "r"),
-        "name_key": ("riu", "", ""),
+        "name_key name_look name_capitals": ("riu", "", ""),
         "disqualified_at": ("riu", "", "r"),
         "created_at": ("r", "", ""),
         "baseline": ("ri", "", "r"),
@@ -106,7 +106,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "revoked_at": ("riu", "", ""),
     },
     "users": {
-        "id name name_key role": ("ri", "", ""),
+        "id name name_key name_look name_capitals role": ("ri", "", ""),
         "created_at": ("r", "", ""),
         # It signs people in.
         "password_hash": ("riu", "", ""),

@@ -26,7 +26,7 @@ PasswordHeader = Annotated[
 
 
 def checked(principal: Principal, address: str | None, password: str) -> Principal:
-    with throttle.tries(address, account=accounts.name_key(principal.name)):
+    with throttle.tries(address, account=accounts.searched_key(principal.name)):
         with transaction() as session:
             kept = passwords.kept_hash(session, principal)
         if not accounts.matches(kept, password):
