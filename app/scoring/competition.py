@@ -99,6 +99,8 @@ class Competition:
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
     phases: tuple[Phase, ...] = ()
+    scored_by: Mapping[str, str] = field(default_factory=dict)
+    """Names and versions of all that counts, once that is fixed; see ``counted``."""
 
 
 def rows_required(share: float, rows: int) -> int:

@@ -19,6 +19,7 @@ from app.scoring.competition import (
     Parameters,
     Publication,
 )
+from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.timetable import read_format, read_notice_hours, read_phases, read_ranking, read_zone
 from app.scoring.toml_text import loaded
 from app.scoring.toml_values import (
@@ -70,8 +71,10 @@ def read_competition(table: Table) -> Competition:
         publication=read_publication(table.table("publication"), zone),
         limits=read_limits(table.table("limits")),
         phases=read_phases(table, zone),
+        scored_by=read_scored_by(table.table("scored_by")),
     )
     table.finish()
+    check_scored_by(competition)
     return competition
 
 

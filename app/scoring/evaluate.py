@@ -6,6 +6,7 @@ from typing import Any
 
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
+from app.scoring.counted import counts
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
@@ -115,7 +116,7 @@ def evaluate(
     measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
     attackers = {name: _attacked(name, track, release, competition, tell) for name in track.attackers}
     violations, excessive = _judged(competition, track, release)
-    u, e = _utility(competition, track, original, measures), _security(competition, track, attackers)
+    u, e = _utility(competition, track, original, measures), _security(competition, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
@@ -181,9 +182,8 @@ def _all_scales(competition: Competition, track: Track, original: Any) -> Mappin
     return scales(track, original, competition.measures) | dict(competition.scales)
 
 
-def _security(competition: Competition, track: Track, attackers: Mapping[str, AttackerResult]) -> float:
-    rates = {name: result.rate.rate for name, result in attackers.items()}
-    return security(rates, attackers=track.attackers, settings=competition.attackers)
+def _security(competition: Competition, attackers: Mapping[str, AttackerResult]) -> float:
+    return security(result.rate.rate for name, result in attackers.items() if counts(competition, name))
 
 
 def _judged(

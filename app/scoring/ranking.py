@@ -1,10 +1,10 @@
 """From measured values to scores, and from scores to ranks (§4)."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from app.scoring.competition import AttackerSettings, MeasureSettings
-from app.scoring.registry import Attacker, Measure
+from app.scoring.competition import MeasureSettings
+from app.scoring.registry import Measure
 
 NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""
@@ -42,19 +42,9 @@ def utility(
     return min(total / sum(shares.values()), 1.0) if shares else 0.0
 
 
-def security(
-    rates: Mapping[str, float],
-    *,
-    attackers: Mapping[str, Attacker],
-    settings: Mapping[str, AttackerSettings],
-) -> float:
-    """E: the largest re-identification rate among the attackers that count, in [0, 1], 0 best."""
-    counting = (
-        rate
-        for name, rate in rates.items()
-        if attackers[name].may_count and settings.get(name, AttackerSettings()).counts
-    )
-    return max(counting, default=0.0)
+def security(rates: Iterable[float]) -> float:
+    """E: the largest re-identification rate of the attackers that count, in [0, 1], 0 best; of none, 0."""
+    return max(rates, default=0.0)
 
 
 def overall(utility_value: float, security_value: float) -> float:

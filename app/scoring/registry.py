@@ -90,6 +90,7 @@ class Distance:
     matrix: Callable[[Any], FloatArray]
     pairs: Callable[[Any, IntArray, IntArray], FloatArray]
     bounded: bool = True
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)

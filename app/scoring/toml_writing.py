@@ -104,6 +104,11 @@ def with_publication(text: str, publication: Publication, ranking: Ranking, limi
     return with_tables(text, "limits", table_text("limits", fields_of(limits)))
 
 
+def with_scored_by(text: str, versions: Mapping[str, str]) -> str:
+    """The file with what counts fixed to these names and versions; of none, without that table."""
+    return with_tables(text, "scored_by", table_text("scored_by", versions) if versions else "")
+
+
 def fields_of(settings: Excessive | Publication | Ranking | Limits) -> dict[str, object]:
     return {name: getattr(settings, name) for name in settings.__dataclass_fields__}
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.scoring.competition import Competition
-from app.scoring.tracks import TRACKS
+from app.scoring.counted import counts
 from app.services.boards.anonymization import Board, Row
 from app.web.shown import SCORE_DIGITS
-from app.web.standings import counts
 
 Comparison = Literal["both", "safer", "more_useful", "neither"]
 SHOWN = 5
@@ -64,10 +63,7 @@ def top(board: Board) -> list[Row]:
 
 def best_attacker(row: Row, competition: Competition) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
-    track = TRACKS[competition.track]
-    rates = {
-        name: rate for name, rate in row.attackers.items() if counts(competition, track, name) and rate > 0
-    }
+    rates = {name: rate for name, rate in row.attackers.items() if counts(competition, name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)
 
 

@@ -11,6 +11,7 @@ from app.db.models import Competition as CompetitionRow
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
+from app.scoring.counted import counts
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.ranking import overall, utility, utility_score
 from app.scoring.registry import Attacker, Measure
@@ -19,7 +20,6 @@ from app.transaction import transaction
 from app.web import formulas
 from app.web.frame import frame_of
 from app.web.site import PageRoute, page
-from app.web.standings import counts
 
 router = APIRouter(route_class=PageRoute)
 LIMITS = (
@@ -119,7 +119,7 @@ def attack_rules(competition: Competition) -> Iterator[Attack]:
     for name, attacker in track.attackers.items():
         settings = competition.attackers.get(name, AttackerSettings())
         parameters = told(competition, attacker.parameters, settings.parameters)
-        yield Attack(attacker, counts(competition, track, name), parameters)
+        yield Attack(attacker, counts(competition, name), parameters)
 
 
 def told(competition: Competition, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
+from app.scoring.competition import Competition, MeasureSettings
+from app.scoring.counted import counts
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board, Row
@@ -46,7 +47,7 @@ def groups(competition: Competition) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
     track = TRACKS[competition.track]
     measures, attackers = list(measure_columns(competition, track)), list(track.attackers)
-    count = {name for name in attackers if counts(competition, track, name)}
+    count = {name for name in attackers if counts(competition, name)}
     found = (
         Group("in_utility", tuple(one for one in measures if one.weight)),
         Group("in_security", tuple(Column("attacker", one) for one in attackers if one in count), True),
@@ -60,12 +61,6 @@ def measure_columns(competition: Competition, track: Track) -> Iterator[Column]:
     for name, measure in track.measures.items():
         weight = competition.measures.get(name, MeasureSettings()).weight
         yield Column("measure", name, measure.higher_is_better, weight or None)
-
-
-def counts(competition: Competition, track: Track, attacker: str) -> bool:
-    """Whether an attacker's rate may be E."""
-    setting = competition.attackers.get(attacker, AttackerSettings())
-    return track.attackers[attacker].may_count and setting.counts
 
 
 def digits_of(board: Board, row: Row) -> int:

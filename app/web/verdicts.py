@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.scoring.competition import AttackerSettings, Competition, Excessive, MeasureSettings
+from app.scoring.competition import Competition, Excessive, MeasureSettings
+from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board
@@ -74,10 +75,11 @@ def measure_line(
     scale = competition.scales.get(name)
     share = weight / total if weight else None
     value, tiny = entry["value"], entry.get("rounding", NOTHING)
+    known = TRACKS[competition.track].measures.get(name)  # a part may have been removed since
     return MeasureLine(
         name,
         value,
-        TRACKS[competition.track].measures[name].higher_is_better,
+        known is not None and known.higher_is_better,
         weight=share,
         scale=scale if share else None,
         adds=share * utility_score(value, scale, tiny=tiny) if share and scale is not None else None,
@@ -93,19 +95,13 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
 
 def attacker_lines(competition: Competition, verdict: Json) -> list[AttackerLine]:
     found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
-    largest = max((entry["rate"] for name, entry in found if does_count(competition, name)), default=None)
+    largest = max((entry["rate"] for name, entry in found if counts(competition, name)), default=None)
     return [attacker_line(competition, name, entry, largest) for name, entry in found]
 
 
 def attacker_line(competition: Competition, name: str, entry: Json, largest: float | None) -> AttackerLine:
-    counts = does_count(competition, name)
-    return AttackerLine(name, entry, counts=counts, decides=counts and entry["rate"] == largest)
-
-
-def does_count(competition: Competition, name: str) -> bool:
-    attacker = TRACKS[competition.track].attackers.get(name)
-    settings = competition.attackers.get(name, AttackerSettings())
-    return attacker is not None and attacker.may_count and settings.counts
+    counted = counts(competition, name)
+    return AttackerLine(name, entry, counts=counted, decides=counted and entry["rate"] == largest)
 
 
 def limit_of(competition: Competition, verdict: Json) -> Limit:

@@ -1,0 +1,94 @@
+"""What counts in a competition, by name and version: ``[scored_by]`` of its file.
+
+Without that table everything counts that the file lets count and that is installed. With it exactly what it
+names counts, whatever is installed since: a part that came later is reported only.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+from app.errors import InvalidCompetition
+from app.scoring.competition import AttackerSettings, Competition
+from app.scoring.registry import Attacker, Distance, Measure
+from app.scoring.toml_values import Table, text_value
+from app.scoring.tracks import TRACKS
+
+Versions = Mapping[str, str]
+"""``"measures.mean_mae"`` to ``"1"``; so ``attackers.…`` and ``distances.…``."""
+
+
+def what_counts(competition: Competition) -> dict[str, str]:
+    """All that counts by the file's settings, with the versions that are installed.
+
+    The measures with a weight, the attackers that count in E, and the distance if there is a threshold.
+    """
+    track = TRACKS[competition.track]
+    measures = [name for name in track.measures if name in weighing(competition)]
+    attackers = [name for name in track.attackers if may_set_security(competition, name)]
+    distances = [competition.excessive.distance] if competition.excessive.threshold is not None else []
+    return {
+        **{f"measures.{name}": str(track.measures[name].version) for name in measures},
+        **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
+        **{f"distances.{name}": str(track.distances[name].version) for name in distances},
+    }
+
+
+def weighing(competition: Competition) -> set[str]:
+    return {name for name, settings in competition.measures.items() if settings.weight > 0}
+
+
+def counts(competition: Competition, attacker: str) -> bool:
+    """Whether an attacker's rate may be E."""
+    if competition.scored_by:
+        return f"attackers.{attacker}" in competition.scored_by
+    return may_set_security(competition, attacker)
+
+
+def may_set_security(competition: Competition, attacker: str) -> bool:
+    """Whether it counts by the file's settings alone; one that is not installed does not."""
+    known = TRACKS[competition.track].attackers.get(attacker)
+    settings = competition.attackers.get(attacker, AttackerSettings())
+    return known is not None and known.may_count and settings.counts
+
+
+def read_scored_by(table: Table) -> dict[str, str]:
+    return {name: cast(str, table.take(name, text_value)) for name in list(table.raw)}
+
+
+def check_scored_by(competition: Competition) -> None:
+    """InvalidCompetition if what the table names is not installed in that version, or if the file's own
+    settings let something else count.
+    """
+    if not competition.scored_by:
+        return
+    for name, version in competition.scored_by.items():
+        require_part(name, version, installed(competition, name))
+    settled = what_counts(competition)
+    for name in sorted(settled.keys() ^ competition.scored_by.keys()):
+        if name in competition.scored_by or not name.startswith("attackers."):
+            raise InvalidCompetition(
+                f"scored_by: {name} counts by this table and not by the file's settings, or the other way "
+                "round",
+                code="scored_by_differs",
+            )
+
+
+def require_part(name: str, version: str, part: Measure | Attacker | Distance | None) -> None:
+    if part is None:
+        raise InvalidCompetition(f"scored_by: {name} is not installed", code="part_missing")
+    if str(part.version) != version:
+        raise InvalidCompetition(
+            f"scored_by: {name} counts in version {version}; version {part.version} is installed",
+            code="part_version",
+        )
+
+
+def installed(competition: Competition, name: str) -> Measure | Attacker | Distance | None:
+    track = TRACKS[competition.track]
+    kind, _, part = name.partition(".")
+    known: Mapping[str, Mapping[str, Measure | Attacker | Distance]] = {
+        "measures": track.measures,
+        "attackers": track.attackers,
+        "distances": track.distances,
+    }
+    return known.get(kind, {}).get(part)
