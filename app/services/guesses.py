@@ -92,7 +92,7 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
 
 def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
     """The entrance of a guess that has come; anew if another one under its key was answered meanwhile."""
-    if at.attempt is None or not attempts.has_ended(session, at.attempt):
+    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
         return at
     return entrance(session, principal, at.target_id, key=at.key)
 

@@ -83,7 +83,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
 
 def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
     """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
-    if at.attempt is None or not attempts.has_ended(session, at.attempt):
+    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
         return at
     slug = session.get_one(CompetitionRow, at.competition_id).slug
     return entrance(session, principal, slug, key=at.key)

@@ -51,7 +51,7 @@ def test_a_scored_submission_shows_every_measure_and_reaches_the_board(arena: Ar
     assert found["step"] == found["steps"] > 10
     (row,) = arena.board()["rows"]
     assert (row["rank"], row["team"], row["entries"]) == (1, "red", 1)
-    assert row["overall"] == found["result"]["overall"]
+    assert row["overall"] == round(found["result"]["overall"], 4)
 
 
 def test_an_excessive_release_is_rejected_with_all_its_measures_and_has_no_rank(arena: Arena) -> None:
