@@ -33,7 +33,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "competitions": {
         "id slug": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
-        "file scales original original_rows paused_at": ("riu", "r", "r"),
+        "file scales scored_by original original_rows paused_at": ("riu", "r", "r"),
         "frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
     },
     "evaluations": {
@@ -68,9 +68,9 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "used_at": ("riu", "", ""),
     },
     "rescores": {
-        "id competition_id user_id file scales replaces": ("ri", "r", ""),
+        "id competition_id user_id file scales scored_by replaces": ("ri", "r", ""),
         "created_at": ("r", "r", ""),
-        "replaced_file applied_at cancelled_at": ("riu", "r", ""),
+        "replaced_file replaced_scored_by applied_at cancelled_at": ("riu", "r", ""),
     },
     "secrets": {
         "submission_id key_id commitment": ("ri", "r", "r"),

@@ -20,6 +20,8 @@ class Competition(Base):
     """competition.toml as the organizer wrote it last."""
     scales: Mapped[dict[str, Any]]
     """The scales of its utility scores: the file's own, the rest computed from the original."""
+    scored_by: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """Name and version of all that counts, from the first submission on; empty before."""
     original: Mapped[dict[str, Any]]
     """SHA-256 of each file of the original; some may be missing yet."""
     original_rows: Mapped[int | None]
