@@ -1,5 +1,6 @@
 """The migrations make exactly the schema that the models describe, and keep the rows that are there."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,24 @@ INSERT INTO teams (id, competition_id, name, name_key, baseline) VALUES
     ('00000000-0000-0000-0000-0000000000b4', '00000000-0000-0000-0000-000000000003', 'mean', 'mean', false);
 """
 """Names as revision 0011 kept them, some of which are the same today; the first \"mean\" has been removed."""
+
+UNDER_WAY = """
+format = 1
+track = "transactions"
+[measures.mean_mae]
+weight = 1
+[measures.other]
+weight = 0
+[attackers.tfidf]
+counts = false
+[excessive]
+threshold = 0.2
+"""
+SCORED = {
+    "measures": {"mean_mae": {"value": 1.0, "version": 2}, "other": {"value": 1.0, "version": 1}},
+    "attackers": {name: {"rate": 0.5, "version": 1} for name in ("jaccard", "tfidf", "random_in_cluster")},
+}
+"""A contest that revision 0012 had under way."""
 
 CONTENT = b"sex,income\nf,1\n"
 
@@ -165,6 +184,25 @@ def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target:
         assert keys[0xB2] == f"{names.key('力')} 00000000-0000-0000-0000-0000000000b2"
         assert keys[0xB3].endswith("b3")
     assert [(entry["table"], entry["name"]) for entry in said] == [("users", "Ian l"), ("teams", "カ")]
+    engine.dispose()
+
+
+def test_a_contest_under_way_is_told_what_it_was_scored_by(target: str) -> None:
+    filled_at_0002(target)
+    migrate(target, "0012")
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE competitions SET file = :file"), {"file": UNDER_WAY})
+        connection.execute(
+            text("UPDATE evaluations SET verdict = :verdict WHERE current"), {"verdict": json.dumps(SCORED)}
+        )
+    migrate(target)
+    with Session(engine) as session:
+        assert session.scalars(select(Competition.scored_by)).one() == {
+            "measures.mean_mae": "2",
+            "attackers.jaccard": "1",
+            "distances.jaccard_quantity": "1",
+        }
     engine.dispose()
 
 

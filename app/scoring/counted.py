@@ -55,6 +55,15 @@ def read_scored_by(table: Table) -> dict[str, str]:
     return {name: cast(str, table.take(name, text_value)) for name in list(table.raw)}
 
 
+def lacks(competition: Competition) -> bool:
+    """Whether this installation cannot score as the table asks."""
+    try:
+        check_scored_by(competition)
+    except InvalidCompetition:
+        return True
+    return False
+
+
 def check_scored_by(competition: Competition) -> None:
     """InvalidCompetition if what the table names is not installed in that version, or if the file's own
     settings let something else count.

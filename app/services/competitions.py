@@ -1,7 +1,7 @@
 """Competitions: their file, their original data, the phase they are in."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -18,9 +18,11 @@ from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, Not
 from app.roles import Role
 from app.scoring.competition import Competition, Phase
 from app.scoring.competition_file import SLUG, parse_competition, parse_title
+from app.scoring.counted import Versions, what_counts
 from app.scoring.files import Remark
 from app.scoring.registry import Tables
 from app.scoring.toml_text import loaded, with_scales
+from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
 from app.services import audit, phases
 from app.services.accounts import Principal
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from app.scoring.scales import scales
 else:
     scales = deferred("app.scoring.scales.scales")
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=1024)
@@ -88,6 +92,7 @@ def require_creator(principal: Principal) -> None:
 def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
     """A new competition from its file; whoever creates it organizes it."""
     require_creator(principal)
+    text = sent_file(text)
     competition = hostable(text)
     row = CompetitionRow(slug=competition.slug, file=text, scales={}, original={})
     session.add(row)
@@ -109,6 +114,11 @@ def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
 
 def sha256_of(text: str) -> str:
     return digest_of(text.encode())
+
+
+def sent_file(text: str) -> str:
+    """A file as somebody sends it, without ``[scored_by]``: the service writes that and keeps it beside."""
+    return with_scored_by(text, {}) if "scored_by" in tables_of(text) else text
 
 
 def hostable(text: str) -> Competition:
@@ -133,6 +143,7 @@ class Revision:
 
 def revision_of_file(row: CompetitionRow, file: str) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
+    file = sent_file(file)
     after = hostable(file)
     kept = row.original if takes_same_data(row, after) else {}
     return revision(row, file, {name: store().get(digest) for name, digest in kept.items()})
@@ -301,7 +312,7 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
             "there are submissions: the notice before an early reveal can only become longer",
             code="fixed",
         )
-    same = row.original == new.original and scored_by(before, row.scales) == scored_by(after, new.scales)
+    same = row.original == new.original and rules_of(before, row.scales) == rules_of(after, new.scales)
     if not same and has_submissions(session, row.id):
         raise Conflict(
             "there are submissions: data and columns are fixed, the rules change only by a re-score set",
@@ -338,25 +349,40 @@ def open_rescore(competition_id: UUID) -> Exists:
 
 
 def published_file(row: CompetitionRow) -> str:
-    """competition.toml as everybody reads it and every worker scores by: its scales written out."""
-    return scaled(row.file, row.scales)
+    """competition.toml as everybody reads it and every worker scores by: with its scales and what counts."""
+    return completed(row.file, row.scales, row.scored_by)
 
 
-def scaled(file: str, scales: Mapping[str, float]) -> str:
-    """A stored file with its scales written out; as it stands if it is no TOML: its readers find out."""
-    return written_out(file, tuple(scales.items())) if scales else file
+def completed(file: str, scales: Mapping[str, float], scored_by: Versions) -> str:
+    """A stored file with what is kept beside it; as it stands if it is no TOML: its readers find out."""
+    return written_out(file, tuple(scales.items()), tuple(scored_by.items()))
 
 
 @lru_cache(maxsize=64)
-def written_out(file: str, scales: tuple[tuple[str, float], ...]) -> str:
+def written_out(file: str, scales: tuple[tuple[str, float], ...], scored_by: Pairs) -> str:
     """Once per text: every claim of a worker asks for it."""
     try:
-        return with_scales(file, dict(scales))
+        file = with_scales(file, dict(scales)) if scales else file
+        return with_scored_by(file, dict(scored_by)) if scored_by else file
     except InvalidCompetition:
         return file
 
 
-def scored_by(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:
+def in_force(row: CompetitionRow) -> Competition:
+    """The rules with what is kept beside the file, though what counts may not be installed.
+
+    CompetitionUnavailable if the file itself cannot be read.
+    """
+    return replace(read_file(row.file), scales=row.scales, scored_by=row.scored_by)
+
+
+def fix_what_counts(row: CompetitionRow) -> None:
+    """At the first submission, under the exclusive lock; later it changes by a re-score set alone."""
+    if not row.scored_by:
+        row.scored_by = what_counts(read_file(row.file))
+
+
+def rules_of(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:
     """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
     return (
         competition.columns,

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app import queue
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.services import leases
-from app.services.competitions import published_file, scaled
+from app.services.competitions import completed, published_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def rules_of(session: Session, evaluation: Evaluation, competition: Competition)
     if evaluation.rescore_id is None:
         return published_file(competition)
     rescore = session.get_one(Rescore, evaluation.rescore_id)
-    return scaled(rescore.file, rescore.scales)
+    return completed(rescore.file, rescore.scales, rescore.scored_by)
 
 
 def renew(session: Session, claimed: Claim, *, lease: timedelta, step: int, steps: int, name: str) -> bool:

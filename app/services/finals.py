@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission, Team
 from app.services import phases
+from app.services.versions import same_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Candidate:
 def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
     """The finals of every team at the deadline: those it marked, else its best valid ones.
 
-    A marked one is taken although it is disqualified, so that reinstating it restores the target.
+    A marked one is taken although it is disqualified, so that reinstating it restores the target; none is
+    that was scored by other versions than those that count.
     """
     most = phases.timetable_of(row).ranking.finals
     valid = session.execute(
@@ -39,7 +41,7 @@ def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
         .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
         .join(Submission.team)
         .where(Submission.competition_id == row.id, Evaluation.state == State.SCORED)
-        .where(~Team.baseline)
+        .where(~Team.baseline, same_versions(row.scored_by))
         .order_by(Submission.team_id)
     )
     by_team = groupby((Candidate(*each) for each in valid), key=lambda one: one.submission.team_id)

@@ -11,13 +11,17 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.competition import Competition
+from app.scoring.counted import lacks
 from app.services import competitions, load, owners, phases, rescores
 from app.services.accounts import Principal
+from app.services.boards import in_force, verdicts
+from app.services.boards.comparable import by_rules
 from app.services.leases import UNFINISHED
 from app.services.load import Load
 from app.services.owners import Anonymity
 from app.services.phases import Standing
 from app.services.rescores import Preview
+from app.services.visibility import ALWAYS
 
 STALLED = timedelta(minutes=1)
 """Work that has waited so long while nothing of it runs: no worker is there."""
@@ -58,6 +62,8 @@ class Duty:
         "rescore_ready",
         "owners_few",
         "owners_known",
+        "newer_scorer",
+        "mixed_versions",
     ]
     count: int = 0
     urgent: bool = False
@@ -67,13 +73,15 @@ class Duty:
 @dataclass(frozen=True, slots=True)
 class Outlook:
     """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``anonymity``: what the
-    boards leave of it to the targets that there are, or would be."""
+    boards leave of it to the targets that there are, or would be. ``mixed``: submissions that were scored by
+    something else than what counts."""
 
     counts: Counts
     load: Load
     open_set: Preview | None
     unfinished: int
     anonymity: Anonymity | None
+    mixed: int
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Outlook:
@@ -88,7 +96,14 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Outlook
         None if rescore is None else rescores.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
         owners.anonymity(session, row),
+        mixed(session, row),
     )
+
+
+def mixed(session: Session, row: CompetitionRow) -> int:
+    endings = [one.ending for one in in_force.finished(session, row, ALWAYS)] if row.scored_by else []
+    found = verdicts.numbers_of(session, endings)
+    return sum(by_rules(one, row.scored_by) != one for one in found.values())
 
 
 def counted(session: Session, competition_id: UUID) -> Counts:
@@ -131,10 +146,11 @@ def duties(competition: Competition, row: CompetitionRow, now: Standing, found: 
     """What waits for the organizers, the urgent first."""
     listed = [
         *set_up(competition, row, found.counts),
-        *at_work(now, found),
+        *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(competition)),
         *contest(competition, now, found.counts),
         *hiding(row, found.anonymity),
         *re_scoring(found.open_set),
+        *what_counts(competition, found),
     ]
     return sorted(listed, key=lambda duty: not duty.urgent)
 
@@ -182,6 +198,16 @@ def hiding(row: CompetitionRow, found: Anonymity | None) -> list[Duty]:
     if found.few:
         return [Duty("owners_few", found.few, urgent=True)]
     return [Duty("owners_known", found.known)] if found.known else []
+
+
+def what_counts(competition: Competition, found: Outlook) -> list[Duty]:
+    """Only a re-score set puts other versions in force."""
+    listed = []
+    if lacks(competition):
+        listed.append(Duty("newer_scorer", found.counts.submissions[State.QUEUED], urgent=True))
+    if found.mixed:
+        listed.append(Duty("mixed_versions", found.mixed, urgent=True))
+    return listed
 
 
 def re_scoring(open_set: Preview | None) -> list[Duty]:

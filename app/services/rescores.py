@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
+from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, evaluations, leases
 from app.services.accounts import Principal
@@ -78,6 +79,7 @@ def begin(session: Session, principal: Principal, slug: str, new: Revision) -> R
         user_id=principal.user_id,
         file=new.file,
         scales=new.scales,
+        scored_by=what_counts(after),
         replaces=hashlib.sha256(row.file.encode()).hexdigest(),
     )
     session.add(made)
@@ -149,11 +151,12 @@ def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview
     found = preview_of(session, organizers_set(session, principal, rescore_id))
     row = session.get_one(CompetitionRow, found.rescore.competition_id)
     in_force = [change.before.evaluation for change in found.changes]
-    before = anonymization.ranks_by(session, row, row.file, in_force)
+    before = anonymization.ranks_by(session, row, row.file, in_force, scored_by=row.scored_by)
     after: dict[str, int] = {}
     if found.stage == "ready":
         judged = [change.after.evaluation for change in found.changes]
-        after = anonymization.ranks_by(session, row, found.rescore.file, judged)
+        new = found.rescore
+        after = anonymization.ranks_by(session, row, new.file, judged, scored_by=new.scored_by)
     return replace(found, changes=tuple(with_ranks(change, before, after) for change in found.changes))
 
 
@@ -233,10 +236,10 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
     taking_over = [change.after.evaluation.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
-    rescore.replaced_file = row.file
+    rescore.replaced_file, rescore.replaced_scored_by = row.file, row.scored_by
     # A deadline moved meanwhile stays moved.
     row.file = with_phases(rescore.file, competitions.read_file(row.file).phases)
-    row.scales = rescore.scales
+    row.scales, row.scored_by = rescore.scales, rescore.scored_by
     rescore.applied_at = leases.clock(session)
     noted(session, principal, rescore, "rescore.apply", difference(found.changes))
     return rescore

@@ -51,7 +51,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     its uploads in a row; the clock is read under both. What counts is when the upload entered.
     """
     at = upload.entrance
-    row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
+    row = taking_row(session, at.competition_id)
     team = teams.require_team(session, row.id, principal, locked=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
@@ -80,6 +80,19 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     )
 
 
+def taking_row(session: Session, competition_id: UUID) -> CompetitionRow:
+    """The competition's row under the shared lock; the first submission, which writes what counts, has it
+    alone: of two that share it neither could go on to write.
+    """
+    fixed = session.scalar(select(CompetitionRow.scored_by).where(CompetitionRow.id == competition_id))
+    return session.get_one(
+        CompetitionRow,
+        competition_id,
+        with_for_update={"read": True} if fixed else True,
+        populate_existing=True,
+    )
+
+
 def kept(
     session: Session,
     principal: Principal,
@@ -91,7 +104,8 @@ def kept(
     sealing_key: Path | None,
     quota_left: Mapping[str, int] = NO_CAPS,
 ) -> Receipt:
-    """Seal and queue an upload as a submission of ``team``."""
+    """Seal and queue an upload as a submission of ``team``; the first one fixes what counts."""
+    competitions.fix_what_counts(row)
     identifier = uuid4()
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(

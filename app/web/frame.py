@@ -59,7 +59,7 @@ def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
     row = competitions.find(session, slug)
     return Frame(
         row=row,
-        competition=competitions.read_file(row.file),
+        competition=competitions.in_force(row),
         standing=phases.standing(session, row),
         team=teams.team_of(session, row.id, principal) if principal else None,
         organizer=principal is not None and competitions.is_organizer(session, row.id, principal),

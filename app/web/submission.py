@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
+from app.scoring.counted import lacks
 from app.services import competitions, outlines, submissions
 from app.services.accounts import Principal
 from app.services.boards import anonymization
@@ -45,6 +46,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         line=line,
         own=own,
         rows=rows_as_seen(frame, outline),
+        waits_for_rules=line.unfinished and lacks(frame.competition),
         result=result,
         **shown,
     )
@@ -54,7 +56,7 @@ def result_of(
     session: Session, principal: Principal, frame: Frame, result: Json, t: dict[str, str]
 ) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
-    rules = competitions.read_file(competitions.published_file(frame.row))
+    rules = competitions.in_force(frame.row)
     board = board_if_open(session, principal, frame.competition.slug)
     measures, attackers = measure_lines(rules, result, board), attacker_lines(rules, result)
     limit = limit_of(rules, result)

@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
-from app.services import competitions, evaluations, guesses, leases
+from app.services import competitions, evaluations, guesses, leases, rescores
 from app.services.boards import spreadsheet, verdicts
 from app.transaction import transaction
 from tests import board_facts
@@ -222,7 +222,7 @@ def verdict(sent: Judged) -> dict[str, Any]:
             for name, value in sent.measures.items()
         },
         "attackers": {
-            name: {"rate": rate, "correct": rate * ROWS, "trials": ROWS}
+            name: {"rate": rate, "correct": rate * ROWS, "version": "1", "trials": ROWS}
             for name, rate in sent.attackers.items()
         },
         "utility": sent.utility,
@@ -291,6 +291,13 @@ def spelled(value: object) -> str:
             else spreadsheet.harmless(value)
         )
     return repr(value)
+
+
+@pytest.fixture(autouse=True)
+def nothing_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts that are made up name little of what counts, and E is none of their rates."""
+    monkeypatch.setattr(competitions, "fix_what_counts", lambda _: None)
+    monkeypatch.setattr(rescores, "what_counts", lambda _: {})
 
 
 def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:

@@ -203,6 +203,7 @@ def quick(contest: Contest, team: str) -> str:
     """A submission with a verdict by hand."""
     identifier = contest.submit(team, scored=False)
     with transaction() as session:
+        session.execute(update(Competition).values(scored_by={}))  # which the verdict does not name
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(identifier))
         claimed = claim_evaluation(session, session.scalars(query).one())
         verdict = {"verdict": "accepted", "overall": 0.5, "utility": 0.5, "security": 0.5}

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation
 from app.scoring.competition import Competition
+from app.scoring.counted import Versions
 from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
@@ -85,12 +86,17 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
 
 
 def ranks_by(
-    session: Session, row: CompetitionRow, file: str, judged: Sequence[Evaluation]
+    session: Session,
+    row: CompetitionRow,
+    file: str,
+    judged: Sequence[Evaluation],
+    *,
+    scored_by: Versions,
 ) -> dict[str, int]:
     """The rank of each team, as organizers see it, if the rules were ``file`` and ``judged``, in the order of
     receipt, the evaluations that count."""
     everything = visibility.everything(row)
-    listed = entries.proposed(session, row, everything, judged)
+    listed = entries.proposed(session, row, everything, judged, scored_by=scored_by)
     board = ranked(competitions.read_file(file), listed, everything)
     return {line.team: line.rank for line in board if line.rank is not None}
 

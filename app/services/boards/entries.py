@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission, Target
+from app.scoring.counted import Versions
 from app.scoring.ranking import overall
 from app.services.boards import in_force, trials, verdicts
+from app.services.boards.comparable import comparable
 from app.services.boards.in_force import ENDED, Finished
 from app.services.boards.verdicts import Numbers
 from app.services.visibility import View
@@ -42,23 +44,21 @@ def entries(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
     rivals = trials.rivals_rates(session, row, view)
     found = in_force.finished(session, row, view.as_of)
     counting = those_that_count(session, row, view, found)
-    numbers = verdicts.numbers_of(session, [one.ending for one in counting])
+    rules = in_force.rules(session, row, view.as_of)
+    numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), rules.scored_by)
     return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
 
 
-def proposed(session: Session, row: CompetitionRow, view: View, judged: Iterable[Evaluation]) -> list[Entry]:
+def proposed(
+    session: Session, row: CompetitionRow, view: View, judged: Iterable[Evaluation], *, scored_by: Versions
+) -> list[Entry]:
     """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
     rivals = trials.rivals_rates(session, row, view, rejected_too=True)
     standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
     found = [finished_as(each) for each in standing]
-    numbers = verdicts.numbers_of(session, [one.ending for one in found])
-    counting = {one.ending for one in those_that_count(session, row, view, found)}
-    return [
-        entry(
-            one, numbers[one.evaluation_id] if one.ending in counting else None, rivals.get(one.submission_id)
-        )
-        for one in found
-    ]
+    counting = those_that_count(session, row, view, found)
+    numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), scored_by)
+    return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
 
 
 def is_qualified(submission: Submission) -> bool:

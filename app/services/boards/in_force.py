@@ -6,7 +6,7 @@ still there, and so is the file that a set replaced. What organizers decide abou
 past: who is disqualified is so on every board, and who is reinstated stands on it again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -104,12 +104,14 @@ def rules(session: Session, row: CompetitionRow, moment: datetime) -> Competitio
     Without such a set, as its file says now: an ordinary revision changes nothing that is measured.
     """
     if moment == ALWAYS:
-        return competitions.read_file(row.file)
-    replaced = session.scalar(
-        select(Rescore.replaced_file)
+        return competitions.in_force(row)
+    replaced = session.execute(
+        select(Rescore.replaced_file, Rescore.replaced_scored_by)
         .where(Rescore.competition_id == row.id, Rescore.applied_at >= moment)
         .where(Rescore.replaced_file.is_not(None))
         .order_by(Rescore.applied_at)
         .limit(1)
-    )
-    return competitions.read_file(replaced or row.file)
+    ).first()
+    if replaced is None:
+        return competitions.in_force(row)
+    return replace(competitions.read_file(replaced[0]), scored_by=replaced[1])

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import names
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Team
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
-from app.services.boards import trials, verdicts
+from app.services.boards import in_force, trials, verdicts
+from app.services.boards.comparable import comparable
 from app.services.boards.spreadsheet import csv_text
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
@@ -67,7 +69,9 @@ def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     columns = trials.attacked(session, row, view) if view.finals_only else []
     rows = teams_rows(session, row, view, columns)
     if view.digits is None:
-        numbers = verdicts.numbers_of(session, [one.finished.ending for one in columns])
+        rules = in_force.rules(session, row, view.as_of)
+        found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
+        numbers = comparable(found, rules.scored_by)
         names = TRACKS[competition.track].attackers
         rows += [
             built_in_row(name, [numbers.get(one.finished.evaluation_id) for one in columns]) for name in names
@@ -98,7 +102,7 @@ def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Seque
             own=team_id == view.audience.team_id,
             cells=tuple(cell(found[team_id].get(target.id), target) for target in columns),
         )
-        for team_id, name in sorted(teams, key=lambda team: (team.name.casefold(), team.name))
+        for team_id, name in sorted(teams, key=lambda team: (names.folded(team.name), team.name))
     ]
 
 

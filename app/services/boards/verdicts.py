@@ -5,9 +5,10 @@ of the database every time. A few thousand are kept, so that a board that was re
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from sys import intern
 from threading import Lock
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation
+from app.scoring.counted import Versions
 from app.scoring.publication import Bound
 
 MOST_KEPT = 8_192
@@ -32,7 +34,8 @@ class Numbers:
 
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
     a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
-    compute, tells of its rate; all rows where an older version did not say how many.
+    compute, tells of its rate; all rows where an older version did not say how many. ``versions``: of each,
+    as in ``[scored_by]``.
     """
 
     utility: float
@@ -44,6 +47,7 @@ class Numbers:
     attackers: Mapping[str, float]
     correct: Mapping[str, float]
     bounds: Mapping[str, Bound]
+    versions: Versions
 
 
 class Kept:
@@ -109,4 +113,17 @@ def numbers(verdict: Mapping[str, Any]) -> Numbers:
             intern(name): Bound(one.get("most", one["trials"]), one["trials"], lots="sd" in one)
             for name, one in attackers.items()
         },
+        versions=shared(tuple(versions_in(verdict))),
     )
+
+
+def versions_in(verdict: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind in ("measures", "attackers"):
+        for name, one in verdict[kind].items():
+            yield f"{kind}.{name}", str(one["version"])
+
+
+@lru_cache(maxsize=256)
+def shared(versions: tuple[tuple[str, str], ...]) -> Versions:
+    """Most verdicts of a contest have the same."""
+    return dict(versions)

@@ -203,4 +203,4 @@ def put_in_force(
 
 def scores_change(row: CompetitionRow, new: Revision) -> bool:
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)
-    return competitions.scored_by(before, row.scales) != competitions.scored_by(after, new.scales)
+    return competitions.rules_of(before, row.scales) != competitions.rules_of(after, new.scales)

@@ -3,6 +3,8 @@
 WORDS: dict[str, dict[str, str]] = {
     "duty_do_errors": {"en": "Have them scored again", "ja": "再度採点する"},
     "duty_do_idle_teams": {"en": "See the teams", "ja": "チームを見る"},
+    "duty_do_mixed_versions": {"en": "Have everything scored again", "ja": "すべてを再採点する"},
+    "duty_do_newer_scorer": {"en": "Have everything scored again", "ja": "すべてを再採点する"},
     "duty_do_no_original": {"en": "Upload the data", "ja": "データを登録する"},
     "duty_do_no_phases": {"en": "Set the phases", "ja": "フェーズを設定する"},
     "duty_do_no_teams": {"en": "Make an invite", "ja": "招待リンクを作る"},
@@ -22,6 +24,18 @@ WORDS: dict[str, dict[str, str]] = {
     "duty_idle_teams": {
         "en": "The phase ends within a day, and teams without an accepted or waiting submission are left: {n}.",
         "ja": "フェーズ終了まで 1 日を切りましたが、受理された提出も採点待ちの提出もないチームが {n} チームあります。",
+    },
+    "duty_mixed_versions": {
+        "en": "Submissions that were scored by other versions than those that count here: {n}. The board shows "
+        "what can be compared; a re-score set puts one version in force for all.",
+        "ja": "この大会で順位に使う版とは別の版で採点された提出が {n} 件あります。ボードには比較できるものだけを"
+        "表示しています。再採点を適用すると、すべてが同じ版になります。",
+    },
+    "duty_newer_scorer": {
+        "en": "The service has a newer scorer than the one that counts here. New submissions wait for a re-score "
+        "set (waiting: {n}); the board stays as it is until one is applied.",
+        "ja": "この大会で順位に使う採点の版より新しい版が導入されています。新しい提出は再採点の適用まで採点を"
+        "待ちます（待機中：{n} 件）。それまでボードは変わりません。",
     },
     "duty_no_original": {
         "en": "The original data are missing: nobody can submit.",

@@ -217,6 +217,12 @@ WORDS: dict[str, dict[str, str]] = {
     "threshold": {"en": "Threshold", "ja": "しきい値"},
     "untouched": {"en": "Unchanged", "ja": "変更なし"},
     "value": {"en": "Value", "ja": "値"},
+    "waiting_for_rules": {
+        "en": "It waits: the service has a newer scorer than the one that counts here. The organizers have been asked "
+        "to have everything scored again; nothing is lost.",
+        "ja": "採点を待っています。この大会で順位に使う版より新しい採点の版が導入されたため、主催者による再採点が"
+        "必要です。提出は失われません。",
+    },
     "waiting": {
         "en": "This page refreshes itself until the submission is scored.",
         "ja": "採点が終わるまで自動で更新されます。",
