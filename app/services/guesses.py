@@ -74,6 +74,9 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     attempt = None
     if repeats is None:
         team = teams.require_team(session, row.id, principal)
+        quota.lock(session, row, team)
+        repeats = repeated_on(session, principal, target_id, key)
+    if repeats is None:
         uploads.require_qualified(team)
         require_attackable(target, team)
         phase = phases.REIDENTIFICATION

@@ -184,16 +184,20 @@ def require_room(found: tuple[Cap, ...], now: datetime) -> None:
         )
 
 
+def lock(session: Session, row: CompetitionRow, team: Team) -> None:
+    """The competition's, shared: a phase that turns knows of everything that entered before. The team's: of
+    many uploads at once none slips past a cap, and a retry knows of what was accepted."""
+    session.refresh(row, with_for_update={"read": True})
+    session.refresh(team, with_for_update=True)
+
+
 def begin_attempt(
     session: Session, row: CompetitionRow, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
     """Count an upload before it is read; refuse it if the phase is not open, or any cap has no room for it.
 
-    Under the competition's shared lock: a phase that turns knows of everything that entered before. Under the
-    team's: of many uploads at once none slips past the cap.
+    To be called under the locks of ``lock``.
     """
-    session.refresh(row, with_for_update={"read": True})
-    session.refresh(team, with_for_update=True)
     now = phases.standing(session, row)
     known = attempts.unfinished(session, team, phase, key)
     in_time = known is not None and now.now <= known.at + attempts.grace()

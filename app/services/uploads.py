@@ -71,6 +71,7 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     principal.require("submit")
     row = competitions.find(session, slug)
     team = teams.require_team(session, row.id, principal)
+    quota.lock(session, row, team)
     repeats = submitted_under(session, team, checked_key(key))
     if repeats is not None:
         return Entrance(row.id, row.file, digests(row), key, None, repeats)
