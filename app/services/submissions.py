@@ -28,7 +28,7 @@ from app.services import (
     uploads,
 )
 from app.services.accounts import Principal
-from app.services.uploads import Upload
+from app.services.uploads import Entrance, Upload
 
 NO_CAPS: Mapping[str, int] = MappingProxyType({})
 
@@ -51,7 +51,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     its uploads in a row; the clock is read under both. What counts is when the upload entered.
     """
     at = upload.entrance
-    row = taking_row(session, at.competition_id)
+    row = taking_row(session, at)
     team = teams.require_team(session, row.id, principal, locked=True)
     accepted = uploads.submitted_under(session, team, at.key)
     if accepted is not None:
@@ -80,15 +80,14 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     )
 
 
-def taking_row(session: Session, competition_id: UUID) -> CompetitionRow:
+def taking_row(session: Session, at: Entrance) -> CompetitionRow:
     """The competition's row under the shared lock; the first submission, which writes what counts, has it
     alone: of two that share it neither could go on to write.
     """
-    fixed = session.scalar(select(CompetitionRow.scored_by).where(CompetitionRow.id == competition_id))
     return session.get_one(
         CompetitionRow,
-        competition_id,
-        with_for_update={"read": True} if fixed else True,
+        at.competition_id,
+        with_for_update=True if at.first else {"read": True},
         populate_existing=True,
     )
 

@@ -39,6 +39,7 @@ class Entrance:
     """What an upload is read against: the competition as it stood when the team knocked.
 
     ``attempt``: how and when it was counted; None if ``repeats`` names what was accepted under its key.
+    ``first``: nothing had been accepted in the competition.
     """
 
     competition_id: UUID
@@ -46,6 +47,7 @@ class Entrance:
     original: tuple[tuple[str, str], ...]
     key: str | None
     attempt: Attempt | None
+    first: bool
     repeats: UUID | None = None
 
 
@@ -74,12 +76,12 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     quota.lock(session, row, team)
     repeats = submitted_under(session, team, checked_key(key))
     if repeats is not None:
-        return Entrance(row.id, row.file, digests(row), key, None, repeats)
+        return Entrance(row.id, row.file, digests(row), key, None, not row.scored_by, repeats)
     require_qualified(team)
     attempt = quota.begin_attempt(session, row, team, principal.user_id, phase=phases.ANONYMIZATION, key=key)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, digests(row), key, attempt)
+    return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by)
 
 
 def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
