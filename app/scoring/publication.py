@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 
-from app.scoring.competition import AttackerSettings, Competition
+from app.scoring.competition import Competition
+from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.registry import Track
 
@@ -92,7 +93,7 @@ def computed(
             least += weight / total * utility_score(values[name], competition.scales[name], tiny=tiny)
     if not weights.keys() <= competition.scales.keys():
         least, most = utility, 0.0
-    counting = [bounds[name] for name in bounds if counts(competition, track, name)]
+    counting = [bounds[name] for name in bounds if counts(competition, name)]
     return Computed(
         least=least,
         most=least + most,
@@ -100,13 +101,6 @@ def computed(
         hits=max((floor(each.most + SLACK) for each in counting if not each.lots), default=0),
         drawn=max((each.most / max(each.trials, 1) for each in counting if each.lots), default=0.0),
     )
-
-
-def counts(competition: Competition, track: Track, attacker: str) -> bool:
-    """Whether an attacker's rate may be E."""
-    known = track.attackers.get(attacker)
-    settings = competition.attackers.get(attacker, AttackerSettings())
-    return known is not None and known.may_count and settings.counts
 
 
 def fits(target: Computed, shown: Scores, digits: int) -> bool:

@@ -22,6 +22,7 @@ from app.scoring.publication import Final, Scores, computed, possible_owners
 from app.scoring.tracks import TRACKS
 from app.services import competitions, finals, turning
 from app.services.boards import in_force, verdicts
+from app.services.boards.comparable import comparable
 from app.services.boards.in_force import Finished
 from app.services.boards.verdicts import Numbers
 from app.services.visibility import ALWAYS
@@ -70,7 +71,7 @@ def by_submission(session: Session, row: CompetitionRow) -> dict[UUID, int]:
     competition = competitions.read_file(row.file)
     if competition.publication.owners == "shown" or row.revealed_at is not None:
         return {}
-    submissions, question = asked(session, row, competition)
+    submissions, question = asked(session, row)
     return dict(zip(submissions, numbers(question, competition.publication.digits), strict=True))
 
 
@@ -80,7 +81,7 @@ def anonymity(session: Session, row: CompetitionRow) -> Anonymity | None:
     publication = competition.publication
     if publication.owners == "shown" or row.revealed_at is not None:
         return None
-    _, question = asked(session, row, competition)
+    _, question = asked(session, row)
     if not question.finals:
         return None
     found = sorted(numbers(question, publication.digits))
@@ -115,11 +116,14 @@ def numbers(question: Question, digits: int) -> tuple[int, ...]:
     return tuple(map(len, found))
 
 
-def asked(session: Session, row: CompetitionRow, competition: Competition) -> tuple[list[UUID], Question]:
+def asked(session: Session, row: CompetitionRow) -> tuple[list[UUID], Question]:
     """The submissions that are targets, or would be, and the question about them, in the same order."""
+    competition = competitions.in_force(row)
     found = [one for one in in_force.finished(session, row, ALWAYS) if not one.baseline]
-    accepted = [one for one in found if one.state == State.SCORED]
-    known = verdicts.numbers_of(session, [one.ending for one in accepted])
+    scored = [one for one in found if one.state == State.SCORED]
+    numbered = verdicts.numbers_of(session, [one.ending for one in scored])
+    known = comparable(numbered, competition.scored_by)
+    accepted = [one for one in scored if one.evaluation_id in known]
     taken = finals_of(session, row)
     chosen = [one for one in accepted if one.submission_id in taken]
     seen = seen_of(accepted, known) | bests(chosen, known)

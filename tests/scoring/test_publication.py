@@ -249,6 +249,9 @@ def test_only_attackers_that_count_bound_the_rate() -> None:
     rules = replace(RULES, attackers={"id_rand": AttackerSettings(counts=False)})
     assert (known(rules).hits, known(rules).drawn) == (12, 0.0)
     assert known(rules, {"unknown": GUESS}).hits == 0
+    fixed = replace(RULES, scored_by={"attackers.euc1": "1"})
+    assert known(fixed, {"euc1": GUESS, "gower": GUESS}).hits == known(RULES, {"euc1": GUESS}).hits > 0
+    assert known(fixed, {"gower": GUESS}).hits == 0
 
 
 def test_rounding_of_a_value_is_heeded() -> None:

@@ -50,6 +50,21 @@ def test_a_contest_without_a_release_has_no_number(client: TestClient) -> None:
     assert duties() == {}
 
 
+def test_what_reads_the_secret_is_open_and_the_rest_is_known_by_the_scales_beside_the_file(
+    client: TestClient,
+) -> None:
+    """information_loss has half of the weight."""
+    opened(client)
+    with transaction() as session:
+        row = competition_row()
+        assert not competitions.read_file(row.file).scales
+        _, question = owners.asked(session, row)
+    assert len(question.finals) == len(TEAMS)
+    for final in question.finals:
+        assert final.computed.most - final.computed.least == pytest.approx(0.5)
+        assert final.computed.least < final.scores.utility
+
+
 def test_the_number_is_known_before_the_finals_and_does_not_change_with_them(client: TestClient) -> None:
     contest = opened(client)
     before = counted()
@@ -64,7 +79,7 @@ def test_every_targets_own_row_fits_it(client: TestClient, digits: int) -> None:
     opened(client)
     with transaction() as session:
         row = competition_row()
-        _, question = owners.asked(session, row, competitions.read_file(row.file))
+        _, question = owners.asked(session, row)
     assert len(question.finals) == len(TEAMS)
     assert all(fits(each.computed, each.scores.rounded(digits), digits) for each in question.finals)
 
@@ -75,7 +90,7 @@ def test_what_a_team_showed_once_counts_as_seen_and_a_worse_final_does_not(clien
         contest.submit("red")
     with transaction() as session:
         row = competition_row()
-        _, question = owners.asked(session, row, competitions.read_file(row.file))
+        _, question = owners.asked(session, row)
     mine = [each for each in question.finals if each.team == question.finals[0].team]
     assert (len(mine), max(question.limits)) == (2, 2)
     best = min(mine, key=lambda each: each.scores.overall)
