@@ -15,7 +15,7 @@ from app.http.dependencies import SignedIn
 from app.http.taking_in import admission
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
-from app.services import competitions, invites, phases, witnesses
+from app.services import competitions, invites, phases, revisions, witnesses
 from app.services.leases import clock
 from app.services.phases import Standing
 from app.storage import store
@@ -187,9 +187,9 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> Co
     the password."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, toml_text.text_of(file))
+    revision = revisions.revision_of_file(row, toml_text.text_of(file))
     with transaction() as session:
-        row = competitions.revise(session, principal, slug, revision)
+        row = revisions.revise(session, principal, slug, revision)
         return described(session, row)
 
 
@@ -198,7 +198,7 @@ def get_original(slug: str, file: str) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
         row = competitions.find(session, slug)
-    name = competitions.part_of_original(row, file)
+    name = revisions.part_of_original(row, file)
     if row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
     return Response(store().get(row.original[name]), media_type="text/csv")
@@ -212,10 +212,10 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     """
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    name = competitions.part_of_original(row, file)
-    revision = competitions.revision_of_original(row, name, content)
+    name = revisions.part_of_original(row, file)
+    revision = revisions.revision_of_original(row, name, content)
     with transaction() as session:
-        row = competitions.revise(session, principal, slug, revision)
+        row = revisions.revise(session, principal, slug, revision)
         found = described(session, row)
     remarks = [{"code": remark.code, "message": remark.message} for remark in revision.remarks]
     return OriginalOut(**found.model_dump(), remarks=remarks)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from app.api.competitions import Toml
 from app.http.dependencies import SignedIn
 from app.scoring.toml_text import text_of
-from app.services import competitions, rescores
+from app.services import competitions, rescores, revisions
 from app.services.rescores import Change, Judged, Preview, Stage
 from app.transaction import transaction
 
@@ -58,7 +58,7 @@ def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
         row = competitions.for_revision(session, principal, slug)
-    revision = competitions.revision_of_file(row, text_of(file))
+    revision = revisions.revision_of_file(row, text_of(file))
     with transaction() as session:
         made = rescores.begin(session, principal, slug, revision)
         return summary(rescores.progress_of(session, made))

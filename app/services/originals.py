@@ -11,9 +11,8 @@ from app.scoring.competition import Columns
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
-from app.services import competitions
-from app.services.competitions import Revision
-from app.storage import store
+from app.services import competitions, revisions
+from app.services.revisions import Revision
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,15 +55,15 @@ def revision_of_upload(row: CompetitionRow, name: str, content: bytes) -> Revisi
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     competition = competitions.read_file(row.file)
     if competition.columns is None or fits(content, competition.columns):
-        return competitions.revision_of_original(row, name, content)
+        return revisions.revision_of_original(row, name, content)
     file = with_columns_of(row.file, suggested(content, competition.columns))
-    return competitions.revision(row, file, {name: content})
+    return revisions.revision(row, file, {name: content})
 
 
 def revision_of_columns(row: CompetitionRow, columns: Columns) -> Revision:
     """The same table with its columns in other roles. Needs no session."""
-    kept = {name: store().get(digest) for name, digest in row.original.items()}
-    return competitions.revision(row, with_columns_of(row.file, columns), kept)
+    kept = competitions.contents_of(row.original)
+    return revisions.revision(row, with_columns_of(row.file, columns), kept)
 
 
 @lru_cache(maxsize=8)
@@ -72,7 +71,7 @@ def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     """What a complete original holds; kept, for it takes as long as reading the data."""
     competition = competitions.read_file(file)
     track = TRACKS[competition.track]
-    contents = {name: store().get(digest) for name, digest in digests}
+    contents = competitions.contents_of(dict(digests))
     if set(contents) != set(track.original_files):
         return None
     try:

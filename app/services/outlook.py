@@ -12,7 +12,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.competition import Competition
 from app.scoring.counted import lacks
-from app.services import competitions, load, owners, phases, rescores
+from app.services import competitions, load, owners, phases, rescores, revisions
 from app.services.accounts import Principal
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
@@ -88,7 +88,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Outlook
     """For the competition's organizers."""
     found = load.of_competition(session, principal, slug)
     row = competitions.find(session, slug)
-    rescore = rescores.open_set(session, row.id)
+    rescore = revisions.open_rescore(session, row.id)
     counts = counted(session, row.id)
     return Outlook(
         counts,

@@ -10,7 +10,7 @@ from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, InvalidInput, NotFound
 from app.scoring.competition import Phase
 from app.scoring.timetable import with_phases
-from app.services import audit, competitions
+from app.services import audit, competitions, revisions
 from app.services.accounts import Principal
 from app.services.leases import clock
 from app.services.phases import ANONYMIZATION, REIDENTIFICATION, phase_of, standing, timetable_of
@@ -116,7 +116,7 @@ def put_phases(
         raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
     file = with_phases(row.file, phases)
     competitions.parsed(file)  # what cannot be read is refused here, not by whoever reads it next
-    competitions.require_confirmed_ends(session, principal, row, phases)
+    revisions.require_confirmed_ends(session, principal, row, phases)
     row.file = file
     audit.record(
         session,

@@ -3,7 +3,6 @@
 Until it is applied, a set changes nothing that anybody but the organizers sees.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -17,11 +16,11 @@ from app.db.models import Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
-from app.services import audit, competitions, evaluations, leases
+from app.services import audit, competitions, evaluations, leases, revisions
 from app.services.accounts import Principal
 from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
-from app.services.competitions import Revision
+from app.services.revisions import Revision
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
@@ -66,21 +65,19 @@ class Preview:
 def begin(session: Session, principal: Principal, slug: str, new: Revision) -> Rescore:
     """Queue every submission for the rules of ``new``; one set may be open at a time."""
     row = competitions.organizers_row(session, principal, slug)
-    if (row.file, row.original) != new.replaces:
-        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+    revisions.require_unchanged(row, new)
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)
     same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
     if not same_kind or row.original != new.original:
         raise Conflict("slug, track, columns and data are fixed: a set changes the rules", code="fixed")
-    if open_set(session, row.id) is not None:
-        raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
+    revisions.require_no_open_rescore(session, row.id)
     made = Rescore(
         competition_id=row.id,
         user_id=principal.user_id,
         file=new.file,
         scales=new.scales,
         scored_by=what_counts(after),
-        replaces=hashlib.sha256(row.file.encode()).hexdigest(),
+        replaces=competitions.sha256_of(row.file),
     )
     session.add(made)
     session.flush()
@@ -101,19 +98,9 @@ def scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
     return session.scalars(found).all()
 
 
-def open_set(session: Session, competition_id: UUID) -> Rescore | None:
-    return session.scalar(
-        select(Rescore).where(
-            Rescore.competition_id == competition_id,
-            Rescore.applied_at.is_(None),
-            Rescore.cancelled_at.is_(None),
-        )
-    )
-
-
 def include(session: Session, competition_id: UUID, submission_id: UUID) -> None:
     """Have what was accepted while a set is open scored by its rules too, so that nothing is missing."""
-    rescore = open_set(session, competition_id)
+    rescore = revisions.open_rescore(session, competition_id)
     known = rescore and session.scalar(
         select(Evaluation.id).where(
             Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id

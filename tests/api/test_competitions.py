@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from app.db.models import Competition, Evaluation, State, Submission
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.services import competitions
+from app.services import revisions
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
@@ -378,15 +378,15 @@ def test_a_revision_computed_from_an_older_state_is_not_put_in_force(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another file is put while the scales of the first are being computed."""
-    computed = competitions.revision
+    computed = revisions.revision
 
-    def slow(*args: Any, **kwargs: Any) -> competitions.Revision:
+    def slow(*args: Any, **kwargs: Any) -> revisions.Revision:
         made = computed(*args, **kwargs)
-        monkeypatch.setattr(competitions, "revision", computed)
+        monkeypatch.setattr(revisions, "revision", computed)
         assert put_file(arena, competition_file(threshold=0.4)).status_code == 200
         return made
 
-    monkeypatch.setattr(competitions, "revision", slow)
+    monkeypatch.setattr(revisions, "revision", slow)
     answer = put_file(arena, competition_file(threshold=0.6))
     assert (answer.status_code, answer.json()["code"]) == (409, "changed_meanwhile")
     assert parse_competition(file_of(arena)).excessive.threshold == 0.4

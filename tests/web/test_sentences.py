@@ -14,7 +14,7 @@ from app.scoring.column_roles import suggested
 from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
-from app.services.competitions import awaited
+from app.services.revisions import awaited
 from app.web import sentence_forms, words
 from app.web.sentences import COMPILED, fault, note, said, with_values
 from tests.arena import original_table

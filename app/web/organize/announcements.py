@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.services import announcements, competitions, rescores
+from app.services import announcements, competitions, rescores, revisions
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web import words
@@ -50,7 +50,7 @@ def told(before: str, after: str, t: Mapping[str, str]) -> str:
     """The weights and the threshold that differ, with their values, and the other parts by name."""
     changes = differences(*(competitions.read_file(file) for file in (before, after)))
     lines = [change_in_words(*change, t) for change in changes]
-    parts = set(competitions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
+    parts = set(revisions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
     lines += [t["rescored_part"].format(name=t.get(f"file_part_{part}", part)) for part in sorted(parts)]
     return "\n".join([t["rescored_rules"], *lines, t["rescored_look"]])
 

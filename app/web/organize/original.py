@@ -8,7 +8,7 @@ from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload,
 from app.http.dependencies import SignedIn
 from app.scoring.competition import Columns
 from app.scoring.tracks import TRACKS
-from app.services import competitions, originals
+from app.services import originals, revisions
 from app.services.originals import Summary
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
@@ -56,7 +56,7 @@ def summary_of(desk: Desk) -> Summary | None:
 def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    name = competitions.part_of_original(desk.frame.row, file)
+    name = revisions.part_of_original(desk.frame.row, file)
     try:
         content = sent_file(form, name)
         return put_in_force(

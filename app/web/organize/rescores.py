@@ -16,7 +16,7 @@ from app.scoring.competition import Competition
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.toml_text import MAX_CHARACTERS
 from app.scoring.tracks import TRACKS
-from app.services import competitions, rescores
+from app.services import competitions, rescores, revisions
 from app.services.accounts import Principal
 from app.services.boards.entries import is_qualified
 from app.services.rescores import Change, Judged, Preview
@@ -57,7 +57,7 @@ def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Re
     try:
         with transaction() as session:
             row = competitions.for_revision(session, principal, slug)
-        revision = competitions.revision_of_file(row, file_of(row.file, fields))
+        revision = revisions.revision_of_file(row, file_of(row.file, fields))
         with transaction() as session:
             made = rescores.begin(session, principal, slug, revision)
     except DomainError as problem:
@@ -165,7 +165,7 @@ def compared(
         found=found,
         done="" if done == "rescore_begun" and found.stage != "scoring" else done,
         rules=differences(frame.competition, new) if found.stage in ("scoring", "ready") else [],
-        parts=competitions.changed_parts(frame.row.file, found.rescore.file),
+        parts=revisions.changed_parts(frame.row.file, found.rescore.file),
         by_team=by_team(found),
         turned=[each for each in found.changes if each.before.state != each.after.state],
         lost=[each for each in found.changes if rescores.is_lost(each)],

@@ -25,9 +25,9 @@ from app.http.problems import status_of
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
-from app.services import competitions, invites, rescores
+from app.services import competitions, invites, rescores, revisions
 from app.services.accounts import UNCONFIRMED, Principal
-from app.services.competitions import Revision
+from app.services.revisions import Revision
 from app.transaction import transaction
 from app.web import words
 from app.web.frame import Frame
@@ -80,7 +80,7 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     frame = organizers_frame(session, principal, slug)
     invited = invites.teams_invited(session, frame.row.id)
     judged = competitions.has_submissions(session, frame.row.id)
-    rescore = rescores.open_set(session, frame.row.id)
+    rescore = revisions.open_rescore(session, frame.row.id)
     return Desk(frame, steps_of(frame, invited=invited), judged, rescore.id if rescore else None)
 
 
@@ -171,7 +171,7 @@ def saved(
         return put_in_force(
             sure() if sure else principal,
             slug,
-            lambda row: competitions.revision_of_file(row, written(row)),
+            lambda row: revisions.revision_of_file(row, written(row)),
             back=back,
         )
     except (*REFUSED, InvalidCompetition) as problem:
@@ -197,10 +197,10 @@ def put_in_force(
         if judged and scores_change(row, revision):
             rescores.begin(session, principal, slug, revision)
             return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
-        competitions.revise(session, principal, slug, revision)
+        revisions.revise(session, principal, slug, revision)
     return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
 
 
 def scores_change(row: CompetitionRow, new: Revision) -> bool:
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)
-    return competitions.rules_of(before, row.scales) != competitions.rules_of(after, new.scales)
+    return revisions.rules_of(before, row.scales) != revisions.rules_of(after, new.scales)

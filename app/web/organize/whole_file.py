@@ -14,9 +14,9 @@ from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
 from app.scoring import toml_text
-from app.services import competitions
+from app.services import competitions, revisions
 from app.services.accounts import UNCONFIRMED, Principal
-from app.services.competitions import Revision
+from app.services.revisions import Revision
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
 from app.web.organize.stepping import (
@@ -139,7 +139,7 @@ def repaired(
         text = text_in(form)
         revision = revision_of_compared(row, text, form.text("of"))
         with transaction() as session:
-            competitions.revise(session, principal, slug, revision)
+            revisions.revise(session, principal, slug, revision)
     except (Conflict, InvalidCompetition, InvalidUpload) as refused:
         return repair_page(request, principal, slug, problem, text=text, refused=refused)
     return see(f"/competitions/{slug}/organize/file", done="setup_saved")
@@ -149,7 +149,7 @@ def revision_of_compared(row: CompetitionRow, text: str, of: str) -> Revision:
     """The text as a revision of the very file that it was compared with."""
     if of != competitions.sha256_of(row.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return competitions.revision_of_file(row, text)
+    return revisions.revision_of_file(row, text)
 
 
 def text_in(form: Sent) -> str:
@@ -180,8 +180,8 @@ def comparison(desk: Desk, text: str) -> Comparison:
     columns = desk.frame.competition.columns
     return Comparison(
         lines=tuple(differences(row.file, text)),
-        parts=tuple(competitions.changed_parts(row.file, text)),
-        rescores=desk.judged and scores_change(row, competitions.revision_of_file(row, text)),
+        parts=tuple(revisions.changed_parts(row.file, text)),
+        rescores=desk.judged and scores_change(row, revisions.revision_of_file(row, text)),
         drops_data=bool(row.original) and columns != competitions.read_file(text).columns,
     )
 
