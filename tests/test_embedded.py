@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.exc import OperationalError
 
 from app import data_folder, embedded, server, tethered
 from app.embedded import Services, embedded_services, running_services
 from app.errors import Unavailable
-from app.logins import ROLES
-from migrations import logins
-from migrations.run import migrate
+from tests.data_folders import data, made_once
 from tests.patience import PATIENCE_S, eventually
+
+__all__ = ["data", "made_once"]
 
 OWNER = """
 import sys, time
@@ -32,21 +31,6 @@ with embedded_services(Path(sys.argv[1])) as services:
 """
 
 
-@pytest.fixture(scope="module")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder that was used before and rests now."""
-    data = tmp_path_factory.mktemp("data")
-    with embedded_services(data):
-        pass
-    return data
-
-
-@pytest.fixture
-def data(made_once: Path, tmp_path: Path) -> Path:
-    """A copy of it, for tests that break something."""
-    return Path(shutil.copytree(made_once, tmp_path / "data"))
-
-
 @contextmanager
 def connection(services: Services) -> Iterator[Connection]:
     engine = create_engine(services.database_url)
@@ -55,14 +39,6 @@ def connection(services: Services) -> Iterator[Connection]:
             yield opened
     finally:
         engine.dispose()
-
-
-def sql_at(url: str, statement: str) -> str:
-    engine = create_engine(url)
-    with engine.connect() as opened:
-        found = str(opened.execute(text(statement)).scalar_one())
-    engine.dispose()
-    return found
 
 
 def sql(services: Services, statement: str) -> list[str]:
@@ -195,45 +171,6 @@ def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None
         with refusal, embedded_services(made_once):
             pass
         assert all(is_running(pid) for pid in pids)
-
-
-def signs_in(url: str) -> bool:
-    engine = create_engine(url)
-    try:
-        with engine.connect():
-            return True
-    except OperationalError as problem:
-        if "password" not in str(problem.orig):
-            raise
-        return False
-    finally:
-        engine.dispose()
-
-
-def test_nobody_signs_in_without_a_password(data: Path) -> None:
-    with embedded_services(data) as services:
-        owner, nobody = services.database_url, services.database_url.partition("&passfile=")[0]
-        assert (signs_in(owner), signs_in(nobody)) == (True, False)
-        assert [signs_in(url) for url in services.roles.values()] == [False] * 3
-        migrate(owner)
-        logins.let_in(owner, data / "roles")
-        assert [signs_in(url) for url in services.roles.values()] == [True] * 3
-        assert [sql_at(url, "SELECT current_user") for url in services.roles.values()] == [*ROLES.values()]
-    assert {file.stat().st_mode & 0o777 for file in data.glob("roles/*/pgpass")} == {0o600}
-
-
-def test_a_folder_of_an_older_version_is_locked_at_its_next_start(data: Path) -> None:
-    shutil.rmtree(data / "roles")
-    (data / "postgres" / "pg_hba.conf").write_text("local all all trust\n")
-    with embedded_services(data) as services:
-        assert signs_in(services.database_url)
-        assert not signs_in(services.database_url.partition("&passfile=")[0])
-
-
-def test_an_owner_whose_password_is_lost_gets_another(data: Path) -> None:
-    shutil.rmtree(data / "roles")
-    with embedded_services(data) as services:
-        assert signs_in(services.database_url)
 
 
 def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(data: Path) -> None:
