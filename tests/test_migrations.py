@@ -1,8 +1,9 @@
 """The migrations make exactly the schema that the models describe, and keep the rows that are there."""
 
-import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ INSERT INTO teams (id, competition_id, name, name_key, baseline) VALUES
 """Names as revision 0011 kept them, some of which are the same today; the first \"mean\" has been removed."""
 
 UNDER_WAY = """
+UPDATE competitions SET file = '
 format = 1
 track = "transactions"
 [measures.mean_mae]
@@ -87,11 +89,13 @@ weight = 0
 counts = false
 [excessive]
 threshold = 0.2
-"""
-SCORED = {
+';
+UPDATE evaluations SET verdict = '{
     "measures": {"mean_mae": {"value": 1.0, "version": 2}, "other": {"value": 1.0, "version": 1}},
-    "attackers": {name: {"rate": 0.5, "version": 1} for name in ("jaccard", "tfidf", "random_in_cluster")},
-}
+    "attackers": {"jaccard": {"rate": 0.5, "version": 1}, "tfidf": {"rate": 0.5, "version": 1},
+                  "random_in_cluster": {"rate": 0.5, "version": 1}}
+}' WHERE current;
+"""
 """A contest that revision 0012 had under way."""
 
 CONTENT = b"sex,income\nf,1\n"
@@ -110,18 +114,31 @@ def test_migrating_again_changes_nothing(settings: Settings) -> None:
     migrate(settings.database_url)
 
 
-def filled_at_0002(url: str) -> None:
-    migrate(url, "0002")
+def written_at(revision: str, url: str, statements: str) -> None:
+    """What a service of that revision wrote."""
+    migrate(url, revision)
     engine = create_engine(url)
     with engine.begin() as connection:
-        connection.exec_driver_sql(OLD.replace("{digest}", digest_of(CONTENT)))
+        connection.exec_driver_sql(statements)
+    engine.dispose()
+
+
+def filled_at_0002(url: str) -> None:
+    written_at("0002", url, OLD.replace("{digest}", digest_of(CONTENT)))
+
+
+@contextmanager
+def read_today(url: str) -> Iterator[Session]:
+    """Through the models of today."""
+    engine = create_engine(url)
+    with Session(engine) as session:
+        yield session
     engine.dispose()
 
 
 def check_rows(url: str) -> None:
     """Everything that was written at 0002, read through the models of today."""
-    engine = create_engine(url)
-    with Session(engine) as session:
+    with read_today(url) as session:
         user = session.scalars(select(User)).one()
         assert (user.name, user.password_hash) == ('Ädä "A"', "hash")
         competition = session.scalars(select(Competition)).one()
@@ -144,7 +161,6 @@ def check_rows(url: str) -> None:
         parties = {(each.competition_id, each.party_id) for each in session.scalars(select(Evaluation))}
         assert parties == {(competition.id, submission.team_id)}
         assert session.scalars(select(Team.name_key)).one() == names.key("赤\\t")
-    engine.dispose()
 
 
 def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target: str) -> None:
@@ -155,26 +171,19 @@ def test_rows_of_an_older_version_are_read_by_the_models_after_migrating(target:
 
 def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     filled_at_0002(target)
-    migrate(target, "0009")
-    engine = create_engine(target)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(OPENED)
+    written_at("0009", target, OPENED)
     migrate(target)
-    with Session(engine) as session:
+    with read_today(target) as session:
         (opening,) = session.scalars(select(Opening))
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
-    engine.dispose()
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:
     filled_at_0002(target)
-    migrate(target, "0011")
-    engine = create_engine(target)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(ALIKE)
+    written_at("0011", target, ALIKE)
     with capture_logs() as said:
         migrate(target)
-    with Session(engine) as session:
+    with read_today(target) as session:
         found = {
             name: accounts.kept_hash(session, name) for name in ("Ian 1", "ian 1", "Ian l", "REI", "Ian")
         }
@@ -184,26 +193,18 @@ def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target:
         assert keys[0xB2] == f"{names.key('力')} 00000000-0000-0000-0000-0000000000b2"
         assert keys[0xB3].endswith("b3")
     assert [(entry["table"], entry["name"]) for entry in said] == [("users", "Ian l"), ("teams", "カ")]
-    engine.dispose()
 
 
 def test_a_contest_under_way_is_told_what_it_was_scored_by(target: str) -> None:
     filled_at_0002(target)
-    migrate(target, "0012")
-    engine = create_engine(target)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE competitions SET file = :file"), {"file": UNDER_WAY})
-        connection.execute(
-            text("UPDATE evaluations SET verdict = :verdict WHERE current"), {"verdict": json.dumps(SCORED)}
-        )
+    written_at("0012", target, UNDER_WAY)
     migrate(target)
-    with Session(engine) as session:
+    with read_today(target) as session:
         assert session.scalars(select(Competition.scored_by)).one() == {
             "measures.mean_mae": "2",
             "attackers.jaccard": "1",
             "distances.jaccard_quantity": "1",
         }
-    engine.dispose()
 
 
 def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:

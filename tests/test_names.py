@@ -133,52 +133,60 @@ def test_a_name_that_is_kept_is_kept_as_it_is_when_it_comes_again(text: str) -> 
     assert names.capitals(kept)
 
 
-BLANK = [
-    "\u2800",
-    "\u3164",
-    "\u115f\u1160",
-    "\uffa0",
-    "\ufe0f",
-    "\u034f",
-    "\u0301",
-    "\u20dd",
-    "\u200d",
-    "\U0001d159",
-]
+def refusal(name: str) -> str:
+    with pytest.raises(InvalidInput) as refused:
+        names.clean(name)
+    return refused.value.code
 
 
-@pytest.mark.parametrize("name", [*BLANK, "\u0301 \u0302", "\u200b", "\u2060\u00ad"], ids=ascii)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "\u2800",
+        "\u3164",
+        "\u115f\u1160",
+        "\uffa0",
+        "\ufe0f",
+        "\u034f",
+        "\u0301",
+        "\u20dd",
+        "\u200d",
+        "\U0001d159",
+        "\u0301 \u0302",
+        "\u200b",
+        "\u2060\u00ad",
+    ],
+    ids=ascii,
+)
 def test_a_name_that_nobody_sees_is_none(name: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        names.clean(name)
-    assert refused.value.code == "name_blank"
+    assert refusal(name) == "name_blank"
 
 
-HIDING = [
-    "a\u2800b",
-    "a\u3164b",
-    "a\uffa0b",
-    "a\u200bb",
-    "a\u202eb",
-    "a\x00b",
-    "a\ud800b",
-    "a\ue000b",
-    "a\ufffeb",
-]
-
-
-@pytest.mark.parametrize("name", [*HIDING, "a\ufdd0b", "a\u2066b", "a\U0001d159b"], ids=ascii)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a\u2800b",
+        "a\u3164b",
+        "a\uffa0b",
+        "a\u200bb",
+        "a\u202eb",
+        "a\x00b",
+        "a\ud800b",
+        "a\ue000b",
+        "a\ufffeb",
+        "a\ufdd0b",
+        "a\u2066b",
+        "a\U0001d159b",
+    ],
+    ids=ascii,
+)
 def test_a_name_hides_nothing_in_it(name: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        names.clean(name)
-    assert refused.value.code == "name_characters"
+    assert refusal(name) == "name_characters"
 
 
 @pytest.mark.parametrize("name", ["", "  \u3000", "x" * (names.LONGEST + 1)])
 def test_a_name_has_one_to_a_hundred_characters(name: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        names.clean(name)
-    assert refused.value.code == "name_length"
+    assert refusal(name) == "name_length"
 
 
 @pytest.mark.parametrize(
