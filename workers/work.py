@@ -21,33 +21,31 @@ class Work(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A submission to be scored: files by their SHA-256, the secret in clear."""
+class OfRelease:
+    """What is asked about a release: its files and the original's, by their SHA-256."""
 
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
-    secret: str
 
     @property
     def fetched(self) -> Collection[str]:
         return {*self.original.values(), *self.files.values()}
+
+
+@dataclass(frozen=True, slots=True)
+class Request(OfRelease):
+    """A submission to be scored, with its secret in clear."""
+
+    secret: str
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.is_verdict(content)
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
+class Rewriting(OfRelease):
     """A release whose files are to be written anew, as the service itself writes them."""
-
-    competition_file: str
-    original: dict[str, str]
-    files: dict[str, str]
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return {*self.original.values(), *self.files.values()}
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.are_files(content) and content["files"].keys() == self.files.keys()
