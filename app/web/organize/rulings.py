@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
@@ -53,6 +53,15 @@ class Ruling:
             rulings.judge_team(session, principal, self.slug, self.subject, disqualified=out, reason=reason)
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What comes with a ruling: why, and, where it needs one, the password and where that comes from."""
+
+    address: Address
+    reason: Reason = ""
+    password: Annotated[str, Form()] = ""
+
+
 @router.get("/submissions/{submission_id}/{act}")
 def submission_preview(
     request: Request, slug: str, submission_id: UUID, act: Act, principal: SignedIn
@@ -67,73 +76,51 @@ def team_preview(request: Request, slug: str, team_id: UUID, act: Act, principal
 
 @router.post("/submissions/{submission_id}/disqualify")
 def disqualify_submission(
-    request: Request,
-    slug: str,
-    submission_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    reason: Reason = "",
-    password: Annotated[str, Form()] = "",
+    request: Request, slug: str, submission_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
 ) -> Response:
-    ruling = Ruling(slug, "submissions", submission_id, "disqualify")
-    return ruled(request, principal, ruling, reason, address=address, password=password)
+    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "disqualify"), given)
 
 
 @router.post("/submissions/{submission_id}/reinstate")
 def reinstate_submission(
     request: Request, slug: str, submission_id: UUID, principal: SignedIn, reason: Reason = ""
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "reinstate"), reason)
+    return ruled(
+        request, principal, Ruling(slug, "submissions", submission_id, "reinstate"), Given(None, reason)
+    )
 
 
 @router.post("/teams/{team_id}/disqualify")
 def disqualify_team(
-    request: Request,
-    slug: str,
-    team_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    reason: Reason = "",
-    password: Annotated[str, Form()] = "",
+    request: Request, slug: str, team_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
 ) -> Response:
-    ruling = Ruling(slug, "teams", team_id, "disqualify")
-    return ruled(request, principal, ruling, reason, address=address, password=password)
+    return ruled(request, principal, Ruling(slug, "teams", team_id, "disqualify"), given)
 
 
 @router.post("/teams/{team_id}/reinstate")
 def reinstate_team(
     request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Reason = ""
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), reason)
+    return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), Given(None, reason))
 
 
-def ruled(
-    request: Request,
-    principal: Principal,
-    ruling: Ruling,
-    reason: str,
-    *,
-    address: str | None = None,
-    password: str = "",
-) -> Response:
+def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) -> Response:
     """Done if it has a reason and the password; else the page that asks for them, with the reason typed."""
     try:
-        principal = confirmed(principal, address, password)
+        principal = confirmed(principal, given.address, given.password)
         with transaction() as session:
             subject_of(session, principal, ruling)
-            if not reason.strip():
+            if not given.reason.strip():
                 raise InvalidInput("say why", code="no_reason")
-            ruling.make(session, principal, reason=reason)
+            ruling.make(session, principal, reason=given.reason)
     except (InvalidInput, TooMany) as problem:
-        return previewed(request, principal, ruling, problem=problem, reason=reason)
+        return previewed(request, principal, ruling, problem=problem, reason=given.reason)
     except Conflict as problem:
         return elsewhere(request, principal, ruling, problem)
     except NotAllowed as problem:
         if problem.code != UNCONFIRMED:
             raise
-        return previewed(request, principal, ruling, problem=problem, reason=reason)
+        return previewed(request, principal, ruling, problem=problem, reason=given.reason)
     return see(ruling.path, done=DONE[ruling.of][ruling.act])
 
 
