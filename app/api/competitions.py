@@ -186,7 +186,7 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> Co
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password."""
     with transaction() as session:
-        row = competitions.for_revision(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug)
     revision = revisions.revision_of_file(row, toml_text.text_of(file))
     with transaction() as session:
         row = revisions.revise(session, principal, slug, revision)
@@ -211,7 +211,7 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     The first file comes first: a new one drops the others.
     """
     with transaction() as session:
-        row = competitions.for_revision(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug)
     name = revisions.part_of_original(row, file)
     revision = revisions.revision_of_original(row, name, content)
     with transaction() as session:

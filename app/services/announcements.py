@@ -19,8 +19,7 @@ LONGEST = 4_000
 
 def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
     """Say something in one language or in both."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     said = Announcement(competition_id=row.id, user_id=principal.user_id, text=clean(text))
     session.add(said)
     session.flush()

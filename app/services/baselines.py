@@ -30,8 +30,7 @@ SEED = 2015
 
 def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     """What a baseline's release is read against; for the competition's organizers."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     return Entrance(row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by)

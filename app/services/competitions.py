@@ -74,6 +74,35 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
 
 
+def for_organizer(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+    """The competition as it stands, for one of its organizers; NotFound, NotAllowed."""
+    row = find(session, slug)
+    require_organizer(session, row.id, principal)
+    return row
+
+
+def organizers_row(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+    """The row under the lock that keeps acceptance and the clock out, for one of its organizers."""
+    row = find(session, slug)
+    session.refresh(row, with_for_update=True)
+    require_organizer(session, row.id, principal)
+    return row
+
+
+def history(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    after: int | None,
+    limit: int,
+    wanted: Wanted = audit.EVERYTHING,
+) -> Sequence[AuditEntry]:
+    """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
+    row = for_organizer(session, principal, slug)
+    return audit.page(session, row.id, after=after, limit=limit, wanted=wanted)
+
+
 def require_creator(principal: Principal) -> None:
     principal.require("organize")
     if principal.role == Role.PARTICIPANT:
@@ -112,21 +141,6 @@ def sent_file(text: str) -> str:
     return with_scored_by(text, {}) if "scored_by" in tables_of(text) else text
 
 
-def hostable(text: str) -> Competition:
-    """A competition file that also has what a contest on this service needs."""
-    competition = parsed(text)
-    if not any(settings.weight for settings in competition.measures.values()):
-        raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
-    return competition
-
-
-def for_revision(session: Session, principal: Principal, slug: str) -> CompetitionRow:
-    """The competition as it stands, for one of its organizers to revise."""
-    row = find(session, slug)
-    require_organizer(session, row.id, principal)
-    return row
-
-
 def tables_of(file: str) -> dict[str, object]:
     """Its keys and tables; none of a text that is no TOML."""
     try:
@@ -135,18 +149,12 @@ def tables_of(file: str) -> dict[str, object]:
         return {}
 
 
-def history(
-    session: Session,
-    principal: Principal,
-    slug: str,
-    *,
-    after: int | None,
-    limit: int,
-    wanted: Wanted = audit.EVERYTHING,
-) -> Sequence[AuditEntry]:
-    """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
-    row = for_revision(session, principal, slug)
-    return audit.page(session, row.id, after=after, limit=limit, wanted=wanted)
+def hostable(text: str) -> Competition:
+    """A competition file that also has what a contest on this service needs."""
+    competition = parsed(text)
+    if not any(settings.weight for settings in competition.measures.values()):
+        raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
+    return competition
 
 
 def published_file(row: CompetitionRow) -> str:
@@ -181,14 +189,6 @@ def fix_what_counts(row: CompetitionRow) -> None:
     """At the first submission, under the exclusive lock; later it changes by a re-score set alone."""
     if not row.scored_by:
         row.scored_by = what_counts(read_file(row.file))
-
-
-def organizers_row(session: Session, principal: Principal, slug: str) -> CompetitionRow:
-    """The row under the lock that keeps acceptance and the clock out, for one of its organizers."""
-    row = find(session, slug)
-    session.refresh(row, with_for_update=True)
-    require_organizer(session, row.id, principal)
-    return row
 
 
 def has_submissions(session: Session, competition_id: UUID) -> bool:

@@ -53,7 +53,7 @@ def of_ruling(
     session: Session, principal: Principal, slug: str, act: Callable[[], object], *, team_id: UUID, team: str
 ) -> Consequences:
     """What ``act`` would make of the contest, for its organizers; nothing of it stays."""
-    row = competitions.for_revision(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug)
     before = look(session, principal, row)
     with session.begin_nested() as trial:
         act()

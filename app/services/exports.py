@@ -38,8 +38,7 @@ class Holdings:
 def holdings(session: Session, principal: Principal, slug: str) -> Holdings:
     """For the competition's organizers; what the session reads from here on is of the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     return Holdings(row, all_submissions(session, row), all_guesses(session, row))
 
 

@@ -40,8 +40,7 @@ def for_teams(
 
     ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
     """
-    competition = competitions.find(session, slug)
-    competitions.require_organizer(session, competition.id, principal)
+    competition = competitions.for_organizer(session, principal, slug)
     invite_id = invite_id or uuid4()
     code = create(session, competition.id, uses=uses, invite_id=invite_id)
     audit.record(
@@ -57,7 +56,7 @@ def for_teams(
 
 def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Open]:
     """The invites with which teams may still be founded, newest first; for the organizers."""
-    competition = competitions.for_revision(session, principal, slug)
+    competition = competitions.for_organizer(session, principal, slug)
     found = session.scalars(
         select(Invite).where(*founding(competition.id)).order_by(Invite.created_at.desc(), Invite.id)
     ).all()
@@ -72,7 +71,7 @@ def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Op
 
 def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:
     """No more teams are founded with this invite; by an organizer."""
-    competition = competitions.for_revision(session, principal, slug)
+    competition = competitions.for_organizer(session, principal, slug)
     mine = select(Invite).where(Invite.id == invite_id, *founding(competition.id))
     found = session.scalar(mine.with_for_update())
     if found is None:

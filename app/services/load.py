@@ -25,8 +25,7 @@ class Load:
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Load:
     """For the competition's organizers."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     work = unfinished(row.id).subquery()
     age = func.max(func.clock_timestamp() - work.c.created_at)
     counted = session.execute(

@@ -42,7 +42,7 @@ def organized(session: Session, user_id: UUID) -> Sequence[str]:
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
     """Who organizes a competition, by name; for its organizers."""
-    row = competitions.for_revision(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug)
     found = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
@@ -54,7 +54,7 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
 
 def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """One more organizer: somebody of that role, and in no team of the competition."""
-    row = competitions.for_revision(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug)
     user = accounts.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
@@ -72,7 +72,7 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
     """One organizer fewer; the last one stays."""
-    row = competitions.for_revision(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug)
     # Held, so that of two who remove each other only one succeeds.
     rows = session.scalars(
         select(Organizer)

@@ -112,8 +112,7 @@ def include(session: Session, competition_id: UUID, submission_id: UUID) -> None
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
     """A competition's sets, newest first."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     found = session.scalars(
         select(Rescore).where(Rescore.competition_id == row.id).order_by(Rescore.created_at.desc())
     )

@@ -52,7 +52,7 @@ def team_in(session: Session, row: CompetitionRow, team_id: UUID) -> Team:
 
 def granted(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
     """What a team was given, newest first; for the organizers."""
-    row = competitions.for_revision(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug)
     mine = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == row.id)
     return session.scalars(mine.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
 

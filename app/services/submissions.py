@@ -181,8 +181,7 @@ def of_competition(
 ) -> Sequence[Submission]:
     """Every team's submissions, newest first, for the organizers; of one team, in one state, with some text
     in the comment, or of baselines or teams alone, if asked."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     query = shown().where(Submission.competition_id == row.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)

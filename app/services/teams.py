@@ -81,8 +81,7 @@ def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
 
 def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
     """All teams of a competition, oldest first; for its organizers."""
-    competition = competitions.find(session, slug)
-    competitions.require_organizer(session, competition.id, principal)
+    competition = competitions.for_organizer(session, principal, slug)
     counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
     found = session.execute(
         select(Team, counted).where(Team.competition_id == competition.id).order_by(Team.created_at, Team.id)

@@ -67,8 +67,7 @@ def require_room(session: Session, competition_id: UUID) -> None:
 
 def listed(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
     """A competition's reports, newest first; for its organizers."""
-    row = competitions.find(session, slug)
-    competitions.require_organizer(session, row.id, principal)
+    row = competitions.for_organizer(session, principal, slug)
     found = select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
     return session.scalars(found.order_by(ThresholdReport.created_at.desc())).all()
 

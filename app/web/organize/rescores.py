@@ -56,7 +56,7 @@ def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Response:
     try:
         with transaction() as session:
-            row = competitions.for_revision(session, principal, slug)
+            row = competitions.for_organizer(session, principal, slug)
         revision = revisions.revision_of_file(row, file_of(row.file, fields))
         with transaction() as session:
             made = rescores.begin(session, principal, slug, revision)

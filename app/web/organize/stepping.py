@@ -190,7 +190,7 @@ def put_in_force(
 ) -> RedirectResponse:
     """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
     with transaction() as session:
-        row = competitions.for_revision(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug)
         judged = competitions.has_submissions(session, row.id)
     revision = made(row)
     with transaction() as session:

@@ -72,7 +72,7 @@ def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def download(slug: str, principal: SignedIn) -> Response:
     """The file as it was written: the published one has its scales fixed."""
     with transaction() as session:
-        text = competitions.for_revision(session, principal, slug).file
+        text = competitions.for_organizer(session, principal, slug).file
     headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
     return Response(text, media_type="application/toml", headers=headers)
 
@@ -113,7 +113,7 @@ def repair_page(
 ) -> HTMLResponse:
     """The file of a competition that cannot be read, for one of its organizers to put right."""
     with transaction() as session:
-        row = competitions.for_revision(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug)
     return page(
         request,
         principal,
@@ -133,7 +133,7 @@ def repaired(
 ) -> Response:
     """Put what was sent in the place of a file that cannot be read."""
     with transaction() as session:
-        row = competitions.for_revision(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug)
     text = ""
     try:
         text = text_in(form)
