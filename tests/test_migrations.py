@@ -17,7 +17,7 @@ from app import names
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
-from app.db.models import Base, Competition, Evaluation, Opening, Secret, State, Submission, Team, User
+from app.db.models import Base, Competition, Evaluation, Opening, Secret, State, Submission, Team, Token, User
 from app.errors import Unavailable
 from app.services import accounts
 from app.storage import digest_of, opened
@@ -76,6 +76,15 @@ INSERT INTO teams (id, competition_id, name, name_key, baseline) VALUES
     ('00000000-0000-0000-0000-0000000000b4', '00000000-0000-0000-0000-000000000003', 'mean', 'mean', false);
 """
 """Names as revision 0011 kept them, some of which are the same today; the first \"mean\" has been removed."""
+
+BY_NAME = """
+INSERT INTO tokens (id, user_id, name, digest, scopes, created_at, expires_at)
+SELECT ('00000000-0000-0000-0000-0000000000c' || digit)::uuid, '00000000-0000-0000-0000-000000000001'::uuid,
+       name, digest::bytea, ARRAY['read'], '2027-01-10', '2027-01-10'::timestamptz + life::interval
+FROM (VALUES ('1', 'browser', '\\x01', '14 days 1 millisecond'), ('2', 'browser', '\\x02', '180 days'),
+             ('3', 'script', '\\x03', '14 days')) AS made (digit, name, digest, life)
+"""
+"""Tokens as revision 0013 kept them: a browser's session, and two that people named and made themselves."""
 
 UNDER_WAY = """
 UPDATE competitions SET file = '
@@ -205,6 +214,19 @@ def test_a_contest_under_way_is_told_what_it_was_scored_by(target: str) -> None:
             "attackers.jaccard": "1",
             "distances.jaccard_quantity": "1",
         }
+
+
+def test_sessions_that_are_open_stay_sessions_whatever_people_call_their_tokens(target: str) -> None:
+    filled_at_0002(target)
+    migrate(target, "0013")
+    engine = create_engine(target)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(BY_NAME)
+    migrate(target)
+    with Session(engine) as session:
+        kinds = {token.digest: token.kind for token in session.scalars(select(Token))}
+    assert kinds == {b"\x00\xff": "api", b"\x01": "session", b"\x02": "api", b"\x03": "api"}
+    engine.dispose()
 
 
 def test_a_backup_of_an_older_version_is_migrated_when_it_is_restored(target: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, Field, SecretStr
 
 from app import throttle
+from app.db.models import TokenKind
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
@@ -83,7 +84,8 @@ class TokenOut(BaseModel):
     """A token or a browser's session; what it is in clear nobody can tell any more."""
 
     id: UUID
-    name: Annotated[str, Field(description="`browser`: a session of the web pages")]
+    kind: Annotated[TokenKind, Field(description="`session`: a browser's, which is no bearer token")]
+    name: str
     scopes: list[str]
     created_at: datetime
     expires_at: datetime
@@ -131,9 +133,10 @@ def sign_up(body: SignUp, address: Address) -> SignedUp:
     with throttle.tries(address):
         kept = accounts.hashed(body.password.get_secret_value())
         with transaction() as session:
-            made, token = members.sign_up(
+            made = members.sign_up(
                 session, code=body.invite, team=body.team, name=body.name, password_hash=kept
             )
+            token = accounts.issue_token(session, made.user, name="sign-up")
     throttle.welcome(address, made.user.name_key)
     return SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
 
@@ -201,6 +204,7 @@ def list_tokens(
     return [
         TokenOut(
             id=row.id,
+            kind=row.kind,
             name=row.name,
             scopes=row.scopes,
             created_at=row.created_at,

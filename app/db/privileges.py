@@ -101,7 +101,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "started_at finished_at failure report": ("ri", "ru", "r"),
     },
     "tokens": {
-        "id user_id name digest scopes expires_at": ("ri", "", ""),
+        "id user_id kind name digest scopes expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
         "revoked_at": ("riu", "", ""),
     },

@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, joinedload
 
 from app import names
-from app.db.models import Token, User
+from app.db.models import Token, TokenKind, User
 from app.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from app.roles import Role
 
@@ -24,6 +24,7 @@ T = TypeVar("T")
 SCOPES = ("read", "submit", "organize")
 TOKEN_LIFE = timedelta(days=180)
 SESSION_LIFE = timedelta(days=14)
+SESSION_NAME = "browser"
 SHORTEST_PASSWORD = 8
 LONGEST_PASSWORD = 256
 UNCONFIRMED = "password_needed"
@@ -164,6 +165,7 @@ def issue_token(
     name: str,
     scopes: tuple[str, ...] | None = None,
     life: timedelta = TOKEN_LIFE,
+    kind: TokenKind = TokenKind.API,
 ) -> str:
     """A new token in clear: it is shown once, only its digest is kept."""
     scopes = allowed_scopes(user.role) if scopes is None else scopes
@@ -173,6 +175,7 @@ def issue_token(
     session.add(
         Token(
             user_id=user.id,
+            kind=kind,
             name=names.clean(name),
             digest=digest(clear),
             scopes=[scope for scope in SCOPES if scope in scopes],
@@ -180,6 +183,11 @@ def issue_token(
         )
     )
     return clear
+
+
+def begin_session(session: Session, user: User) -> str:
+    """A browser's new session in clear, with all the rights of the user."""
+    return issue_token(session, user, name=SESSION_NAME, life=SESSION_LIFE, kind=TokenKind.SESSION)
 
 
 def create_token(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import select
@@ -33,14 +32,11 @@ def sign_up(
     team: str | None,
     name: str,
     password_hash: str,
-    token_name: str = "sign-up",  # noqa: S107  # a label
-    life: timedelta = accounts.TOKEN_LIFE,
-) -> tuple[Joined, str]:
-    """A new account in the team that the invite leads into, and a token for it in clear."""
+) -> Joined:
+    """A new account in the team that the invite leads into."""
     invite = invites.use(session, code)
     user = accounts.add_user(session, name=name, password_hash=password_hash)
-    joined = come_in(session, invite, user, team)
-    return joined, accounts.issue_token(session, user, name=token_name, life=life)
+    return come_in(session, invite, user, team)
 
 
 def join(session: Session, principal: Principal, *, code: str, team: str | None) -> Joined:

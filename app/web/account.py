@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app import throttle
+from app.db.models import TokenKind
 from app.errors import DomainError, NotSignedIn
 from app.http import passwords
 from app.http.dependencies import Address, SignedIn
@@ -18,7 +19,6 @@ from app.http.passwords import few_at_a_time
 from app.services import accounts, competitions, organizers, teams
 from app.services.accounts import Principal
 from app.transaction import transaction
-from app.web.sign_in import SESSION
 from app.web.site import PageRoute, again, page, see
 
 router = APIRouter(route_class=PageRoute)
@@ -45,8 +45,8 @@ def account_of(principal: Principal) -> dict[str, Any]:
             "organizes": [
                 (slug, title_of(session, slug)) for slug in organizers.organized(session, principal.user_id)
             ],
-            "tokens": [one for one in tokens if one.name != SESSION],
-            "sessions": [one for one in tokens if one.name == SESSION],
+            "tokens": [one for one in tokens if one.kind == TokenKind.API],
+            "sessions": [one for one in tokens if one.kind == TokenKind.SESSION],
             "scopes": [one for one in accounts.allowed_scopes(principal.role) if one in principal.scopes],
             "lives": LIVES,
         }

@@ -16,7 +16,7 @@ from app.http.passwords import few_at_a_time
 from app.services import accounts, competitions, invites, members, passwords
 from app.services.accounts import Principal
 from app.transaction import transaction
-from app.web.sign_in import SESSION, entered
+from app.web.sign_in import entered
 from app.web.site import PageRoute, again, page, see
 
 router = APIRouter(route_class=PageRoute)
@@ -57,15 +57,8 @@ def sign_up(
         with throttle.tries(address):
             kept = accounts.hashed(password)
             with transaction() as session:
-                made, token = members.sign_up(
-                    session,
-                    code=invite,
-                    team=team or None,
-                    name=name,
-                    password_hash=kept,
-                    token_name=SESSION,
-                    life=accounts.SESSION_LIFE,
-                )
+                made = members.sign_up(session, code=invite, team=team or None, name=name, password_hash=kept)
+                token = accounts.begin_session(session, made.user)
     except DomainError as problem:
         return opened(
             request,

@@ -18,9 +18,6 @@ from app.web.site import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)
 
-SESSION = "browser"
-"""The name of a token that is a browser's session."""
-
 
 @router.get("/sign-in")
 def sign_in_form(request: Request, principal: MaybeSignedIn, to: str = "/", unsent: str = "") -> HTMLResponse:
@@ -47,7 +44,7 @@ def sign_in(
             checked = proven(name, password)
             with transaction() as session:
                 user = accounts.signing_in(session, name=name, proven=checked)
-                token = accounts.issue_token(session, user, name=SESSION, life=accounts.SESSION_LIFE)
+                token = accounts.begin_session(session, user)
     except (NotSignedIn, TooMany) as problem:
         kept = {"to": own_path(to), "new_here": sign_up_path(to), "name": name}
         return again(request, None, "sign_in.html", problem, **kept)

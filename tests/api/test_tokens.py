@@ -143,6 +143,7 @@ def test_people_see_their_own_tokens_newest_first_and_none_in_clear(client: Test
     assert [one["current"] for one in answer.json()] == [False, True, False]
     assert set(answer.json()[0]) == {
         "id",
+        "kind",
         "name",
         "scopes",
         "created_at",

@@ -243,7 +243,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "TargetOut": {"name": "target-07", "own": False, "team": None},
     "TeamJudged": {"name": "Red", "disqualified_at": MOMENT},
     "TeamOut": {"name": "Red"},
-    "TokenOut": {"name": "laptop"},
+    "TokenOut": {"name": "laptop", "kind": "api"},
     "ColumnOut": {"own": False, "team": None},
 }
 """What a field of one model says that is not what fields of that name say."""

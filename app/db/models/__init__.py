@@ -9,7 +9,7 @@ from app.db.models.competitions import (
     ThresholdReport,
     WitnessedEnd,
 )
-from app.db.models.declarations import Base, State
+from app.db.models.declarations import Base, State, TokenKind
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, Opening, Target
@@ -37,6 +37,7 @@ __all__ = [
     "Team",
     "ThresholdReport",
     "Token",
+    "TokenKind",
     "User",
     "WitnessedEnd",
 ]

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.db.models.declarations import Base, identifier, moment_of_insert
+from app.db.models.declarations import Base, TokenKind, identifier, moment_of_insert
 from app.roles import Role
 
 
@@ -33,6 +33,7 @@ class Token(Base):
 
     id: Mapped[UUID] = identifier()
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[TokenKind] = mapped_column(Text)
     name: Mapped[str]
     digest: Mapped[bytes] = mapped_column(unique=True)
     scopes: Mapped[list[str]]
