@@ -119,8 +119,8 @@ def pages() -> list[str]:
     return [*wanted, "/api/v1/competitions"]
 
 
-def timed(client: TestClient, path: str, token: str | None, repeats: int) -> Timing:
-    headers = {"Cookie": f"{COOKIE}={token}"} if token else {}
+def timed(client: TestClient, path: str, session: str | None, repeats: int) -> Timing:
+    headers = {"Cookie": f"{COOKIE}={session}"} if session else {}
 
     def ask() -> tuple[float, Response]:
         started = time.perf_counter()
@@ -139,7 +139,9 @@ def timed(client: TestClient, path: str, token: str | None, repeats: int) -> Tim
 
 def report(client: TestClient, size: Size, *, repeats: int, only: str) -> None:
     contest, places = filled(client, size)
-    tokens = {"visitor": None, "team": contest.arena.team("the first"), "organizer": contest.arena.organizer}
+    arena = contest.arena
+    tokens = {"team": arena.team("the first"), "organizer": arena.organizer}
+    sessions = {"visitor": None} | {audience: arena.session(token) for audience, token in tokens.items()}
     print(f"{size.teams} teams with {size.each} submissions each, {size.targets} targets")
     print(f"{'median ms (first)':>36}{'SQL':>7}{'kB':>8}")
     for path in pages():
@@ -149,8 +151,8 @@ def report(client: TestClient, size: Size, *, repeats: int, only: str) -> None:
             if missing:
                 print(f"    not tried: nothing stands for {', '.join(sorted(missing))}")
                 continue
-            for audience, token in tokens.items():
-                found = timed(client, path.format(**places), token, repeats)
+            for audience, session in sessions.items():
+                found = timed(client, path.format(**places), session, repeats)
                 print_line(audience, found)
 
 

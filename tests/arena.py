@@ -11,6 +11,7 @@ import pandas as pd
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from app.db.models import TokenKind, User
 from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
@@ -93,6 +94,17 @@ def noisy_release(seed: int, table: pd.DataFrame) -> tuple[bytes, bytes]:
     return table_csv(released), secret_csv(source)
 
 
+def session_of(token: str) -> str:
+    """A browser's new session of whoever has that API token, with its rights: the value of the cookie."""
+    with transaction() as session:
+        person = accounts.authenticate(session, token)
+        user = session.get_one(User, person.user_id)
+        scopes = tuple(person.scopes)
+        return accounts.issue_token(
+            session, user, name=accounts.SESSION_NAME, scopes=scopes, kind=TokenKind.SESSION
+        )
+
+
 @dataclass
 class Arena:
     client: TestClient
@@ -100,6 +112,7 @@ class Arena:
     slug: str
     table: pd.DataFrame
     tokens: dict[str, str] = field(default_factory=dict)
+    sessions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def opened(cls, client: TestClient, *, slug: str = "small", file: str | None = None) -> "Arena":
@@ -140,6 +153,12 @@ class Arena:
             assert answer.status_code == 201, answer.text
             self.tokens[name] = answer.json()["token"]
         return self.tokens[name]
+
+    def session(self, token: str) -> str:
+        """The session in a browser of whoever has that token, with its rights, begun on first use."""
+        if token not in self.sessions:
+            self.sessions[token] = session_of(token)
+        return self.sessions[token]
 
     def submit(
         self, team: str, *, anonymized: bytes | None = None, secret: bytes | None = None, seed: int = 1

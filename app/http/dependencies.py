@@ -8,6 +8,7 @@ from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
 
 from app.config import Settings, get_settings
+from app.db.models import TokenKind
 from app.errors import NotAllowed, NotSignedIn
 from app.http.middleware import host_of
 from app.services import accounts
@@ -38,7 +39,9 @@ def signed_in_or_not(
     settings: AppSettings,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
 ) -> Principal | None:
-    """The owner of the bearer token, else of the browser's session, else nobody.
+    """The owner of the API token that is sent, else of the browser's session, else nobody.
+
+    Neither is taken for the other: what leaks at one door opens nothing at the other.
 
     Its own short transaction: an upload may take minutes, and holds no connection meanwhile.
     """
@@ -53,7 +56,7 @@ def signed_in_or_not(
         require_same_origin(request)
     try:
         with transaction() as session:
-            return accounts.authenticate(session, cookie)
+            return accounts.authenticate(session, cookie, kind=TokenKind.SESSION)
     except NotSignedIn:
         return None  # an expired session reads as a visitor
 

@@ -209,11 +209,13 @@ def digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def authenticate(session: Session, token: str) -> Principal:
+def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
+    """Whose token it is. NotSignedIn if there is none of that kind that still opens something."""
     found = session.scalar(
         select(Token)
         .where(
             Token.digest == digest(token),
+            Token.kind == kind,
             Token.revoked_at.is_(None),
             Token.expires_at > func.clock_timestamp(),
         )

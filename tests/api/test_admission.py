@@ -231,7 +231,7 @@ def test_an_original_waits_for_room_to_be_parsed_as_releases_do(
     app: Any = arena.client.app
     doors: Admission = app.state.admission
     monkeypatch.setattr(doors, "patience_s", 0.01)
-    table, signed_in = table_csv(arena.table), {"Cookie": f"{COOKIE}={arena.organizer}"}
+    table, signed_in = table_csv(arena.table), {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}"}
     ways: tuple[Callable[[], Response], ...] = (
         lambda: arena.put("/competitions/small/original/original.csv", content=table),
         lambda: arena.client.post(

@@ -11,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import select
 
 from app.db.models import Announcement, Competition, Submission, Team
+from app.http.dependencies import COOKIE
 from app.scoring.competition_file import parse_competition
 from app.scoring.timetable import with_phases
 from app.services import accounts
@@ -108,15 +109,15 @@ def test_a_token_or_a_session_alone_does_nothing_and_with_the_password_it_is_don
 ) -> None:
     act = made(contest)
     before = state()
-    cookie = {"Authorization": "", "Cookie": f"anoncup_session={contest.arena.organizer}", **SAME_ORIGIN}
+    arena = contest.arena
+    cookie = {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}", **SAME_ORIGIN}
     for headers in ({}, {"X-Confirm-Password": ""}):
         answer = ask(contest, act, headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
         assert "X-Confirm-Password" in answer.json()["detail"]
     method, path, content = act
-    del cookie["Authorization"]
-    by_session = contest.arena.client.request(method, API + path, headers=cookie, **content)
-    contest.arena.client.cookies.clear()
+    by_session = arena.client.request(method, API + path, headers=cookie, **content)
+    arena.client.cookies.clear()
     assert (by_session.status_code, by_session.json()["code"]) == (403, "password_needed")
     wrong = ask(contest, act, {"X-Confirm-Password": "correct%20pony"})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "wrong_password")

@@ -19,7 +19,7 @@ from app.scoring.csv_text import table_csv
 from app.services import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
+from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers, session_of
 from tests.contest import Contest, turn
 from tests.security.table import AREAS
 
@@ -67,6 +67,11 @@ class Stage:
             user = session.get_one(User, self.users[audience])
             return accounts.issue_token(session, user, name="route table")
 
+    def session(self, audience: str) -> str | None:
+        """A fresh session in a browser."""
+        token = self.token(audience)
+        return session_of(token) if token else None
+
     def announcement(self) -> str:
         """A new one each time: whoever may withdraws it."""
         path = f"/competitions/{self.arena.slug}/announcements"
@@ -96,11 +101,10 @@ class Stage:
         method, path = route.split(" ")
         places = self.places(route)
         headers = {"Sec-Fetch-Site": "same-origin", "X-Confirm-Password": quote(PASSWORD)}
-        token = self.token(audience)
-        if token is not None and path.startswith(API):
+        if path.startswith(API) and (token := self.token(audience)):
             headers["Authorization"] = f"Bearer {token}"
-        elif token is not None:
-            headers["Cookie"] = f"{COOKIE}={token}"
+        elif not path.startswith(API) and (cookie := self.session(audience)):
+            headers["Cookie"] = f"{COOKIE}={cookie}"
         content = CONTENT[route](self) if route in CONTENT else {}
         answer: Response = self.arena.client.request(
             method, path.format(**places), headers=headers, follow_redirects=False, **content

@@ -13,7 +13,8 @@ SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 def as_reader(arena: Arena, token: str | None, language: str) -> dict[str, str]:
-    cookies = {"Cookie": f"{COOKIE}={token}; {ONLY_HTTPS}={token}"} if token else {}
+    kept = arena.session(token) if token else None
+    cookies = {"Cookie": f"{COOKIE}={kept}; {ONLY_HTTPS}={kept}"} if kept else {}
     return cookies | {"Accept-Language": language}
 
 

@@ -136,7 +136,7 @@ def test_a_session_is_for_https_only_unless_the_host_is_near_or_somebody_says_ot
 
 def test_a_session_of_the_open_name_opens_nothing_where_it_is_for_https(arena: Arena) -> None:
     """What somebody planted over http, or from another host of the domain, is not read."""
-    near, far = ({"Cookie": f"{name}={arena.organizer}"} for name in (COOKIE, ONLY_HTTPS))
+    near, far = ({"Cookie": f"{name}={arena.session(arena.organizer)}"} for name in (COOKIE, ONLY_HTTPS))
     outside = {"Host": "cup.example.org"}
     assert arena.client.get(f"{API}/me", headers=near | outside).status_code == 401
     assert arena.client.get(f"{API}/me", headers=far | outside).status_code == 200

@@ -35,6 +35,7 @@ TAGS = {
     "operation": "For those who keep the service running.",
 }
 ABOUT = """Send `Authorization: Bearer TOKEN`; a browser's session does as well, from the site's own pages. \
+The one is never taken for the other: a session is no bearer token, and a token no cookie. \
 What is open to everybody needs neither; a token that is sent must be valid all the same.
 
 Every error is an `application/problem+json` with a stable `code`. \

@@ -64,13 +64,13 @@ def looking(
     browser: Browser,
     url: str,
     *,
-    token: str | None = None,
+    session: str | None = None,
     language: str = "en",
     size: dict[str, int] = DESK,
     dark: bool = False,
     touch: bool = False,
 ) -> Iterator[Looker]:
-    """A fresh browser profile, signed in with ``token`` as its session; ``touch``: that of a phone."""
+    """A fresh browser profile, signed in by ``session``; ``touch``: that of a phone."""
     scheme: Literal["dark", "light"] = "dark" if dark else "light"
     context = browser.new_context(
         viewport={"width": size["width"], "height": size["height"]},
@@ -81,8 +81,8 @@ def looking(
         is_mobile=touch,
     )
     try:
-        if token:
-            context.add_cookies([{"name": COOKIE, "value": token, "url": url}])
+        if session:
+            context.add_cookies([{"name": COOKIE, "value": session, "url": url}])
         context.add_init_script(REFUSED)
         context.add_init_script(AXE)
         page = context.new_page()

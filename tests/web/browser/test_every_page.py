@@ -46,8 +46,8 @@ def look_at_everything(
     stage = Stage.opened(client)
     assert stage.ask("POST /api/v1/competitions/{slug}/rescores", "organizer").status_code == 202
     language, size, dark = look
-    token = stage.token(audience)
-    with looking(browser, site, token=token, language=language, size=size, dark=dark) as looker:
+    session = stage.session(audience)
+    with looking(browser, site, session=session, language=language, size=size, dark=dark) as looker:
         faults = {}
         for route in (*pages_of(audience), *also):
             path = route.removeprefix("GET ").format(**stage.places(route))

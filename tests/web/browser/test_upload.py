@@ -21,7 +21,7 @@ def said(key: str, **parts: object) -> str:
 
 def opened(browser: Browser, site: str, arena: Arena) -> Page:
     context = browser.new_context(locale="en")
-    context.add_cookies([{"name": COOKIE, "value": arena.team("red"), "url": site}])
+    context.add_cookies([{"name": COOKIE, "value": arena.session(arena.team("red")), "url": site}])
     page = context.new_page()
     page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/competitions/{arena.slug}/submissions?lang=en")
@@ -121,7 +121,8 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     contest.submit("blue")
     contest.attack()
     context = browser.new_context(locale="en")
-    context.add_cookies([{"name": COOKIE, "value": contest.arena.team("blue"), "url": site}])
+    arena = contest.arena
+    context.add_cookies([{"name": COOKIE, "value": arena.session(arena.team("blue")), "url": site}])
     page = context.new_page()
     page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
