@@ -8,6 +8,7 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from app.api.competitions import Toml
+from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores, revisions
@@ -79,7 +80,7 @@ def get_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreOut:
 
 
 @router.post("/rescores/{rescore_id}/apply")
-def apply_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
+def apply_rescore(rescore_id: UUID, principal: Confirming) -> RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
         ended = rescores.apply(session, principal, rescore_id)

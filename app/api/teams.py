@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from app.api.competitions import InviteIn, InviteOut
 from app.api.users import ByName
+from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services import invites, members, organizers, teams
 from app.services.teams import Person
@@ -105,7 +106,7 @@ def add_organizer(slug: str, principal: SignedIn, body: ByName) -> PersonOut:
 
 
 @router.delete("/organizers/{user_id}", tags=["organizers"], status_code=status.HTTP_204_NO_CONTENT)
-def remove_organizer(slug: str, user_id: UUID, principal: SignedIn) -> None:
+def remove_organizer(slug: str, user_id: UUID, principal: Confirming) -> None:
     """Take an organizer away. The last one stays."""
     with transaction() as session:
         organizers.remove(session, principal, slug, user_id)

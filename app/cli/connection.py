@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -29,6 +30,18 @@ def connected(*, anybody: bool = False, password: Callable[[], str] | None = Non
         raise NotSignedIn("you are not signed in: run anoncup login")
     with in_words(), Client(known.url, known.token, password=password) as client:
         yield client
+
+
+def asking(*, stdin: bool) -> Callable[[], str]:
+    """How the password is got for what cannot be undone."""
+    from app.cli.login import password_of
+
+    def asked() -> str:
+        if not stdin and not sys.stdin.isatty():
+            raise InvalidInput("this needs your password: give --password-stdin", code="password_needed")
+        return password_of(stdin=stdin)
+
+    return asked
 
 
 @contextmanager

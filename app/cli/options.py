@@ -8,6 +8,9 @@ import typer
 
 from app.errors import InvalidInput
 
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="read your password, if it is needed, from standard input")
+]
 CompetitionFile = Annotated[
     Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
 ]

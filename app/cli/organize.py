@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli import rescoring
-from app.cli.connection import connected, transfer_bar
+from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
 from app.cli.listing import Columns, cell, plain, print_fields, print_json, print_table, show, time_of
 from app.cli.options import (
@@ -18,6 +18,7 @@ from app.cli.options import (
     AsJson,
     CustomersFile,
     GroupColumns,
+    PasswordStdin,
     SecretFile,
     Slug,
     TomlFile,
@@ -52,23 +53,6 @@ def create(file: TomlFile, as_json: AsJson = False) -> None:
     """Create a competition from its file; you become its organizer."""
     with connected() as client:
         told(client.create_competition(read_text(file)), COMPETITION, as_json=as_json)
-
-
-PasswordStdin = Annotated[
-    bool, typer.Option("--password-stdin", help="read your password, if it is needed, from standard input")
-]
-
-
-def asking(*, stdin: bool) -> Callable[[], str]:
-    """How the password is got for what cannot be undone."""
-    from app.cli.login import password_of
-
-    def asked() -> str:
-        if not stdin and not sys.stdin.isatty():
-            raise InvalidInput("this needs your password: give --password-stdin", code="password_needed")
-        return password_of(stdin=stdin)
-
-    return asked
 
 
 @organize.command("file")

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.connection import connected
+from app.cli.connection import asking, connected
 from app.cli.listing import Columns, cell, print_json, print_table, show, time_of
-from app.cli.options import AsJson, Slug, TomlFile
+from app.cli.options import AsJson, PasswordStdin, Slug, TomlFile
 
 rescore = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
 
@@ -42,9 +42,9 @@ def list_sets(slug: Slug, as_json: AsJson = False) -> None:
 
 
 @rescore.command()
-def apply(identifier: Set, as_json: AsJson = False) -> None:
-    """Put a set in force: its rules and its scores, all at once."""
-    with connected() as client:
+def apply(identifier: Set, password_stdin: PasswordStdin = False, as_json: AsJson = False) -> None:
+    """Put a set in force: its rules and its scores, all at once. Needs your password."""
+    with connected(password=asking(stdin=password_stdin)) as client:
         tell(client.end_rescore(identifier, "apply"), as_json=as_json)
 
 

@@ -88,6 +88,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         raise Conflict("the last organizer stays", code="last_organizer")
     if principal.role != Role.ADMINISTRATOR and all(one.user_id != principal.user_id for one in rows):
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
+    principal.require_confirmed()
     session.delete(found)
     name = session.get_one(User, user_id).name
     audit.record(session, principal, "organizer.remove", competition_id=row.id, subject=name)

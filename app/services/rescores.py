@@ -218,6 +218,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
             f"{len(broken)} submissions could not be scored by the new rules: cancel the set",
             code="rescore_failed",
         )
+    principal.require_confirmed()
     replaced = [change.before.evaluation.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))
     taking_over = [change.after.evaluation.id for change in found.changes]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from typing import Any
 from urllib.parse import quote
 
@@ -10,18 +11,22 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Announcement, Competition, Submission, Team
+from app.db.models import Announcement, Competition, Organizer, Rescore, Submission, Team
 from app.http.dependencies import COOKIE
+from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.timetable import with_phases
 from app.services import accounts
 from app.throttle import PER_ACCOUNT
 from app.transaction import transaction
+from app.web import words
+from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, noisy_release
 from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
 
 Act = tuple[str, str, dict[str, Any]]
+CODES = {403: "password_needed", 422: "wrong_password"}
 
 
 @pytest.fixture
@@ -86,12 +91,44 @@ def baseline_out(contest: Contest) -> Act:
     return "DELETE", f"{contest.path}/baselines/{made.json()['team_id']}", {}
 
 
-ACTS = (nearer, nearer_along, nearer_by_file, gone_by_file, submission_out, team_out, unsaid, baseline_out)
+def organizer_out(contest: Contest) -> Act:
+    with transaction() as session:
+        name = accounts.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
+    added = contest.arena.post(f"{contest.path}/organizers", json={"name": name})
+    return "DELETE", f"{contest.path}/organizers/{added.json()['user_id']}", {}
+
+
+def other_rules(contest: Contest) -> Act:
+    file = competition_row().file.replace("threshold = 0.2", "threshold = 0.1")
+    made = contest.arena.post(f"{contest.path}/rescores", content=file)
+    score_everything()
+    return "POST", f"/rescores/{made.json()['id']}/apply", {}
+
+
+ACTS = (
+    nearer,
+    nearer_along,
+    nearer_by_file,
+    gone_by_file,
+    submission_out,
+    team_out,
+    unsaid,
+    baseline_out,
+    organizer_out,
+    other_rules,
+)
 
 
 def state() -> list[Any]:
     """All that the acts change."""
-    columns = Competition.file, Submission.disqualified_at, Team.disqualified_at, Announcement.id
+    columns = (
+        Competition.file,
+        Submission.disqualified_at,
+        Team.disqualified_at,
+        Announcement.id,
+        Organizer.user_id,
+        Rescore.applied_at,
+    )
     with transaction() as session:
         return [session.scalars(select(column).order_by(column)).all() for column in columns]
 
@@ -183,6 +220,30 @@ def test_the_forms_of_the_organizers_ask_for_it(contest: Contest) -> None:
         assert 'name="password" type="password" required' in answer.text
     assert state() == before
     assert send(contest.arena, path, {"reason": "x"}, organizer=True).status_code == 303
+    assert state() != before
+
+
+@pytest.mark.parametrize("made", [organizer_out, other_rules], ids=lambda one: one.__name__)
+def test_so_do_the_forms_of_a_re_score_set_and_of_the_organizers(
+    contest: Contest, made: Callable[[Contest], Act]
+) -> None:
+    _, path, _ = made(contest)
+    if made is other_rules:
+        path = f"{contest.path}/organize{path}"
+        shown = page(contest.arena, path.removesuffix("/apply"), organizer=True).text
+    else:
+        path = path.replace("/organizers/", "/organize/teams/organizers/") + "/remove"
+        shown = page(contest.arena, f"{contest.path}/organize/teams", organizer=True).text
+    form = shown.split(f'action="{path}"')[1].split("</form>")[0]
+    assert 'name="password" type="password" required' in form
+    before = state()
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        sent = {"password": password}
+        answer = send(contest.arena, path, sent, organizer=True, language=language)
+        assert answer.status_code == status
+        assert words.WORDS[f"problem_{CODES[status]}"][language] in unescape(answer.text)
+        assert state() == before
+    assert send(contest.arena, path, organizer=True).status_code == 303
     assert state() != before
 
 

@@ -1,6 +1,7 @@
 """Accounts that administrators make, and who organizes a competition."""
 
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from app.db.models import Organizer, User
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
-from tests.arena import PASSWORD, Arena
+from tests.arena import API, PASSWORD, Arena
 from tests.people import acts, counted, me, person, signed_in, team_invite, token_for, told
 
 
@@ -109,6 +110,11 @@ def test_the_last_organizer_stays(arena: Arena) -> None:
     assert told(arena.get(path)) == (403, "not_organizer")
 
 
+def sure(token: str) -> dict[str, str]:
+    """The headers of somebody who gives the password along."""
+    return {"Authorization": f"Bearer {token}", "X-Confirm-Password": quote(PASSWORD)}
+
+
 def test_of_two_organizers_who_remove_each_other_one_stays(arena: Arena) -> None:
     path = f"/competitions/{arena.slug}/organizers"
     root = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
@@ -120,7 +126,7 @@ def test_of_two_organizers_who_remove_each_other_one_stays(arena: Arena) -> None
         own = me(arena.client, arena.organizer).json()["user_id"]
         with ThreadPoolExecutor(2) as pool:
             both = [
-                pool.submit(arena.call, "DELETE", f"{path}/{victim}", token=token)
+                pool.submit(arena.client.delete, f"{API}{path}/{victim}", headers=sure(token))
                 for victim, token in ((other, arena.organizer), (own, theirs))
             ]
         assert sorted(one.result().status_code for one in both) in ([204, 403], [204, 409])

@@ -181,7 +181,12 @@ def test_a_set_is_begun_shown_compared_and_applied(anoncup: Anoncup, contest: Co
     assert f"{identifier} is ready, 2 of 2 scored" in shown.out
     assert "SCORED → REJECTED" in shown.out
     assert identifier in anoncup("organize", "rescore", "list", "small").out
-    assert anoncup("organize", "rescore", "apply", identifier).status == 0
+    unasked = anoncup("organize", "rescore", "apply", identifier)
+    assert (unasked.status, "--password-stdin" in unasked.err) == (2, True)
+    applying = ["organize", "rescore", "apply", identifier, "--password-stdin"]
+    assert anoncup(*applying, typed="wrong\n").status == 2
+    assert anoncup("organize", "rescore", "show", identifier, "--json").json["state"] == "ready"
+    assert anoncup(*applying, typed=f"{PASSWORD}\n").status == 0
     statuses = {contest.arena.get(f"/submissions/{one}").json()["status"] for one in contest.secrets}
     assert statuses == {"REJECTED"}
 

@@ -7,7 +7,7 @@ from httpx2 import Response
 from app.http.dependencies import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
-IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file")
+IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply")
 """Forms that may ask an organizer for the password; here it is sent along."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import DomainError, InvalidInput, NotFound
-from app.http.dependencies import SignedIn, service_address
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn, service_address
 from app.services import invites, organizers, passwords, phases, quota, rulings, submissions, teams
 from app.services.accounts import Principal
 from app.services.teams import Entrant
@@ -79,8 +80,17 @@ def add_organizer(request: Request, slug: str, principal: SignedIn, name: Text =
 
 
 @router.post("/organizers/{user_id}/remove")
-def remove_organizer(request: Request, slug: str, user_id: UUID, principal: SignedIn) -> Response:
+def remove_organizer(
+    request: Request,
+    slug: str,
+    user_id: UUID,
+    principal: SignedIn,
+    *,
+    address: Address,
+    password: Text = "",
+) -> Response:
     try:
+        principal = confirmed(principal, address, password)
         with transaction() as session:
             organizers.remove(session, principal, slug, user_id)
     except DomainError as problem:

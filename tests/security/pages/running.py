@@ -121,6 +121,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
+    f"POST {DESK}/teams/organizers/{{user_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
 }
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
