@@ -6,6 +6,7 @@ is next.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 from celery import Celery
@@ -26,6 +27,10 @@ QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Where each task's messages wait, so that none stands before another kind; scores where they always did."""
 
 RINGS = "rings"
+WALLS = "walls"
+"""What a worker is asked: which walls stand around its scoring processes."""
+LISTENED_S = 0.5
+"""How long its answer is waited for; who looks for a worker that is slower looks again."""
 IMPATIENT = {"socket_timeout": 1}
 """For whoever rings or looks: a queue that hangs must not hold up requests. Workers may wait."""
 AWAY = (OperationalError, OSError, RedisError)
@@ -91,6 +96,32 @@ def ringers() -> ProducerPool:
     """Connections that are kept: to open one costs many times what it costs to ring."""
     found: ProducerPool = pools.producers[celery.connection_for_write(transport_options=IMPATIENT)]
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Walled:
+    """A worker, and by its own word what stands around its scoring processes: all there is to be, or not."""
+
+    worker: str
+    standing: str
+    whole: bool
+
+
+def walled() -> list[Walled] | None:
+    """Every worker that answers, by name; None if the queue cannot be reached."""
+    try:
+        with celery.connection_for_write(transport_options=IMPATIENT) as connection:
+            asked = {"connection": connection, "reply": True, "timeout": LISTENED_S}
+            answers = celery.control.broadcast(WALLS, **asked) or []
+    except AWAY:
+        return None
+    found = [
+        Walled(worker, str(said["standing"]), bool(said["whole"]))
+        for answer in answers
+        for worker, said in answer.items()
+        if "standing" in said  # an older one does not know the question
+    ]
+    return sorted(found, key=lambda each: each.worker)
 
 
 def depths() -> dict[str, int] | None:

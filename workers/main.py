@@ -13,11 +13,12 @@ from celery.signals import (
     worker_process_init,
     worker_process_shutdown,
 )
+from celery.worker.control import inspect_command
 
 from app import logs
 from app.config import get_settings
 from app.db.might import warn_of_might
-from app.queue import celery
+from app.queue import WALLS, celery
 from workers import advising, child, scoring, trials, walls
 
 __all__ = ["advising", "celery", "scoring", "trials"]
@@ -34,6 +35,13 @@ def log_as_the_others(**_: Any) -> None:
 @celeryd_after_setup.connect
 def announce_walls(**_: Any) -> None:
     walls.announce(get_settings().walls)
+
+
+@inspect_command(name=WALLS)
+def tell_of_walls(_: Any) -> dict[str, Any]:
+    """What is shown to administrators, who see no log."""
+    standing = walls.wanted(get_settings().walls)
+    return {"standing": str(standing), "whole": standing.whole}
 
 
 @worker_process_shutdown.connect

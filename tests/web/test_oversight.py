@@ -1,19 +1,27 @@
 """What organizers look at: announcements, the audit log, health, exports."""
 
 import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from html import unescape
 
 import pytest
+from kombu.connection import Connection
 from sqlalchemy import update
 
+from app import queue
 from app.db.models import Evaluation, Team
+from app.roles import Role
 from app.services import health
 from app.services.leases import clock
 from app.transaction import transaction
 from app.web import words
 from tests.arena import Arena
 from tests.contest import Contest
+from tests.patience import eventually
+from tests.people import signed_in
 from tests.web.reader import page, send
 from tests.web.test_running import DESK, contest, read, said
 
@@ -127,6 +135,60 @@ def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:
 
 def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
     assert said("run_unswept", "ja") in read(arena, "/health", language="ja")
+
+
+@contextmanager
+def workers_that_say(**said: Mapping[str, object]) -> Iterator[None]:
+    """Some who listen on the queue as workers do, and answer that when they are asked for their walls."""
+    ended = threading.Event()
+    with ExitStack() as stack:
+        for name, answer in said.items():
+            connection = stack.enter_context(queue.celery.connection_for_read())
+            node = queue.celery.control.mailbox.Node(name, channel=connection.default_channel)
+            node.handlers[queue.WALLS] = lambda _, answer=answer: answer
+            stack.enter_context(node.listen(callback=node.handle_message))
+            thread = threading.Thread(target=listen, args=(connection, ended))
+            thread.start()
+            stack.callback(thread.join)
+        stack.callback(ended.set)
+        yield
+
+
+def listen(connection: Connection, ended: threading.Event) -> None:
+    while not ended.is_set():
+        with suppress(TimeoutError):
+            connection.drain_events(timeout=0.05)  # type: ignore[no-untyped-call]
+
+
+def test_the_health_page_tells_administrators_alone_which_walls_stand(arena: Arena) -> None:
+    arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
+    said_by: dict[str, Mapping[str, object]] = {
+        "whole": {"standing": "landlock, seccomp", "whole": True},
+        "partly": {"standing": "seccomp", "whole": False},
+        "open": {"standing": "none", "whole": False},
+        "older": {"error": "KeyError('walls')"},
+    }
+    shown = {
+        "whole": "landlock, seccomp",
+        "partly": f'<strong class="falls">{said("run_walls_part", standing="seccomp")}</strong>',
+        "open": f'<strong class="falls">{said("run_walls_none")}</strong>',
+    }
+
+    def rows() -> dict[str, str]:
+        text = unescape(page(arena, DESK + "/health", team="root").text)
+        return dict(re.findall(r'<th scope="row" class="entry">(\w+)</th><td>(.*?)</td>', text))
+
+    with workers_that_say(**said_by):
+        assert eventually(lambda: rows() == shown)
+        for language in ("en", "ja"):
+            assert said("run_walls", language) not in read(arena, "/health", language=language)
+
+
+def test_the_health_page_says_that_no_worker_told_of_its_walls(arena: Arena) -> None:
+    arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
+    for language in ("en", "ja"):
+        shown = unescape(page(arena, DESK + "/health", team="root", language=language).text)
+        assert said("run_walls_unheard", language) in shown
 
 
 def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena: Arena) -> None:

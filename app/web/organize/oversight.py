@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from app import queue
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
+from app.roles import Role
 from app.services import audit, competitions, health, load, outlook, teams
 from app.services.audit import Wanted
 from app.transaction import transaction
@@ -88,6 +89,7 @@ def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         frame = organizers_frame(session, principal, slug)
         found = load.of_competition(session, principal, slug)
         beats = health.heartbeats(session)
+    is_administrator = principal.role == Role.ADMINISTRATOR  # whom else would it tell where to break in?
     return page(
         request,
         principal,
@@ -98,6 +100,8 @@ def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         stalled=outlook.is_stalled(found),
         unswept=outlook.is_unswept(found),
         depth=queue.depth(),
+        is_administrator=is_administrator,
+        walled=queue.walled() if is_administrator else None,
         apart_s=abs((datetime.now(UTC) - frame.standing.now).total_seconds()),
     )
 

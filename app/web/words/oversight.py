@@ -299,6 +299,22 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The regular tasks have not run for a minute: phases do not turn.",
         "ja": "定期処理が 1 分以上動いていません。フェーズが切り替わりません。",
     },
+    "run_walls": {"en": "Walls around the scoring processes", "ja": "採点プロセスの隔離"},
+    "run_walls_none": {
+        "en": "None. A file that takes a scoring process over reads the private keys and other teams’ secrets.",
+        "ja": "なし。採点プロセスが不正なファイルに乗っ取られると、秘密鍵や他チームの秘密ファイルを読まれます。",
+    },
+    "run_walls_note": {
+        "en": "What each worker says of itself at this moment. Only administrators see this.",
+        "ja": "各ワーカーの現在の申告です。管理者にのみ表示されます。",
+    },
+    "run_walls_part": {"en": "Only a part: {standing}", "ja": "一部のみ：{standing}"},
+    "run_walls_standing": {"en": "What stands", "ja": "隔離の仕組み"},
+    "run_walls_unheard": {
+        "en": "No worker has answered. One that has much to do may be slow: load the page again.",
+        "ja": "応答したワーカーはありません。混雑時は応答が遅れることがあります。再読み込みしてください。",
+    },
+    "run_worker": {"en": "Worker", "ja": "ワーカー"},
     "run_waiting": {"en": "Waiting", "ja": "待機中"},
     "run_when": {"en": "When", "ja": "日時"},
     "run_who": {"en": "Who", "ja": "実行者"},

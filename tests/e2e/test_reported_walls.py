@@ -1,0 +1,49 @@
+"""Administrators read on a page what each worker says of the walls around its scoring processes."""
+
+import re
+from contextlib import ExitStack
+from html import unescape
+from pathlib import Path
+
+from app import queue
+from app.db.privileges import WORKER
+from app.processes import worker_programs
+from app.roles import Role
+from app.web import words
+from tests.arena import Arena
+from tests.e2e.stack import QUICK, acting, running
+from tests.patience import eventually
+from tests.people import signed_in
+from tests.web.reader import page
+from workers import walls
+
+SETTINGS = {"walled": "required", "open": "off"}
+
+
+def test_an_administrator_sees_which_worker_scores_without_walls(arena: Arena, tmp_path: Path) -> None:
+    programs = [
+        program
+        for name, setting in SETTINGS.items()
+        for program in worker_programs(
+            queues=("scores",),
+            env=QUICK | acting(WORKER) | {"ANONCUP_WALLS": setting},
+            logs=tmp_path,
+            apart=f"-{name}",
+        )
+    ]
+    with ExitStack() as started:
+        for program in programs:
+            started.enter_context(running(program))
+        assert eventually(lambda: len(queue.walled() or ()) == len(programs))
+        by_name = {each.worker.partition("@")[0]: each for each in queue.walled() or ()}
+        assert (by_name["celery-open"].standing, by_name["celery-open"].whole) == ("none", False)
+        assert by_name["celery-walled"].standing == str(walls.wanted("required"))
+        arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
+        assert eventually(lambda: rows(arena)["celery-open"] == words.WORDS["run_walls_none"]["en"])
+
+
+def rows(arena: Arena) -> dict[str, str]:
+    """What the page says of each worker."""
+    shown = unescape(page(arena, f"/competitions/{arena.slug}/organize/health", team="root").text)
+    found = re.findall(r'<th scope="row" class="entry">([\w-]+)@[^<]*</th><td>(.*?)</td>', shown)
+    return {"celery-open": ""} | {name: re.sub(r"<[^>]*>", "", said) for name, said in found}
