@@ -17,8 +17,10 @@ serve: runtime
 test: dev
 	$(BIN)/python -m pytest
 
+# And the laws of the rules on all cases that they name.
 test-long: dev
 	$(BIN)/python -m pytest -m long
+	ANONCUP_TRIES=1 $(BIN)/python -m pytest tests/scoring
 
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from app.errors import InvalidUpload
 from app.scoring.competition import Columns
 from app.scoring.tables import parse_original, parse_release
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=200, deadline=None, derandomize=True)
+hostile = tries(200)
 
 COLUMNS = Columns(("sex", "年齢, 歳"), ('in"come', "rent"))
 NAMES = (*COLUMNS.quasi_identifiers, *COLUMNS.sensitive)

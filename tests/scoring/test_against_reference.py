@@ -5,7 +5,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.scoring import distances, rates
 from app.scoring.anonymity import microdata as anonymity
@@ -16,8 +16,9 @@ from app.scoring.utility import microdata
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
 from tests.scoring.tables_to_break import Case, cases
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=150, deadline=None, derandomize=True)
+hostile = tries(150)
 
 
 def largest_cell(case: Case) -> float:

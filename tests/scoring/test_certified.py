@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
@@ -20,9 +20,10 @@ from app.scoring.excessive.gaps import close_gaps, shortest_loop
 from app.scoring.excessive.paths import cheapest_choices, costs_of, fixed_points
 from app.scoring.kernels import warm_bounds
 from tests.scoring.eisner import certified_at, mixed
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=150, deadline=None, derandomize=True)
-slower = settings(max_examples=50, deadline=None, derandomize=True)
+hostile = tries(150)
+slower = tries(50)
 P2 = np.array([[0, 4, 7, 6], [4, 0, 3, 2], [7, 3, 0, 5], [6, 2, 5, 0]], dtype=float)
 """The example of P2 §4.1."""
 

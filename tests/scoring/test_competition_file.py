@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import settings
 
 from app.errors import InvalidCompetition, InvalidInput
 from app.scoring.competition import (
@@ -26,8 +25,9 @@ from app.scoring.templates import template
 from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=200, deadline=None, derandomize=True)
+hostile = tries(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 WEIGHING = [name for name, measure in MEASURES.items() if measure.weighs]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.scoring.competition import (
     AttackerSettings,
@@ -26,6 +26,7 @@ from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.microdata.steps import null_release
 from app.scoring.utility import UTILITIES
 from tests.scoring.tables_to_break import Case, cases
+from tests.scoring.trying import tries
 
 COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
 TABLE = pd.DataFrame(
@@ -113,7 +114,7 @@ def test_the_report_has_the_agreed_form() -> None:
     assert report["excessive"] == judged
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@tries(60)
 @given(cases())
 def test_the_report_is_plain_finite_json_whatever_the_table(case: Case) -> None:
     competition = replace(COMPETITION, columns=case.release.original.columns)

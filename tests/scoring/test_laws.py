@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring import rates
@@ -24,11 +24,12 @@ from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES
 from app.scoring.utility import microdata as microdata_utilities
 from tests.scoring.tables_to_break import Case, cases
+from tests.scoring.trying import tries
 
 MEASURES = UTILITIES | ANONYMITY
 ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}
 """Attackers whose guess for a row depends on the other rows of Y, or on where it stands."""
-hostile = settings(max_examples=40, deadline=None, derandomize=True)
+hostile = tries(40)
 every_utility = pytest.mark.parametrize("measure", UTILITIES.values(), ids=UTILITIES)
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 every_attacker = pytest.mark.parametrize("attacker", ATTACKERS.values(), ids=ATTACKERS)

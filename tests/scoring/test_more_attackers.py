@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring import assignment, kernels
@@ -24,9 +24,10 @@ from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.synthetic import household_columns, household_table
 from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, cases
+from tests.scoring.trying import tries
 
 Attack = Callable[..., IntArray | Noted]
-hostile = settings(max_examples=80, deadline=None, derandomize=True)
+hostile = tries(80)
 small = cases().filter(lambda case: len(case.xs) <= 6)
 SPARSE = {"dense_limit": 0}
 limits = st.sampled_from([0, 1000])
@@ -273,7 +274,7 @@ def test_lists_of_a_matrix_match_it_as_cheaply(kind: str, shape: tuple[int, int]
 
 
 @given(st.integers(1, 5), st.integers(0, 3), st.sampled_from([TAME, HOSTILE]), st.data())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@tries(200)
 def test_a_full_matrix_is_matched_at_the_least_cost(
     rows: int, more: int, cells: list[float], data: st.DataObject
 ) -> None:

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload
@@ -18,8 +18,9 @@ from app.scoring.permutation import (
     secret_csv,
     source_from_secret,
 )
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=200, deadline=None, derandomize=True)
+hostile = tries(200)
 CANARY = "271828182"
 
 

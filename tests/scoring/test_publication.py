@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
@@ -22,8 +22,9 @@ from app.scoring.publication import (
     possible_owners,
 )
 from app.scoring.tracks.microdata import MICRODATA
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=300, deadline=None, derandomize=True)
+hostile = tries(300)
 
 
 def exact(number: float) -> Fraction:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
@@ -23,10 +23,11 @@ from app.services.boards.verdicts import numbers
 from tests.scoring import publication_attacks as linking
 from tests.scoring import subset_sums, tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import COMPETITION
+from tests.scoring.trying import tries
 
 TEAMS = 12
 DOCS = Path("docs/publication.md").read_text(encoding="utf-8")
-hostile = settings(max_examples=15, deadline=None, derandomize=True)
+hostile = tries(15)
 
 
 def stated(found: linking.Contest, digits: int) -> list[set[int]]:

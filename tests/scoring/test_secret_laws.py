@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.arrays import IntArray
@@ -19,9 +19,10 @@ from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import ORIGINAL, TABLE
 from tests.scoring.test_transactions_worked_example import CASE
+from tests.scoring.trying import tries
 
 Value = Callable[[Track, Any, IntArray], float]
-hostile = settings(max_examples=25, deadline=None, derandomize=True)
+hostile = tries(25)
 RELEASES = {"microdata": tables_to_break.cases(), "transactions": transactions_to_break.cases()}
 PLAIN: dict[str, Any] = {
     "microdata": TRACKS["microdata"].release_of(ORIGINAL, TABLE, np.arange(6)),
@@ -97,7 +98,7 @@ def answers(draw: st.DrawFn) -> tuple[Answer, int, int]:
     return Candidates(draw(chosen), group_of, sizes), rows, originals
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@tries(200)
 @given(asked=answers())
 def test_the_most_that_can_be_right_is_the_most_under_any_secret(asked: tuple[Answer, int, int]) -> None:
     answer, rows, originals = asked

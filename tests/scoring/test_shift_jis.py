@@ -1,7 +1,7 @@
 """What is not UTF-8: Japanese in CP932 is read, and the words of other languages are never taken for it."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import InvalidUpload
@@ -9,8 +9,9 @@ from app.scoring.csv_text import decoded
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 from app.scoring.tables import parse_original
 from tests.scoring.table_files import SMALL, places, refusal
+from tests.scoring.trying import tries
 
-thorough = settings(max_examples=400, deadline=None, derandomize=True)
+thorough = tries(400)
 
 WESTERN = (
     "état été élève ça là être garçon Noël cœur œuvre naïf l’âge où français",

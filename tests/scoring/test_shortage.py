@@ -4,10 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.excessive.shortage import least_threshold, max_escapes
+from tests.scoring.trying import tries
 
 
 def test_half_the_smallest_distance_is_exceeded_by_a_strict_threshold() -> None:
@@ -24,7 +25,7 @@ def test_equal_records_escape_for_nothing() -> None:
     assert max_escapes(np.array([]), 1.0) == 0
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@tries(100)
 @given(st.lists(st.integers(0, 8), max_size=7), st.integers(0, 30))
 def test_no_set_of_records_is_larger(eighths: list[int], total: int) -> None:
     affordable = [

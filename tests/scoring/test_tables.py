@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload, Problem
@@ -36,6 +36,7 @@ from tests.scoring.table_files import (
     quoted,
     refusal,
 )
+from tests.scoring.trying import tries
 from tests.work import steps_of
 
 # What goes in comes out.
@@ -290,7 +291,7 @@ def check_list(problem: InvalidUpload) -> None:
     assert all(len(each.message) < 500 for each in problem.problems)
 
 
-@settings(hostile, max_examples=500)
+@tries(500)
 @given(
     content=st.binary(max_size=80),
     prefix=st.sampled_from([b"", b"q,s\n", b"q\n", b"q,s\nx,1\n", b"\xef\xbb\xbf"]),
@@ -316,7 +317,7 @@ def damaged(draw: st.DrawFn) -> Written:
     return Written(content, file.columns)
 
 
-@settings(hostile, max_examples=1000)
+@tries(1000)
 @given(file=damaged())
 @example(file=Written(b'q,s\nx,"1', SMALL))
 @example(file=Written(b'q,s\n"x"y,1', SMALL))

@@ -8,7 +8,7 @@ from datetime import timedelta, timezone
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import InvalidCompetition
@@ -22,9 +22,10 @@ from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
+from tests.scoring.trying import tries
 from tests.work import steps_of
 
-hostile = settings(max_examples=200, deadline=None, derandomize=True)
+hostile = tries(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
 WEIGHING = [name for name, measure in MEASURES.items() if measure.weighs]
@@ -233,7 +234,7 @@ fragments = st.sampled_from(
 ) | st.text(max_size=2)  # fmt: skip
 
 
-@settings(hostile, max_examples=1000)
+@tries(1000)
 @given(data=st.data())
 def test_a_damaged_file_is_refused_or_survives_new_scales(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from([LEAST, EXAMPLE, AWKWARD["a text of several lines"]]))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from app.scoring import rates
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
@@ -27,8 +27,9 @@ from app.scoring.transaction_release import TransactionTarget, target_of
 from app.scoring.utility import TRANSACTION_UTILITIES
 from app.scoring.utility import transactions as utilities
 from tests.scoring.transactions_to_break import Case, cases
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=20, deadline=None, derandomize=True)
+hostile = tries(20)
 MEASURES = TRANSACTION_UTILITIES | CUSTOMER_ANONYMITY
 every_utility = pytest.mark.parametrize("measure", TRANSACTION_UTILITIES.values(), ids=TRANSACTION_UTILITIES)
 every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.arrays import IntArray
@@ -30,11 +30,12 @@ from app.scoring.transaction_tables import (
     files_of,
     parse_release,
 )
+from tests.scoring.trying import tries
 
 CLUSTERINGS = [representative_clusters, jaccard_clusters, tfidf_clusters]
 BY_CLUSTERS = ["add_dummies", "cluster_kmeans_jaccard", "cluster_tfidf", "balance_clusters"]
 CLAIMS = ["shift", "random_permutation", "group_permutation", "cheating_permutation"]
-hostile = settings(max_examples=30, deadline=None, derandomize=True)
+hostile = tries(30)
 any_method = st.sampled_from(sorted(TRANSACTION_METHODS))
 any_clustering = st.sampled_from(CLUSTERINGS)
 DATES = ["2011-01-05", "2011-06-30", "0001-01-01", "9999-12-31"]

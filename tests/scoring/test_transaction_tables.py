@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import LISTED, InvalidUpload
@@ -20,8 +20,9 @@ from app.scoring.transaction_tables import (
 )
 from tests.scoring.table_files import NOT_NUMBERS, cell_texts, quoted
 from tests.scoring.transactions_to_break import Case, cases, tables_of
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=60, deadline=None, derandomize=True)
+hostile = tries(60)
 
 Place = tuple[str, int | None, str | None, str]
 PEOPLE = b"customer_id,sex,birthday,country\n"
@@ -382,7 +383,7 @@ def check_list(problem: InvalidUpload) -> None:
     assert all(each.row is None or each.row >= 1 for each in problem.problems)
 
 
-@settings(hostile, max_examples=200)
+@tries(200)
 @given(content=damaged() | st.binary(max_size=80).map(lambda tail: RECORDS + tail))
 def test_a_damaged_file_is_refused_or_reads_as_the_standard_library_reads_it(content: bytes) -> None:
     found = outcome(content)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring import baskets
@@ -23,9 +23,10 @@ from tests.scoring import transactions_reference as reference
 from tests.scoring.reference import Guess, as_float
 from tests.scoring.transactions_reference import ABSTAIN, Customer, Record, Side
 from tests.scoring.transactions_to_break import ORDERLY, Case, case_of, cases, wide_cases
+from tests.scoring.trying import tries
 
-hostile = settings(max_examples=50, deadline=None, derandomize=True)
-thorough = settings(hostile, max_examples=100)
+hostile = tries(50)
+thorough = tries(100)
 
 ATTACKS: dict[str, Callable[[Any], Any]] = {
     "jaccard": by_goods.jaccard,
