@@ -42,8 +42,8 @@ def as_it_is(_: schemathesis.SerializationContext, value: bytes) -> bytes:
 
 @pytest.mark.parametrize("audience", ["visitor", "own team", "organizer"])
 def test_made_up_requests_are_answered_as_the_document_says(client: TestClient, audience: str) -> None:
-    answered = hold(Stage.opened(client), audience, examples=5)
-    assert answered.total() > 4 * len(operations())
+    answered = hold(Stage.opened(client), audience, examples=3)
+    assert answered.total() > 2 * len(operations())
     if audience != "visitor":
         assert len(answered) >= 6  # statuses: the requests come far enough in to tell
 

@@ -27,6 +27,9 @@ FILES = {
     "no TOML at all": lambda file: file + "\n[[[",
 }
 KINDS = pytest.mark.parametrize("kind", FILES)
+KINDS_OR_LONG = pytest.mark.parametrize(
+    "kind", [pytest.param(one, marks=[pytest.mark.long] * (one != "no TOML at all")) for one in FILES]
+)
 
 
 @dataclass
@@ -66,7 +69,7 @@ def asked(client: TestClient, token: str | None) -> dict[str, int]:
     }
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_everything_else_answers_as_before(client: TestClient, pair: Pair, kind: str) -> None:
     readers = [None, pair.whole.arena.organizer, pair.whole.arena.team("blue"), pair.broken.team("red")]
     before = [asked(client, reader) for reader in readers]

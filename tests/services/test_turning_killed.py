@@ -36,12 +36,10 @@ KILLS = [
     (place, name, before, on)
     for place, name, times in (
         (turning, "freeze", (1,)),
-        (turning, "unwritten", (1,)),
         (work, "write", (1, 2)),
         (turning, "written", (1, 3)),
         (turning, "publish", (1,)),
         (turning, "close", (1,)),
-        (turning, "unrevealed", (1,)),
         (work, "open_secret", (1, 2)),
         (turning, "opened", (1, 3)),
         (turning, "reveal", (1,)),
