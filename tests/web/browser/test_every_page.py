@@ -22,7 +22,7 @@ LOOKS = {
     "a desk in English": ("en", DESK, False),
     "a phone in Japanese": ("ja", PHONE, False),
 }
-MORE_LOOKS = {
+MORE_LOOKS = LOOKS | {
     "a phone in English, dark": ("en", PHONE, True),
     "a desk in Japanese, dark": ("ja", DESK, True),
 }
@@ -56,18 +56,25 @@ def look_at_everything(
     assert {path: found for path, found in faults.items() if found} == {}
 
 
-@pytest.mark.parametrize("audience", ["visitor", "own team", "organizer"])
-@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+@pytest.mark.parametrize(
+    ("audience", "look"),
+    [
+        ("visitor", "a desk in English"),
+        ("own team", "a phone in Japanese"),
+        ("organizer", "a desk in English"),
+        ("organizer", "a phone in Japanese"),
+    ],
+)
 def test_a_page_is_accessible_fits_and_is_refused_nothing(
-    client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
+    client: TestClient, browser: Browser, site: str, audience: str, look: str
 ) -> None:
-    look_at_everything(client, browser, site, audience, look)
+    look_at_everything(client, browser, site, audience, LOOKS[look])
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("look", MORE_LOOKS.values(), ids=MORE_LOOKS.keys())
-def test_so_it_is_in_the_dark_and_for_everybody(
+def test_so_it_is_in_every_look_and_for_everybody(
     client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
 ) -> None:
     # The long reference is the same for everybody, and takes a while.
