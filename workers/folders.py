@@ -1,4 +1,4 @@
-"""Temporary folders of scoring children: gone with their owner, or with the next one that is made."""
+"""Temporary folders of scoring children: gone with their owner, with the next one made, or when all end."""
 
 import fcntl
 import os

@@ -36,6 +36,7 @@ from app.processes import (
     supervised,
     worker_programs,
 )
+from workers.folders import remove_orphans
 
 SHARED = (
     "workers.main",
@@ -184,6 +185,8 @@ def main() -> None:
             supervisor.wait()
     except Unavailable as problem:
         sys.exit(problem.detail)
+    finally:
+        remove_orphans()  # of children whose worker was killed, after which no other was started
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from app.db.privileges import CLOCK, WORKER
 from app.processes import forked_program
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import PATIENCE_S, eventually
+from workers.folders import PREFIX
 
 NAMES = {"worker", "reports", "scheduler"}
 
@@ -88,12 +89,18 @@ def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
         signal.signal(signal.SIGTERM, before)
 
 
-def test_asked_to_end_it_ends_all_and_well(settings: Settings, tmp_path: Path) -> None:
+def test_asked_to_end_it_ends_all_and_well_and_leaves_no_folder_of_a_child(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    orphan = tmp_path / f"{PREFIX}of-one-that-was-killed"
     with whole(tmp_path) as (process, found):
         below = with_children(found)
+        orphan.mkdir()
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 0
         assert all_end(below)
+    assert not orphan.exists()
 
 
 def test_what_ends_again_and_again_at_its_start_ends_all_and_says_why(
