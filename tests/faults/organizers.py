@@ -10,12 +10,14 @@ from tests.faults.people import Play
 
 REACH_S = 60
 """An end nearer than this is moved away by as much while the phase is to go on."""
+OPEN_S = 6 * 3600
+"""What is to be open at the very end is not closed by a machine that takes its time to look."""
 REPORTS = 4
 
 
 @dataclass
 class Organizer:
-    """``until``: the share of all faults after which a phase may end by itself; None: it stays open."""
+    """``until``: the share of all faults after which a phase may end by itself; above 1 it stays open."""
 
     ledger: Ledger
     until: dict[str, float]
@@ -44,7 +46,8 @@ class Organizer:
             name, start, end = (phase["name"], *map(moment, (phase["start"], phase["end"])))
             wanted = play.share < self.until[name] or (name == "anonymization" and self.is_rescoring)
             if wanted and start <= now < end and end < now + timedelta(seconds=REACH_S):
-                later = (now + timedelta(seconds=1.5 * REACH_S)).isoformat()
+                away = 1.5 * REACH_S if self.until[name] <= 1 else OPEN_S
+                later = (now + timedelta(seconds=away)).isoformat()
                 body = {"end": later, "move_following": True}
                 caller.ask("POST", f"{self.path}/phases/{name}/extend", json=body)
 
