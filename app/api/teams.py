@@ -99,7 +99,7 @@ def list_organizers(slug: str, principal: SignedIn) -> list[PersonOut]:
 
 
 @router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
-def add_organizer(slug: str, principal: SignedIn, body: ByName) -> PersonOut:
+def add_organizer(slug: str, principal: Confirming, body: ByName) -> PersonOut:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
         return people([organizers.add(session, principal, slug, body.name)])[0]

@@ -8,7 +8,7 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from app.api.accounts import Name, NewName, Password
-from app.http.dependencies import SignedIn
+from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
 from app.roles import Role
 from app.services import accounts, organizers, passwords
@@ -48,9 +48,9 @@ class PasswordLinkOut(BaseModel):
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 @few_at_a_time
-def create_user(body: UserIn, principal: SignedIn) -> UserOut:
+def create_user(body: UserIn, principal: Confirming) -> UserOut:
     """A new account of any role. For administrators; teams sign up by invites."""
-    organizers.require_administrator(principal)
+    organizers.require_account_maker(principal)
     kept = accounts.hashed(body.password.get_secret_value())
     with transaction() as session:
         user = organizers.create_user(session, principal, name=body.name, password_hash=kept, role=body.role)
@@ -58,7 +58,7 @@ def create_user(body: UserIn, principal: SignedIn) -> UserOut:
 
 
 @router.post("/password-links", status_code=status.HTTP_201_CREATED)
-def create_password_link(body: ByName, principal: SignedIn) -> PasswordLinkOut:
+def create_password_link(body: ByName, principal: Confirming) -> PasswordLinkOut:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
 
     Administrators issue one for anybody, organizers for participants of their own competitions who are in

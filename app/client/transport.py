@@ -72,7 +72,7 @@ class Transport:
         timeout_s: float = 60,
         password: Callable[[], str] | None = None,
     ) -> None:
-        """``password``: asked when the service wants it, for what cannot be undone."""
+        """``password``: asked when the service wants it, for what cannot be undone or opens a way in."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
         self.url = checked_url(url)

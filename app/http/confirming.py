@@ -1,10 +1,14 @@
-"""The password once more, for what cannot be undone: a stolen token or session alone must not do that."""
+"""The password once more, for what a stolen token or session alone must not do: what cannot be undone, or
+opens a way in that outlasts it.
+"""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 from urllib.parse import unquote
 
 from anyio import from_thread
-from fastapi import Depends, Header
+from fastapi import Depends, Form, Header
 
 from app import throttle
 from app.http.dependencies import Address, SignedIn
@@ -19,8 +23,8 @@ PasswordHeader = Annotated[
     str | None,
     Header(
         alias=HEADER,
-        description="the caller's password, percent-encoded as UTF-8, for what cannot be undone; without it"
-        " such a call answers 403 `password_needed`",
+        description="the caller's password, percent-encoded as UTF-8, for what cannot be undone or opens"
+        " a way in; without it such a call answers 403 `password_needed`",
     ),
 ]
 
@@ -44,6 +48,16 @@ def confirmed(principal: Principal, address: str | None, password: str) -> Princ
     of signing in does, or TooMany.
     """
     return from_thread.run(in_few_threads, principal, address, password) if password else principal
+
+
+async def by_form(
+    principal: SignedIn, address: Address, password: Annotated[str, Form()] = ""
+) -> Callable[[], Principal]:
+    return partial(confirmed, principal, address, password)
+
+
+Sure = Annotated[Callable[[], Principal], Depends(by_form)]
+"""What the password of a form confirms: a call gives what ``confirmed`` does, where refusals can be shown."""
 
 
 async def confirming(principal: SignedIn, address: Address, password: PasswordHeader = None) -> Principal:

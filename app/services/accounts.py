@@ -50,10 +50,10 @@ class Principal:
             raise NotAllowed(f"this token lacks the scope {scope}", code="scope_missing")
 
     def require_confirmed(self) -> None:
-        """For what cannot be undone; asked after everything else, so that it tells strangers nothing."""
+        """For what cannot be undone or opens a way in; asked after the right: it tells strangers nothing."""
         if not self.confirmed:
             raise NotAllowed(
-                "this cannot be undone: it needs your password, in the header X-Confirm-Password",
+                "this needs your password once more, in the header X-Confirm-Password",
                 code="password_needed",
             )
 
@@ -193,7 +193,10 @@ def begin_session(session: Session, user: User) -> str:
 def create_token(
     session: Session, principal: Principal, *, name: str, scopes: tuple[str, ...], life: timedelta
 ) -> str:
-    """One more token of one's own in clear, with no more rights than the one that asks has."""
+    """One more token of one's own in clear, with no more rights than the one that asks has.
+
+    It outlives the session that asks: this needs the password.
+    """
     principal.require("submit")
     user = held(session, principal.user_id)
     asking = session.get(Token, principal.token_id, populate_existing=True)
@@ -201,6 +204,7 @@ def create_token(
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
     for scope in scopes:
         principal.require(scope)
+    principal.require_confirmed()
     return issue_token(session, user, name=name, scopes=scopes, life=life)
 
 

@@ -16,7 +16,7 @@ from app.services.teams import Person
 
 def create_user(session: Session, principal: Principal, *, name: str, password_hash: str, role: Role) -> User:
     """A new account of any role; by an administrator."""
-    require_administrator(principal)
+    require_account_maker(principal)
     user = accounts.add_user(session, name=name, password_hash=password_hash, role=role)
     audit.record(
         session, principal, "user.create", competition_id=None, subject=user.name, after={"role": role}
@@ -24,10 +24,12 @@ def create_user(session: Session, principal: Principal, *, name: str, password_h
     return user
 
 
-def require_administrator(principal: Principal) -> None:
+def require_account_maker(principal: Principal) -> None:
+    """An administrator, who gave the password: a stolen token would make an account with another one."""
     principal.require("organize")
     if principal.role != Role.ADMINISTRATOR:
         raise NotAllowed("only administrators create accounts", code="not_administrator")
+    principal.require_confirmed()
 
 
 def organized(session: Session, user_id: UUID) -> Sequence[str]:
@@ -65,6 +67,7 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise Conflict("this person organizes the competition already", code="organizes_it")
     if session.get(Member, (row.id, user.id)):
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
+    principal.require_confirmed()
     session.add(Organizer(competition_id=row.id, user_id=user.id))
     audit.record(session, principal, "organizer.add", competition_id=row.id, subject=user.name)
     return Person(user.id, user.name)

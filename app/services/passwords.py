@@ -69,6 +69,7 @@ def issue_link(session: Session, principal: Principal, name: str) -> Link:
     require_charge(session, principal, user, places)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
+    principal.require_confirmed()
     end_links(session, user.id)
     code = secrets.token_urlsafe(24)
     link = PasswordLink(

@@ -14,6 +14,7 @@ from app import throttle
 from app.db.models import TokenKind
 from app.errors import DomainError, NotSignedIn
 from app.http import passwords
+from app.http.confirming import Sure
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
 from app.services import accounts, competitions, organizers, teams
@@ -68,12 +69,14 @@ def create_token(
     request: Request,
     principal: SignedIn,
     *,
+    sure: Sure,
     name: Annotated[str, Form()] = "",
     scopes: Annotated[tuple[str, ...], Form()] = (),
     days: Annotated[Days, Form()] = "180",
 ) -> HTMLResponse:
     life = timedelta(days=int(days))
     try:
+        principal = sure()
         with transaction() as session:
             token = accounts.create_token(session, principal, name=name, scopes=scopes, life=life)
     except NotSignedIn:

@@ -26,6 +26,7 @@ from app.errors import (
     NotSignedIn,
     TooMany,
     Unavailable,
+    WrongCredential,
 )
 from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
@@ -199,7 +200,10 @@ def who(request: Request) -> Principal | None:
 def said_of(problem: DomainError, t: dict[str, str]) -> str:
     """A domain error in the reader's language.
 
-    ``problem_<code>`` says it to everybody, ``invalid_<code>`` what is wrong in a competition's file.
+    ``problem_<code>`` says it to everybody, ``invalid_<code>`` what is wrong in a competition's file or
+    with a password that came without a name.
     """
-    everybody = None if isinstance(problem, InvalidCompetition) else t.get(f"problem_{problem.code}")
+    nameless = isinstance(problem, WrongCredential) and problem.code == "wrong_password"
+    particular = nameless or isinstance(problem, InvalidCompetition)
+    everybody = None if particular else t.get(f"problem_{problem.code}")
     return everybody or sentences.said("invalid", problem.code, problem.detail, t)

@@ -1,4 +1,4 @@
-"""What cannot be undone needs the password once more: a token alone, or a session alone, is not enough."""
+"""What cannot be undone or opens a way in needs the password once more: no token or session is enough."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,17 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Announcement, Competition, Organizer, Rescore, Submission, Team
+from app.db.models import (
+    Announcement,
+    Competition,
+    Organizer,
+    PasswordLink,
+    Rescore,
+    Submission,
+    Team,
+    Token,
+    User,
+)
 from app.http.dependencies import COOKIE
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
@@ -26,7 +36,9 @@ from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
 
 Act = tuple[str, str, dict[str, Any]]
-CODES = {403: "password_needed", 422: "wrong_password"}
+Form = tuple[str, str, dict[str, str]]
+"""Where it stands, where it is sent, and what is filled in."""
+SAID = {403: "problem_password_needed", 422: "invalid_wrong_password"}
 
 
 @pytest.fixture
@@ -91,10 +103,15 @@ def baseline_out(contest: Contest) -> Act:
     return "DELETE", f"{contest.path}/baselines/{made.json()['team_id']}", {}
 
 
-def organizer_out(contest: Contest) -> Act:
+def organizer_in(contest: Contest) -> Act:
     with transaction() as session:
         name = accounts.create_user(session, name="Olga", password=PASSWORD, role=Role.ORGANIZER).name
-    added = contest.arena.post(f"{contest.path}/organizers", json={"name": name})
+    return "POST", f"{contest.path}/organizers", {"json": {"name": name}}
+
+
+def organizer_out(contest: Contest) -> Act:
+    _, path, content = organizer_in(contest)
+    added = contest.arena.post(path, **content)
     return "DELETE", f"{contest.path}/organizers/{added.json()['user_id']}", {}
 
 
@@ -103,6 +120,29 @@ def other_rules(contest: Contest) -> Act:
     made = contest.arena.post(f"{contest.path}/rescores", content=file)
     score_everything()
     return "POST", f"/rescores/{made.json()['id']}/apply", {}
+
+
+def link_made(contest: Contest) -> Act:
+    name = contest.arena.get("/me", token=contest.arena.team("red")).json()["name"]
+    return "POST", "/users/password-links", {"json": {"name": name}}
+
+
+def as_administrator(contest: Contest) -> str:
+    """The organizer's name, who may do everything from now on."""
+    with transaction() as session:
+        user = session.get_one(User, accounts.authenticate(session, contest.arena.organizer).user_id)
+        user.role = Role.ADMINISTRATOR
+        return user.name
+
+
+def own_link_made(contest: Contest) -> Act:
+    return "POST", "/users/password-links", {"json": {"name": as_administrator(contest)}}
+
+
+def account_made(contest: Contest) -> Act:
+    as_administrator(contest)
+    body = {"name": "Thief", "password": "battery staple", "role": "administrator"}
+    return "POST", "/users", {"json": body}
 
 
 ACTS = (
@@ -114,8 +154,12 @@ ACTS = (
     team_out,
     unsaid,
     baseline_out,
+    organizer_in,
     organizer_out,
     other_rules,
+    link_made,
+    own_link_made,
+    account_made,
 )
 
 
@@ -128,6 +172,9 @@ def state() -> list[Any]:
         Announcement.id,
         Organizer.user_id,
         Rescore.applied_at,
+        User.id,
+        PasswordLink.id,
+        Token.id,
     )
     with transaction() as session:
         return [session.scalars(select(column).order_by(column)).all() for column in columns]
@@ -145,9 +192,9 @@ def test_a_token_or_a_session_alone_does_nothing_and_with_the_password_it_is_don
     contest: Contest, made: Callable[[Contest], Act]
 ) -> None:
     act = made(contest)
-    before = state()
     arena = contest.arena
     cookie = {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}", **SAME_ORIGIN}
+    before = state()
     for headers in ({}, {"X-Confirm-Password": ""}):
         answer = ask(contest, act, headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
@@ -241,10 +288,56 @@ def test_so_do_the_forms_of_a_re_score_set_and_of_the_organizers(
         sent = {"password": password}
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert answer.status_code == status
-        assert words.WORDS[f"problem_{CODES[status]}"][language] in unescape(answer.text)
+        assert words.WORDS[SAID[status]][language] in unescape(answer.text)
         assert state() == before
     assert send(contest.arena, path, organizer=True).status_code == 303
     assert state() != before
+
+
+def organizer_form(contest: Contest) -> Form:
+    _, _, content = organizer_in(contest)
+    shown = f"{contest.path}/organize/teams"
+    return shown, f"{shown}/organizers", content["json"]
+
+
+def link_form(contest: Contest) -> Form:
+    person = contest.arena.get("/me", token=contest.arena.team("red")).json()["user_id"]
+    with transaction() as session:
+        shown = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}"
+    return shown, f"{shown}/members/{person}/password-link", {}
+
+
+def token_form(_: Contest) -> Form:
+    return "/account", "/account/tokens", {"name": "mine", "scopes": "organize", "days": "365"}
+
+
+@pytest.mark.parametrize("made", [organizer_form, link_form, token_form], ids=lambda one: one.__name__)
+def test_so_do_the_forms_that_open_a_way_in(contest: Contest, made: Callable[[Contest], Form]) -> None:
+    where, path, fields = made(contest)
+    shown = page(contest.arena, where, organizer=True).text
+    form = shown.split(f'action="{path}"')[1].split("</form>")[0]
+    assert 'name="password" type="password" required' in form
+    before = state()
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        sent = fields | {"password": password}
+        answer = send(contest.arena, path, sent, organizer=True, language=language)
+        assert (answer.status_code, state()) == (status, before)
+        assert words.WORDS[SAID[status]][language] in unescape(answer.text)
+        assert all(f'value="{typed}"' in answer.text for typed in fields.values())
+    assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
+    assert state() != before
+
+
+def test_a_token_makes_no_further_token_anywhere(contest: Contest) -> None:
+    """It is no cookie, and the API makes one by name and password only."""
+    token = contest.arena.organizer
+    before = state()
+    for headers in ({"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}):
+        asked = {"data": {"name": "mine", "scopes": "read", "password": PASSWORD}, "follow_redirects": False}
+        answer = contest.arena.client.post("/account/tokens", headers=headers | SAME_ORIGIN, **asked)
+        assert answer.headers["location"].startswith("/sign-in")
+        assert contest.arena.client.post(f"{API}/tokens", headers=headers, json={}).status_code == 422
+    assert state() == before
 
 
 @pytest.mark.parametrize("password", ["", "wrong"])

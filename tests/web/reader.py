@@ -8,7 +8,8 @@ from app.http.dependencies import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
 IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply")
-"""Forms that may ask an organizer for the password; here it is sent along."""
+OPENING = ("/teams/organizers", "/password-link", "/account/tokens")
+"""Forms that may ask for the password; here it is sent along."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -42,7 +43,7 @@ def send(
     """The answer to a form; redirects are not followed."""
     token = arena.organizer if organizer else arena.team(team) if team else None
     headers = as_reader(arena, token, language) | SAME_ORIGIN
-    sure = {"password": PASSWORD} if organizer and path.endswith(IRREVOCABLE) else {}
+    sure = {"password": PASSWORD} if path.endswith(IRREVOCABLE + OPENING) else {}
     answer: Response = arena.client.post(
         path, data=sure | (fields or {}), files=files, headers=headers, follow_redirects=False
     )

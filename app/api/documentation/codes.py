@@ -90,7 +90,7 @@ ERRORS: dict[str, str] = {
     "part_missing": "[scored_by] names a part that is not installed",
     "part_version": "[scored_by] names a version of a part that is not the one installed",
     "password_length": "a password has 8 to 256 characters",
-    "password_needed": "this cannot be undone: it needs your password, in the header X-Confirm-Password",
+    "password_needed": "this needs your password once more, in the header X-Confirm-Password",
     "phase_closed": "the phase is not open",
     "phase_not_paused": "the phase is not paused",
     "phase_paused": "the phase is paused by the organizers",

@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.confirming import Sure
+from app.http.dependencies import SignedIn
 from app.services import announcements, competitions, rescores, revisions
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -73,17 +73,9 @@ def say(request: Request, slug: str, principal: SignedIn, en: Words = "", ja: Wo
 
 
 @router.post("/{announcement_id}/withdraw")
-def withdraw(
-    request: Request,
-    slug: str,
-    announcement_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    password: Words = "",
-) -> Response:
+def withdraw(request: Request, slug: str, announcement_id: UUID, principal: SignedIn, sure: Sure) -> Response:
     try:
-        principal = confirmed(principal, address, password)
+        principal = sure()
         with transaction() as session:
             organizers_frame(session, principal, slug)
             announcements.withdraw(session, principal, announcement_id)

@@ -8,8 +8,8 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, AppSettings, SignedIn
+from app.http.confirming import Sure
+from app.http.dependencies import AppSettings, SignedIn
 from app.scoring.tracks import TRACKS
 from app.services import baselines, submissions, teams, uploads
 from app.services.accounts import Principal
@@ -49,17 +49,9 @@ def add(
 
 
 @router.post("/{team_id}/remove")
-def remove(
-    request: Request,
-    slug: str,
-    team_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    password: Annotated[str, Form()] = "",
-) -> Response:
+def remove(request: Request, slug: str, team_id: UUID, principal: SignedIn, sure: Sure) -> Response:
     try:
-        principal = confirmed(principal, address, password)
+        principal = sure()
         with transaction() as session:
             baselines.remove(session, principal, slug, team_id)
     except DomainError as problem:

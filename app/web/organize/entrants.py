@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import DomainError, InvalidInput, NotFound
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn, service_address
+from app.http.confirming import Sure
+from app.http.dependencies import SignedIn, service_address
 from app.services import invites, organizers, passwords, phases, quota, rulings, submissions, teams
 from app.services.accounts import Principal
 from app.services.teams import Entrant
@@ -70,8 +70,9 @@ def withdraw_invite(request: Request, slug: str, invite_id: UUID, principal: Sig
 
 
 @router.post("/organizers")
-def add_organizer(request: Request, slug: str, principal: SignedIn, name: Text = "") -> Response:
+def add_organizer(request: Request, slug: str, principal: SignedIn, sure: Sure, name: Text = "") -> Response:
     try:
+        principal = sure()
         with transaction() as session:
             organizers.add(session, principal, slug, name)
     except DomainError as problem:
@@ -80,17 +81,9 @@ def add_organizer(request: Request, slug: str, principal: SignedIn, name: Text =
 
 
 @router.post("/organizers/{user_id}/remove")
-def remove_organizer(
-    request: Request,
-    slug: str,
-    user_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    password: Text = "",
-) -> Response:
+def remove_organizer(request: Request, slug: str, user_id: UUID, principal: SignedIn, sure: Sure) -> Response:
     try:
-        principal = confirmed(principal, address, password)
+        principal = sure()
         with transaction() as session:
             organizers.remove(session, principal, slug, user_id)
     except DomainError as problem:
@@ -125,10 +118,11 @@ def grant(
 
 @router.post("/{team_id}/members/{user_id}/password-link")
 def password_link(
-    request: Request, slug: str, team_id: UUID, user_id: UUID, principal: SignedIn
+    request: Request, slug: str, team_id: UUID, user_id: UUID, principal: SignedIn, *, sure: Sure
 ) -> HTMLResponse:
     """The link is shown in this answer and nowhere else."""
     try:
+        principal = sure()
         with transaction() as session:
             _, found = entrant(session, principal, slug, team_id)
             name = next((one.name for one in found.members if one.user_id == user_id), None)

@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import DomainError, InvalidInput, NotFound
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.confirming import Sure
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Phase
 from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
 from app.services.accounts import Principal
@@ -104,14 +104,13 @@ def confirm(
     act: str,
     principal: SignedIn,
     *,
-    address: Address,
+    sure: Sure,
     mark: Annotated[str, Form()],
     end: Annotated[str, Form()] = "",
     move_following: Annotated[bool, Form()] = False,
-    password: Annotated[str, Form()] = "",
 ) -> Response:
     try:
-        principal = confirmed(principal, address, password)
+        principal = sure()
         with transaction() as session:
             zone = competitions.read_file(competitions.find(session, slug).file).timezone
             rehearsals.require_unmoved(session, principal, slug, mark)

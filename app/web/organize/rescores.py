@@ -1,18 +1,18 @@
 """Re-score sets: begun with other rules, compared, applied or cancelled."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import State
 from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.confirming import Sure
+from app.http.dependencies import SignedIn
 from app.scoring.competition import Competition
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.toml_text import MAX_CHARACTERS
@@ -113,17 +113,9 @@ def one(request: Request, slug: str, rescore_id: UUID, principal: SignedIn) -> H
 
 
 @router.post("/{rescore_id}/apply")
-def apply(
-    request: Request,
-    slug: str,
-    rescore_id: UUID,
-    principal: SignedIn,
-    *,
-    address: Address,
-    password: Annotated[str, Form()] = "",
-) -> Response:
+def apply(request: Request, slug: str, rescore_id: UUID, principal: SignedIn, sure: Sure) -> Response:
     try:
-        principal = confirmed(principal, address, password)
+        principal = sure()
     except DomainError as problem:
         return compared(request, principal, slug, rescore_id, problem=problem)
     return ended(request, principal, slug, rescore_id, "apply")

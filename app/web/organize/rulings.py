@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
-from app.http.confirming import confirmed
-from app.http.dependencies import Address, SignedIn
+from app.http.confirming import Sure
+from app.http.dependencies import SignedIn
 from app.services import consequences, rulings
 from app.services.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
@@ -55,11 +55,10 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What comes with a ruling: why, and, where it needs one, the password and where that comes from."""
+    """What comes with a ruling: why, and, where it needs one, the password."""
 
-    address: Address
+    sure: Sure
     reason: Reason = ""
-    password: Annotated[str, Form()] = ""
 
 
 @router.get("/submissions/{submission_id}/{act}")
@@ -86,7 +85,10 @@ def reinstate_submission(
     request: Request, slug: str, submission_id: UUID, principal: SignedIn, reason: Reason = ""
 ) -> Response:
     return ruled(
-        request, principal, Ruling(slug, "submissions", submission_id, "reinstate"), Given(None, reason)
+        request,
+        principal,
+        Ruling(slug, "submissions", submission_id, "reinstate"),
+        Given(lambda: principal, reason),
     )
 
 
@@ -101,13 +103,15 @@ def disqualify_team(
 def reinstate_team(
     request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Reason = ""
 ) -> Response:
-    return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), Given(None, reason))
+    return ruled(
+        request, principal, Ruling(slug, "teams", team_id, "reinstate"), Given(lambda: principal, reason)
+    )
 
 
 def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) -> Response:
     """Done if it has a reason and the password; else the page that asks for them, with the reason typed."""
     try:
-        principal = confirmed(principal, given.address, given.password)
+        principal = given.sure()
         with transaction() as session:
             subject_of(session, principal, ruling)
             if not given.reason.strip():

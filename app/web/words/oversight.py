@@ -168,8 +168,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "個別に再度採点できるのは、システムエラーで終わった提出だけです。",
     },
     "problem_password_needed": {
-        "en": "This cannot be undone: it needs your password.",
-        "ja": "取り消せない操作です。パスワードを入力してください。",
+        "en": "This needs your password once more.",
+        "ja": "この操作にはパスワードが必要です。もう一度入力してください。",
     },
     "problem_nothing_to_change": {"en": "It has been done already.", "ja": "すでに反映されています。"},
     "problem_organizes_it": {

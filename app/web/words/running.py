@@ -175,6 +175,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Once more, for this cannot be undone.",
         "ja": "取り消せない操作のため、もう一度入力してください。",
     },
+    "run_way_in_hint": {
+        "en": "Once more, for this gives access.",
+        "ja": "アクセス手段が増える操作のため、もう一度入力してください。",
+    },
     "run_end_password": {
         "en": "Your password, if an end moves nearer",
         "ja": "あなたのパスワード（終了を早める場合）",

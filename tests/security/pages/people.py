@@ -79,7 +79,9 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     "GET /join": an_invite,
     "POST /join": a_join,
     "POST /password": a_password_link,
-    "POST /account/tokens": lambda _: {"data": {"name": "laptop", "scopes": "read", "days": "30"}},
+    "POST /account/tokens": lambda _: {
+        "data": {"name": "laptop", "scopes": "read", "days": "30", "password": PASSWORD}
+    },
     "POST /account/password": lambda _: {"data": {"old": PASSWORD, "new": PASSWORD}},
     "POST /competitions/{slug}/team/invites": lambda _: {"data": {"uses": "2"}},
 }

@@ -113,7 +113,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
         for act in ("disqualify", "reinstate")
     },
     f"POST {DESK}/rescores": lambda _: {"data": {"by": "rules", "threshold": "0.1"}},
-    f"POST {DESK}/teams/organizers": lambda _: {"data": {"name": an_organizers_name()}},
+    f"POST {DESK}/teams/organizers": lambda _: {"data": {"name": an_organizers_name(), "password": PASSWORD}},
     f"POST {DESK}/teams/{{team_id}}/grants": lambda _: {"data": {"cap": "valid_total", "amount": "1"}},
     f"POST {DESK}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(numbers)}"}
@@ -122,6 +122,9 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
+    f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": lambda _: {
+        "data": {"password": PASSWORD}
+    },
 }
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
