@@ -246,10 +246,15 @@ def test_wrong_passwords_count_as_wrong_tries_of_signing_in(contest: Contest) ->
     assert signing_in.status_code == 429
 
 
-def test_somebody_else_is_told_that_it_is_not_theirs_and_not_of_a_password(contest: Contest) -> None:
-    act = team_out(contest)
+@pytest.mark.parametrize(
+    "made", [team_out, organizer_in, link_made, account_made], ids=lambda one: one.__name__
+)
+def test_somebody_else_is_told_that_it_is_not_theirs_and_not_of_a_password(
+    contest: Contest, made: Callable[[Contest], Act]
+) -> None:
+    method, path, content = made(contest)
     answer = contest.arena.client.request(
-        act[0], API + act[1], headers={"Authorization": f"Bearer {contest.arena.team('red')}"}
+        method, API + path, **content, headers={"Authorization": f"Bearer {contest.arena.team('red')}"}
     )
     assert (answer.status_code, answer.json()["code"]) == (403, "scope_missing")
 
@@ -328,15 +333,19 @@ def test_so_do_the_forms_that_open_a_way_in(contest: Contest, made: Callable[[Co
     assert state() != before
 
 
-def test_a_token_makes_no_further_token_anywhere(contest: Contest) -> None:
-    """It is no cookie, and the API makes one by name and password only."""
+def test_a_token_alone_makes_no_further_token_anywhere(contest: Contest) -> None:
+    """It opens pages, too, where the form asks for the password; as a cookie it opens nothing."""
     token = contest.arena.organizer
     before = state()
-    for headers in ({"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}):
-        asked = {"data": {"name": "mine", "scopes": "read", "password": PASSWORD}, "follow_redirects": False}
-        answer = contest.arena.client.post("/account/tokens", headers=headers | SAME_ORIGIN, **asked)
-        assert answer.headers["location"].startswith("/sign-in")
-        assert contest.arena.client.post(f"{API}/tokens", headers=headers, json={}).status_code == 422
+    bearer, cookie = {"Authorization": f"Bearer {token}"}, {"Cookie": f"{COOKIE}={token}"}
+    for headers, status in ((bearer, 403), (cookie, 303)):
+        sent = headers | SAME_ORIGIN
+        fields = {"name": "mine", "scopes": "read"}
+        answer = contest.arena.client.post(
+            "/account/tokens", data=fields, headers=sent, follow_redirects=False
+        )
+        assert answer.status_code == status
+    assert contest.arena.client.post(f"{API}/tokens", headers=bearer, json={"name": "x"}).status_code == 422
     assert state() == before
 
 
