@@ -42,6 +42,8 @@ def reads_who_won(visitor: Person, slug: str, results: Mapping[str, Result], fil
     expected = standings(results, file)
     visitor.sees("lead_title")
     visitor.press("link", "lead_to_board")
+    exact_loss = expected[0][3]
+    visitor.waits_for(visitor.page.locator("table.ranks").get_by_text(exact_loss, exact=True))  # the reveal
     assert [row[:6] for row in ranks(visitor)] == expected
     told = visitor.told(f"/competitions/{slug}/boards/anonymization")["rows"]
     assert [anonymization_row(row) for row in told] == expected
