@@ -8,9 +8,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Literal
 
+from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
+from app.db.models import Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from app.scoring.competition import Competition, Phase
 from app.scoring.timetable import Timetable, parse_timetable
@@ -69,6 +71,12 @@ def timetable_of(row: CompetitionRow) -> Timetable:
         return read_timetable(row.file)
     except InvalidCompetition as problem:
         raise CompetitionUnavailable(problem.detail) from None
+
+
+def has_begun(session: Session, row: CompetitionRow) -> bool:
+    """Whether the contest is under way, or was: who moves a passed start ahead takes back no submission."""
+    submitted = exists().where(Submission.competition_id == row.id)
+    return standing(session, row).state != "draft" or bool(session.scalar(select(submitted)))
 
 
 def state_at(moment: datetime, timetable: Timetable, row: CompetitionRow) -> State:

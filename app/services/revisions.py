@@ -152,7 +152,7 @@ def require_confirmed_ends(
     Of a file that cannot be read nobody knows what was nearer.
     """
     try:
-        begun = phases.standing(session, row).state != "draft"
+        begun = phases.has_begun(session, row)
     except CompetitionUnavailable:
         return
     ends = {phase.name: phase.end for phase in after}

@@ -124,8 +124,7 @@ def witness(session: Session, competition_id: UUID) -> bool:
     session.add(made)
     session.flush()
     log.info("end.witness", competition=row.slug, end=phase.end.isoformat())
-    begun = phases.standing_at(row, made.witnessed_at).state != "draft"
-    if begun and seen and seen[-1].ends_at != phase.end:
+    if phases.has_begun(session, row) and seen and seen[-1].ends_at != phase.end:
         tell(session, row, before=seen[-1].ends_at, reveal=reveal_at(row, [*seen, made]))
     return True
 

@@ -68,6 +68,21 @@ def nearer_by_file(contest: Contest) -> Act:
     return "PUT", f"{contest.path}/competition.toml", {"content": file}
 
 
+def nearer_after_a_new_start(contest: Contest) -> Act:
+    """A start that has passed is put ahead, as if the contest had not begun."""
+    first, second = parse_competition(competition_row().file).phases
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    later = with_phases(competition_row().file, (type(first)(first.name, ahead, first.end), second))
+    done = contest.arena.put(f"{contest.path}/competition.toml", content=later)
+    assert done.status_code == 200, done.text
+    moved = type(first)(first.name, ahead, first.end - timedelta(hours=1))
+    return (
+        "PUT",
+        f"{contest.path}/competition.toml",
+        {"content": with_phases(competition_row().file, (moved, second))},
+    )
+
+
 def gone_by_file(contest: Contest) -> Act:
     first, _ = parse_competition(competition_row().file).phases
     return (
@@ -149,6 +164,7 @@ ACTS = (
     nearer,
     nearer_along,
     nearer_by_file,
+    nearer_after_a_new_start,
     gone_by_file,
     submission_out,
     team_out,
@@ -215,9 +231,10 @@ def test_an_end_that_moves_later_and_what_is_not_yet_begun_need_no_password(
 ) -> None:
     later = "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": at(1.5)}}
     assert ask(contest, later, {}).status_code == 200
-    contest.move(anonymization=(48, 72), reidentification=(96, 120))
-    sooner = "POST", f"{contest.path}/phases/anonymization/extend", {"json": {"end": at(2.5)}}
-    assert ask(contest, sooner, {}).status_code == 200
+    fresh = Contest.opened(client, slug="fresh")
+    fresh.move(anonymization=(48, 72), reidentification=(96, 120))
+    sooner = "POST", f"{fresh.path}/phases/anonymization/extend", {"json": {"end": at(2.5)}}
+    assert ask(fresh, sooner, {}).status_code == 200
 
 
 def test_what_is_put_back_needs_no_password(contest: Contest) -> None:

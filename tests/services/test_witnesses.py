@@ -317,6 +317,15 @@ def test_before_a_contest_begins_nobody_is_told_of_its_dates(client: TestClient)
     assert (len(noted()), told()) == (2, [])
 
 
+def test_the_teams_are_told_though_the_start_was_moved_ahead_as_if_nothing_had_begun(
+    contest: Contest,
+) -> None:
+    before = len(told())
+    contest.move(anonymization=(1, 2), reidentification=(3, 4))
+    turn()
+    assert len(told()) == before + 1
+
+
 def test_what_the_service_announced_is_not_withdrawn_by_an_organizer(contest: Contest) -> None:
     contest.move(reidentification=(-1, 2))
     turn()
