@@ -5,6 +5,9 @@ alone would let anybody lock anybody out for ever, by ten wrong tries every quar
 from which the right password came lately has a counter of its own for that account, which strangers cannot
 fill. Tokens and sessions are not touched by any of it, and a password link works while its account is full.
 
+A password that somebody gives who is signed in counts for their token or session in place of the account: a
+stolen one fills its own counter, and its owner still signs in, and confirms with another.
+
 While Redis is away each process counts by itself, and allows less: nobody gains tries by making it go away.
 """
 

@@ -167,8 +167,7 @@ def set_password(body: PasswordByCode, address: Address) -> None:
 @few_at_a_time
 def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
-    account = accounts.searched_key(principal.name)
-    with throttle.tries(address, account=account):
+    with throttle.tries(address, account=accounts.confirming_key(principal)):
         change(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 

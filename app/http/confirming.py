@@ -30,7 +30,7 @@ PasswordHeader = Annotated[
 
 
 def checked(principal: Principal, address: str | None, password: str) -> Principal:
-    with throttle.tries(address, account=accounts.searched_key(principal.name)):
+    with throttle.tries(address, account=accounts.confirming_key(principal)):
         with transaction() as session:
             kept = passwords.kept_hash(session, principal)
         if not accounts.matches(kept, password):
@@ -44,8 +44,8 @@ in_few_threads = few_at_a_time(checked)
 def confirmed(principal: Principal, address: str | None, password: str) -> Principal:
     """The person, who has just given their password with a form; nothing given leaves them as they were.
 
-    For a route in a thread of its own, outside of a transaction. WrongCredential, which counts as a wrong try
-    of signing in does, or TooMany.
+    For a route in a thread of its own, outside of a transaction. WrongCredential, which counts against the
+    token or session that asks and against its address, or TooMany.
     """
     return from_thread.run(in_few_threads, principal, address, password) if password else principal
 

@@ -114,6 +114,14 @@ def named(query: Select[T], name: str) -> Select[T]:
     return query.where(or_(exact, User.name_key == searched_key(name))).order_by(exact.desc()).limit(1)
 
 
+def confirming_key(principal: Principal) -> str:
+    """Where the wrong passwords of somebody who is signed in count: under their token or session.
+
+    Under the account's key a stolen token would keep its owner from signing in. No name has a NUL.
+    """
+    return f"token\x00{principal.token_id}"
+
+
 def searched_key(name: str) -> str:
     """The key of a name as somebody typed it, made to fit into a query."""
     return askable(names.key(name))

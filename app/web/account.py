@@ -104,9 +104,8 @@ def change_password(
     old: Annotated[str, Form()] = "",
     new: Annotated[str, Form()] = "",
 ) -> Response:
-    own = accounts.searched_key(principal.name)
     try:
-        with throttle.tries(address, account=own):
+        with throttle.tries(address, account=accounts.confirming_key(principal)):
             passwords.change(principal, old=old, new=new)
     except DomainError as problem:
         return again(request, principal, "account.html", problem, **account_of(principal), wrong="password")

@@ -9,8 +9,10 @@ from urllib.parse import quote
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from limits import RateLimitItemPerMinute
 from sqlalchemy import select
 
+from app import throttle
 from app.db.models import (
     Announcement,
     Competition,
@@ -250,17 +252,50 @@ def test_a_password_of_any_characters_is_sent_percent_encoded(contest: Contest) 
     assert ask(contest, team_out(contest), {"X-Confirm-Password": quote(odd)}).is_success
 
 
-def test_wrong_passwords_count_as_wrong_tries_of_signing_in(contest: Contest) -> None:
-    act = team_out(contest)
+def by_header(contest: Contest, password: str) -> Response:
+    return ask(contest, team_out(contest), {"X-Confirm-Password": quote(password)})
+
+
+def by_old_password(contest: Contest, password: str) -> Response:
+    return contest.arena.put("/me/password", json={"old": password, "new": "battery staple"})
+
+
+def by_old_password_on_the_page(contest: Contest, password: str) -> Response:
+    fields = {"old": password, "new": "battery staple"}
+    headers = SAME_ORIGIN | {"Authorization": f"Bearer {contest.arena.organizer}"}
+    answer: Response = contest.arena.client.post("/account/password", data=fields, headers=headers)
+    return answer
+
+
+@pytest.mark.parametrize("give", [by_header, by_old_password, by_old_password_on_the_page])
+def test_whoever_guesses_with_a_stolen_token_has_to_wait_and_its_owner_has_not(
+    contest: Contest, give: Callable[[Contest, str], Response]
+) -> None:
+    stolen, act = contest.arena.organizer, team_out(contest)
     for _ in range(PER_ACCOUNT.amount):
-        assert ask(contest, act, {"X-Confirm-Password": "guess"}).status_code == 422
-    full = ask(contest, act, {"X-Confirm-Password": quote(PASSWORD)})
-    assert (full.status_code, full.json()["code"]) == (429, "too_many_tries")
+        assert give(contest, "guess").status_code == 422
+    full = give(contest, PASSWORD)
+    assert full.status_code == 429
     assert "retry-after" in full.headers
     with transaction() as session:
-        name = accounts.authenticate(session, contest.arena.organizer).name
-    signing_in = contest.arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD})
-    assert signing_in.status_code == 429
+        owner = accounts.authenticate(session, stolen)
+        other = accounts.begin_session(session, session.get_one(User, owner.user_id))
+    signing_in = contest.arena.client.post(f"{API}/tokens", json={"name": owner.name, "password": PASSWORD})
+    assert signing_in.status_code == 201
+    method, path, content = act
+    cookie = {"Cookie": f"{COOKIE}={other}", "X-Confirm-Password": quote(PASSWORD), **SAME_ORIGIN}
+    assert contest.arena.client.request(method, API + path, headers=cookie, **content).is_success
+
+
+def test_wrong_confirmations_count_for_their_address(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttle, "PER_ADDRESS", RateLimitItemPerMinute(3, 15, "throttle"))
+    assert [by_header(contest, "guess").status_code for _ in range(4)] == [422] * 3 + [429]
+    assert (
+        contest.arena.client.post(f"{API}/password", json={"code": "x", "password": PASSWORD}).status_code
+        == 429
+    )
 
 
 @pytest.mark.parametrize(
