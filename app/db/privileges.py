@@ -138,6 +138,14 @@ class Fence:
     """What must hold of a row, in SQL."""
 
 
+LONGEST_UPLOAD_H = 48
+"""What counts is the entrance, and in the middle of a phase an upload takes as long as it takes: the largest
+body at the slowest pace (``Settings``) two days."""
+
+ENTERED_LATELY = (
+    f"received_at BETWEEN clock_timestamp() - interval '{LONGEST_UPLOAD_H} hours'"
+    " AND clock_timestamp() + interval '1 minute'"
+)
 UNDONE = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 
 FENCES = (
@@ -160,6 +168,8 @@ FENCES = (
         "begins_unscored", "evaluations", WEB, "INSERT", f"{UNDONE} AND verdict IS NULL AND scorer IS NULL"
     ),
     Fence("begins_unjudged", "guesses", WEB, "INSERT", f"{UNDONE} AND correct IS NULL"),
+    Fence("entered_lately", "guesses", WEB, "INSERT", ENTERED_LATELY),
+    Fence("entered_lately", "submissions", WEB, "INSERT", ENTERED_LATELY),
     Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
     # What the clock does and says has no author, and nobody else may write that it did, nor take it back.
     Fence("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),

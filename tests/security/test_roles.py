@@ -17,7 +17,7 @@ from app.backup import service
 from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import Base
-from app.db.privileges import CLOCK, DELETES, PRIVILEGES, ROLES, WEB, WORKER
+from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
 from app.embedded import embedded_services
 from app.errors import NotAllowed
 from app.storage import store
@@ -260,6 +260,35 @@ def test_a_web_session_can_cancel_what_has_no_verdict_yet_and_give_it_none(
             assert "may not turn QUEUED into" in refusal(web, f"UPDATE evaluations SET state = '{state}'")
         done = web.execute(text("UPDATE evaluations SET state = 'CANCELLED', finished_at = now()"))
         assert done.rowcount == 1
+
+
+GUESSED = (
+    "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, file, answered,"
+    " guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, team_id, user_id,"
+    " clock_timestamp() + interval '{} hours', file, answered, guesses_left, 'QUEUED', 0 FROM guesses LIMIT 1"
+)
+SENT = (
+    "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
+    " remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, user_id,"
+    " clock_timestamp() + interval '{} hours', comment, files, sent, rows, remarks,"
+    " quota_left, false FROM submissions LIMIT 1"
+)
+
+
+@pytest.mark.parametrize("statement", [GUESSED, SENT])
+def test_a_web_session_dates_what_comes_in_no_longer_back_than_an_upload_takes(
+    acted: SignedIn, statement: str
+) -> None:
+    with acted(WEB) as web:
+        for hours in (-LONGEST_UPLOAD_H - 0.1, 1):
+            assert "entered_lately" in refusal(web, statement.format(hours))
+        for hours in (-LONGEST_UPLOAD_H + 1, 0):
+            assert web.execute(text(statement.format(hours))).rowcount == 1
+
+
+def test_the_slowest_upload_of_the_largest_body_is_no_longer_back() -> None:
+    largest, slowest = (Settings.model_fields[name].default for name in ("body_limit_mb", "body_bytes_per_s"))
+    assert largest * 2**20 / slowest < LONGEST_UPLOAD_H * 3600
 
 
 def test_a_web_session_cannot_take_back_what_the_clock_has_told(
