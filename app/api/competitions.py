@@ -184,7 +184,7 @@ def get_competition_file(slug: str) -> Response:
 @router.put("/{slug}/competition.toml")
 def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> CompetitionOut:
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
-    the password."""
+    the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
     with transaction() as session:
         row = competitions.for_organizer(session, principal, slug)
     revision = revisions.revision_of_file(row, toml_text.text_of(file))
@@ -222,7 +222,7 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
 
 
 @router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)
-def create_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
-    """A code with which teams sign up."""
+def create_invite(slug: str, principal: Confirming, body: InviteIn) -> InviteOut:
+    """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
     with transaction() as session:
         return InviteOut(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)

@@ -66,8 +66,8 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
 
 
 @router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
-def grant_quota(slug: str, principal: SignedIn, body: GrantIn) -> GrantOut:
-    """Give a team more of a cap; more of a daily one is for today."""
+def grant_quota(slug: str, principal: Confirming, body: GrantIn) -> GrantOut:
+    """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
     with transaction() as session:
         made = rulings.grant(session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount)
         return GrantOut(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)

@@ -119,7 +119,7 @@ def play(url: str, data: Path) -> None:
     for number, demo in enumerate(DEMOS):
         logger.info("creating the competition %s", demo.slug)
         tables = original(url, organizer, demo)
-        with Client(url, organizer) as client:
+        with Client(url, organizer, password=lambda: notes.password(ORGANIZER)) as client:
             invite = client.invite(demo.slug, uses=len(demo.entries))
         for place, entry in enumerate(demo.entries):
             logger.info("sending release %d of %d", place + 1, len(demo.entries))

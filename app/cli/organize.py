@@ -61,7 +61,7 @@ def replace_file(
 ) -> None:
     """Exchange the competition's file. Once somebody has submitted, what is measured stands.
 
-    An end that moves nearer needs your password.
+    An end that moves nearer needs your password; after a submission so does what shows or lets guess more.
     """
     with connected(password=asking(stdin=password_stdin)) as client:
         told(client.put_competition_file(slug, read_text(file)), COMPETITION, as_json=as_json)
@@ -157,10 +157,11 @@ def resume(slug: Slug, phase: PhaseName, as_json: AsJson = False) -> None:
 def invites(
     slug: Slug,
     uses: Annotated[int, typer.Option(min=1, max=1000, help="how many teams may use it")] = 1,
+    password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Make an invite for teams; its code is shown this once."""
-    with connected() as client:
+    """Make an invite for teams; its code is shown this once. After the first phase it needs your password."""
+    with connected(password=asking(stdin=password_stdin)) as client:
         code = client.invite(slug, uses=uses)
     done({"code": code, "uses": uses}, code, as_json=as_json)
 
@@ -209,10 +210,12 @@ def grant(
     team: Annotated[str, typer.Argument(metavar="TEAM", help="its name or id")],
     cap: Annotated[str, typer.Argument(metavar="CAP", help=CAPS)],
     amount: Amount,
+    *,
+    password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Give a team more of a cap; more of a daily one for this day."""
-    with connected() as client:
+    """Give a team more of a cap; more of a daily one for this day. Guesses need your password."""
+    with connected(password=asking(stdin=password_stdin)) as client:
         made = client.grant(slug, team_id=team_in(client, slug, team), cap=cap, amount=amount)
     done(made, f"{plain(team)}: {amount} more of {cap}", as_json=as_json)
 

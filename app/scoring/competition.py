@@ -64,6 +64,34 @@ class Publication:
     reveal_notice_hours: int = 24
 
 
+MORE_OPEN: Mapping[str, tuple[str, ...]] = {
+    "board": ("organizers", "teams", "public"),
+    "feedback": ("hidden", "daily", "immediate"),
+    "owners": ("hidden", "shown"),
+}
+"""Of the choices in ``[publication]``: each shows more than the one before."""
+
+
+def discloses_more(before: Publication, after: Publication) -> bool:
+    """Whether ``after`` shows anything to more people, sooner or in more detail, whatever else it hides."""
+    opened = any(
+        order.index(getattr(after, name)) > order.index(getattr(before, name))
+        for name, order in MORE_OPEN.items()
+    )
+    return (
+        opened
+        or thaws(before.frozen_from, after.frozen_from)
+        or after.digits > before.digits
+        or after.owners_at_least < before.owners_at_least
+        or (before.shuffle_targets and not after.shuffle_targets)
+    )
+
+
+def thaws(before: datetime | None, after: datetime | None) -> bool:
+    """Whether boards that were to stand still go on for longer."""
+    return before is not None and (after is None or after > before)
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     min_rows_kept: float = 0.5

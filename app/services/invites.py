@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEntry, Competition, Invite, Team
-from app.errors import Conflict, NotFound, WrongCredential
-from app.services import accounts, audit, competitions, teams
+from app.errors import CompetitionUnavailable, Conflict, NotFound, WrongCredential
+from app.services import accounts, audit, competitions, phases, teams
 from app.services.accounts import Principal
 
 LIFE = timedelta(days=60)
@@ -38,9 +38,12 @@ def for_teams(
 ) -> str:
     """A code with which ``uses`` teams are founded; by an organizer.
 
+    After the anonymization phase, when a new team can only guess, it needs the password.
     ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
     """
     competition = competitions.for_organizer(session, principal, slug)
+    if only_guess(session, competition):
+        principal.require_confirmed()
     invite_id = invite_id or uuid4()
     code = create(session, competition.id, uses=uses, invite_id=invite_id)
     audit.record(
@@ -52,6 +55,14 @@ def for_teams(
         after={"teams": uses},
     )
     return code
+
+
+def only_guess(session: Session, competition: Competition) -> bool:
+    """Whether teams that are founded from now on bring nothing but guesses; so too where nobody knows."""
+    try:
+        return phases.standing(session, competition).state not in {"draft", phases.ANONYMIZATION}
+    except CompetitionUnavailable:
+        return True
 
 
 def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Open]:

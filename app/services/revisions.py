@@ -12,7 +12,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Rescore
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
-from app.scoring.competition import Competition, Phase
+from app.scoring.competition import Competition, Phase, discloses_more
 from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
 from app.services import audit, competitions, phases
@@ -102,6 +102,7 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     require_unchanged(row, new)
     check_fixed_parts(session, row, new)
     require_confirmed_ends(session, principal, row, competitions.parsed(new.file).phases)
+    require_confirmed_disclosure(session, principal, row, competitions.parsed(new.file))
     note_revision(session, principal, row, new)
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
@@ -158,6 +159,23 @@ def require_confirmed_ends(
     ends = {phase.name: phase.end for phase in after}
     before = phases.timetable_of(row).phases
     if begun and any(phase.name not in ends or ends[phase.name] < phase.end for phase in before):
+        principal.require_confirmed()
+
+
+def require_confirmed_disclosure(
+    session: Session, principal: Principal, row: CompetitionRow, after: Competition
+) -> None:
+    """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
+
+    Of a file that cannot be read nobody knows what it kept back.
+    """
+    try:
+        before = competitions.read_file(row.file)
+    except CompetitionUnavailable:
+        return
+    guesses_more = after.limits.guesses_per_target > before.limits.guesses_per_target
+    more = guesses_more or discloses_more(before.publication, after.publication)
+    if more and competitions.has_submissions(session, row.id):
         principal.require_confirmed()
 
 

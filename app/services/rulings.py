@@ -29,6 +29,7 @@ def grant(
 ) -> Grant:
     """Give a team more of a cap. More of a daily cap is for today, in the competition's zone.
 
+    More guesses on a target need the password: organizers read the exact score of each, an oracle.
     ``reason``, here and below: for the audit log only.
     """
     row = competitions.organizers_row(session, principal, slug)
@@ -36,6 +37,8 @@ def grant(
     if cap not in quota.CAPS or not 1 <= amount <= MOST_GRANTED:
         caps = ", ".join(quota.CAPS)
         raise InvalidInput(f"grant 1 to {MOST_GRANTED:,} more of one of {caps}", code="invalid_grant")
+    if cap == quota.GUESSES_PER_TARGET:
+        principal.require_confirmed()
     made = Grant(team_id=team.id, cap=cap, amount=amount)
     session.add(made)
     session.flush()

@@ -16,6 +16,8 @@ from app import throttle
 from app.db.models import (
     Announcement,
     Competition,
+    Grant,
+    Invite,
     Organizer,
     PasswordLink,
     Rescore,
@@ -193,6 +195,8 @@ def state() -> list[Any]:
         User.id,
         PasswordLink.id,
         Token.id,
+        Grant.id,
+        Invite.id,
     )
     with transaction() as session:
         return [session.scalars(select(column).order_by(column)).all() for column in columns]
@@ -209,7 +213,10 @@ def ask(contest: Contest, act: Act, headers: dict[str, str]) -> Response:
 def test_a_token_or_a_session_alone_does_nothing_and_with_the_password_it_is_done(
     contest: Contest, made: Callable[[Contest], Act]
 ) -> None:
-    act = made(contest)
+    needs_the_password(contest, made(contest))
+
+
+def needs_the_password(contest: Contest, act: Act) -> None:
     arena = contest.arena
     cookie = {"Cookie": f"{COOKIE}={arena.session(arena.organizer)}", **SAME_ORIGIN}
     before = state()

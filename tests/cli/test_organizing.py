@@ -117,8 +117,12 @@ def test_what_cannot_be_undone_asks_for_the_password_and_takes_it_from_standard_
     for words in (
         ["file", "small", str(file)],
         ["extend", "small", "anonymization", "--until", until],
+        ["grant", "small", "red", "guesses_per_target", "1"],
         ["disqualify", identifier],
+        ["invites", "small"],
     ):
+        if words[0] == "invites":
+            contest.move(anonymization=(-3, -2))
         before = contest.arena.get("/competitions/small/audit").json()
         unasked = anoncup("organize", *words)
         assert (unasked.status, "--password-stdin" in unasked.err) == (2, True)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import product
 
@@ -10,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
+from app.scoring.competition import (
+    AttackerSettings,
+    Competition,
+    MeasureSettings,
+    Publication,
+    discloses_more,
+)
 from app.scoring.publication import (
     Bound,
     Computed,
@@ -267,3 +274,40 @@ def test_scores_are_rounded_as_the_boards_round_them(digits: int) -> None:
     scores = Scores(0.123456, 0.123456, 0.654321)
     shown = scores.rounded(digits)
     assert shown == Scores(0.1235, round(0.123456, digits), round(0.654321, digits))
+
+
+EARLY, LATE = (datetime(2027, 1, day, tzinfo=UTC) for day in (1, 2))
+SHOWS_MORE = (
+    ("board", "organizers", "teams"),
+    ("board", "teams", "public"),
+    ("board", "organizers", "public"),
+    ("frozen_from", EARLY, LATE),
+    ("frozen_from", EARLY, None),
+    ("feedback", "hidden", "daily"),
+    ("feedback", "daily", "immediate"),
+    ("feedback", "hidden", "immediate"),
+    ("shuffle_targets", True, False),
+    ("digits", 1, 2),
+    ("owners", "hidden", "shown"),
+    ("owners_at_least", 2, 1),
+)
+
+
+@pytest.mark.parametrize(("name", "less", "more"), SHOWS_MORE)
+def test_a_setting_that_shows_more_discloses_and_its_reverse_does_not(
+    name: str, less: object, more: object
+) -> None:
+    modest, open_ = (replace(Publication(), **{name: value}) for value in (less, more))  # type: ignore[arg-type]
+    assert discloses_more(modest, open_)
+    assert not discloses_more(open_, modest)
+    assert not discloses_more(modest, modest)
+
+
+def test_what_shows_less_makes_up_for_nothing_that_shows_more() -> None:
+    assert discloses_more(Publication(digits=4), Publication(digits=0, owners="shown"))
+
+
+def test_every_setting_of_publication_but_the_notice_is_compared() -> None:
+    """The notice can only become longer."""
+    compared = {name for name, _, _ in SHOWS_MORE}
+    assert compared == set(Publication.__dataclass_fields__) - {"reveal_notice_hours"}

@@ -7,8 +7,8 @@ from httpx2 import Response
 from app.http.dependencies import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
-IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply")
-OPENING = ("/teams/organizers", "/password-link", "/account/tokens")
+IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply", "/publication")
+OPENING = ("/teams/organizers", "/password-link", "/account/tokens", "/teams/invites", "/grants")
 """Forms that may ask for the password; here it is sent along."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 

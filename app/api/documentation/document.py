@@ -42,8 +42,9 @@ Every error is an `application/problem+json` with a stable `code`. \
 Long lists come in pages: follow the `Link` header. \
 Times are ISO 8601 with an offset. Uploads may be sent again under the same `Idempotency-Key`.
 
-What cannot be undone or opens a way in (an account, a password link, an organizer) needs the caller's \
-password as well, in `X-Confirm-Password`: without it such a call answers 403 `password_needed`."""
+What cannot be undone (what is shown or guessed, too) or opens a way in (an account, a password link, an \
+organizer) needs the caller's password as well, in `X-Confirm-Password`: without it such a call answers 403 \
+`password_needed`."""
 
 DONE = {
     200: "Done.",

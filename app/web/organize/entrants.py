@@ -1,6 +1,5 @@
 """Who takes part and who organizes: teams, invites, grants, rulings, passwords."""
 
-from collections.abc import Callable
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
@@ -38,12 +37,15 @@ def back_to_the_list(slug: str) -> Response:
 
 
 @router.post("/invites")
-def invite(request: Request, slug: str, principal: SignedIn, uses: Text = "1", key: Text = "") -> Response:
+def invite(
+    request: Request, slug: str, principal: SignedIn, *, sure: Sure, uses: Text = "1", key: Text = ""
+) -> Response:
     """The link is shown in this answer and nowhere else; the same form sent again makes no other one."""
     try:
         number = whole(uses, code="invalid_uses")
         if not 1 <= number <= MOST_TEAMS:
             raise InvalidInput(f"from 1 to {MOST_TEAMS} teams", code="invalid_uses")
+        principal = sure()
         with transaction() as session:
             code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))
     except DomainError as problem:
@@ -104,16 +106,19 @@ def grant(
     team_id: UUID,
     principal: SignedIn,
     *,
+    sure: Sure,
     cap: Text = "",
     amount: Text = "",
     reason: Text = "",
 ) -> Response:
-    def act(session: Session) -> None:
-        number = whole(amount, code="invalid_grant")
-        rulings.grant(session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason)
-
-    typed = {"cap": cap, "amount": amount, "grant_reason": reason}
-    return acted(request, principal, slug, team_id, act, done="granted", typed=typed)
+    try:
+        number, principal = whole(amount, code="invalid_grant"), sure()
+        with transaction() as session:
+            rulings.grant(session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason)
+    except DomainError as problem:
+        typed = {"cap": cap, "amount": amount, "grant_reason": reason}
+        return team_shown(request, principal, slug, team_id, problem=problem, typed=typed)
+    return see(f"/competitions/{slug}/organize/teams/{team_id}", done="granted")
 
 
 @router.post("/{team_id}/members/{user_id}/password-link")
@@ -134,24 +139,6 @@ def password_link(
     link = f"{service_address(request)}/password?code={made.code}"
     password = {"link": link, "name": name, "expires_at": made.expires_at}
     return team_shown(request, principal, slug, team_id, password=password)
-
-
-def acted(
-    request: Request,
-    principal: Principal,
-    slug: str,
-    team_id: UUID,
-    act: Callable[[Session], None],
-    *,
-    done: str,
-    typed: dict[str, str],
-) -> Response:
-    try:
-        with transaction() as session:
-            act(session)
-    except DomainError as problem:
-        return team_shown(request, principal, slug, team_id, problem=problem, typed=typed)
-    return see(f"/competitions/{slug}/organize/teams/{team_id}", done=done)
 
 
 def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
@@ -212,6 +199,7 @@ def shown(
         found = teams.entrants(session, principal, slug)
         people = organizers.listed(session, principal, slug)
         open_invites = invites.open_for_teams(session, principal, slug)
+        only_guess = invites.only_guess(session, frame.row)
     return page(
         request,
         principal,
@@ -222,6 +210,7 @@ def shown(
         typed=typed or {},
         invite=invite,
         invites=open_invites,
+        only_guess=only_guess,
         key=uuid4(),
         most=MOST_TEAMS,
         **trouble(request, problem),

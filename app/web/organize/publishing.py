@@ -9,7 +9,8 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError
-from app.http.dependencies import SignedIn
+from app.http.confirming import confirmed
+from app.http.dependencies import Address, SignedIn
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import MOST_DIGITS
 from app.scoring.toml_values import MOST_HOURS
@@ -39,7 +40,9 @@ def publication(request: Request, slug: str, principal: SignedIn) -> HTMLRespons
 
 
 @router.post("/competitions/{slug}/organize/publication")
-def save_publication(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+def save_publication(
+    request: Request, slug: str, principal: SignedIn, address: Address, form: Form
+) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
     found = settings_in(form, desk.frame.competition)
@@ -50,6 +53,7 @@ def save_publication(request: Request, slug: str, principal: SignedIn, form: For
             slug,
             lambda row: with_publication(row.file, *found),
             back="publication",
+            sure=lambda: confirmed(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):
             return answer

@@ -165,7 +165,7 @@ def saved(
 ) -> RedirectResponse | DomainError:
     """Put the file that ``written`` makes of the present one in force, or say what refuses it.
 
-    ``sure``: checks the password that was sent along, where windows may change.
+    ``sure``: checks the password that was sent along, where a change may need it.
     """
     try:
         return put_in_force(

@@ -183,6 +183,22 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Your password, if an end moves nearer",
         "ja": "あなたのパスワード（終了を早める場合）",
     },
+    "run_more_password": {
+        "en": "Your password, if others see more or teams guess more often",
+        "ja": "あなたのパスワード（公開する情報や推測の上限を増やす場合）",
+    },
+    "run_file_password": {
+        "en": "Your password, if an end moves nearer, others see more or teams guess more often",
+        "ja": "あなたのパスワード（終了を早める場合、公開する情報や推測の上限を増やす場合）",
+    },
+    "run_grant_password": {
+        "en": "Your password, for guesses on each target",
+        "ja": "あなたのパスワード（攻撃対象ごとの推測を増やす場合）",
+    },
+    "run_guess_hint": {
+        "en": "Once more, for what guesses reveal cannot be taken back.",
+        "ja": "推測で知られたことは取り消せないため、もう一度入力してください。",
+    },
     "run_by_service": {"en": "Announced by the service itself.", "ja": "システムによるお知らせです。"},
     "run_notice_reveal_waits": {
         "en": "The secrets and the hidden scores wait until {hours} hours after this change was announced, unless the end as it stands now comes before that.",

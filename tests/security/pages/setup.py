@@ -6,7 +6,7 @@ from typing import Any
 from app.db.models import ThresholdReport
 from app.services import competitions
 from app.transaction import transaction
-from tests.arena import numbers
+from tests.arena import PASSWORD, numbers
 
 OF = "/competitions/{slug}/organize"
 
@@ -58,6 +58,7 @@ def publication(_: Any) -> dict[str, Any]:
     counts = ("valid_per_day", "valid_total", "attempts_per_day", "attempts_total", "guesses_per_target")
     fields = {"board": "public", "feedback": "hidden", "rule": "score", "finals": "2", "file_mb": "64"}
     fields |= {"digits": "2", "owners": "hidden", "owners_at_least": "1", "reveal_notice_hours": "24"}
+    fields |= {"password": PASSWORD}
     return {"data": fields | dict.fromkeys(counts, "50")}
 
 

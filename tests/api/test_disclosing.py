@@ -1,0 +1,180 @@
+"""What is shown cannot be unsaid, nor what is guessed: to show or to let guess more needs the password."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from app.db.models import Team
+from app.scoring.competition_file import parse_competition
+from app.scoring.toml_writing import with_publication
+from app.transaction import transaction
+from app.web import words
+from tests.api.test_confirming import SAID, Act, Form, ask, needs_the_password, state
+from tests.contest import Contest, competition_row
+from tests.web.reader import page, send
+from tests.web.test_setup import PUBLICATION
+
+MODEST = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden", "owners_at_least": "1"}
+MODEST |= {"reveal_notice_hours": "24", "feedback": "hidden", "frozen_from": "", "guesses_per_target": "3"}
+
+
+@pytest.fixture
+def contest(client: TestClient) -> Contest:
+    made = Contest.opened(client)
+    made.submit("red")
+    return made
+
+
+def filed(contest: Contest, **settings: object) -> Act:
+    """The file with other settings, those of ``[publication]`` or of ``[limits]``."""
+    file = competition_row().file
+    found = parse_competition(file)
+    parts: list[Any] = [found.publication, found.ranking, found.limits]
+    changed = [
+        replace(part, **{name: value for name, value in settings.items() if hasattr(part, name)})
+        for part in parts
+    ]
+    return "PUT", f"{contest.path}/competition.toml", {"content": with_publication(file, *changed)}
+
+
+def owners_shown(contest: Contest) -> Act:
+    return filed(contest, owners="shown")
+
+
+def feedback_at_once(contest: Contest) -> Act:
+    return filed(contest, feedback="immediate")
+
+
+def more_digits(contest: Contest) -> Act:
+    return filed(contest, digits=4)
+
+
+def more_guesses_by_file(contest: Contest) -> Act:
+    return filed(contest, guesses_per_target=4)
+
+
+def granted(contest: Contest, cap: str) -> Act:
+    with transaction() as session:
+        team = session.scalars(select(Team.id)).one()
+    return "POST", f"{contest.path}/grants", {"json": {"team_id": str(team), "cap": cap, "amount": 1000}}
+
+
+def more_guesses(contest: Contest) -> Act:
+    return granted(contest, "guesses_per_target")
+
+
+def invited(contest: Contest) -> Act:
+    return "POST", f"{contest.path}/invites", {"json": {}}
+
+
+def invited_late(contest: Contest) -> Act:
+    """While the first phase settles, before the clock has turned it."""
+    contest.move(anonymization=(-3, -2))
+    return invited(contest)
+
+
+def invited_to_guess(contest: Contest) -> Act:
+    contest.attack()
+    return invited(contest)
+
+
+ACTS = (
+    owners_shown,
+    feedback_at_once,
+    more_digits,
+    more_guesses_by_file,
+    more_guesses,
+    invited_late,
+    invited_to_guess,
+)
+
+
+@pytest.mark.parametrize("made", ACTS, ids=lambda one: one.__name__)
+def test_a_token_or_a_session_alone_neither_shows_more_nor_lets_guess_more(
+    contest: Contest, made: Callable[[Contest], Act]
+) -> None:
+    needs_the_password(contest, made(contest))
+
+
+def test_what_shows_less_other_caps_and_teams_that_still_submit_need_no_password(contest: Contest) -> None:
+    for act in (
+        filed(contest, digits=1, board="organizers", guesses_per_target=2, owners_at_least=3, finals=1),
+        granted(contest, "valid_total"),
+        invited(contest),
+    ):
+        assert ask(contest, act, {}).is_success
+
+
+def test_before_anybody_has_submitted_nothing_is_disclosed(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    act = filed(contest, owners="shown", feedback="immediate", digits=4, guesses_per_target=100)
+    assert ask(contest, act, {}).is_success
+
+
+def publication_form(contest: Contest) -> Form:
+    path = f"{contest.path}/organize/publication"
+    return path, path, PUBLICATION | MODEST | {"owners": "shown"}
+
+
+def grant_form(contest: Contest) -> Form:
+    with transaction() as session:
+        shown = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}"
+    return shown, f"{shown}/grants", {"cap": "guesses_per_target", "amount": "7"}
+
+
+def invite_form(contest: Contest) -> Form:
+    contest.between()
+    shown = f"{contest.path}/organize/teams"
+    return shown, f"{shown}/invites", {"uses": "2"}
+
+
+@pytest.mark.parametrize("made", [publication_form, grant_form, invite_form], ids=lambda one: one.__name__)
+def test_so_do_their_forms(contest: Contest, made: Callable[[Contest], Form]) -> None:
+    where, path, fields = made(contest)
+    shown = page(contest.arena, where, organizer=True).text
+    form = shown.split(f'action="{path}"')[1].split("</form>")[0]
+    assert 'name="password" type="password"' in form
+    before = state()
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        sent = fields | {"password": password}
+        answer = send(contest.arena, path, sent, organizer=True, language=language)
+        assert (answer.status_code, state()) == (status, before)
+        assert 'value="wrong"' not in answer.text
+        if made is not publication_form:
+            assert words.WORDS[SAID[status]][language] in unescape(answer.text)
+    assert send(contest.arena, path, fields, organizer=True).status_code in {200, 303}
+    assert state() != before
+
+
+def test_the_forms_of_publication_and_of_invites_ask_only_when_it_may_be_needed(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    for step in ("publication", "teams"):
+        shown = page(contest.arena, f"{contest.path}/organize/{step}", organizer=True).text
+        form = shown.split('<form method="post" action="')
+        assert not any(
+            one.startswith((f"{contest.path}/organize/publication", f"{contest.path}/organize/teams/invites"))
+            and 'name="password"' in one.split("</form>")[0]
+            for one in form
+        )
+
+
+def test_the_whole_file_is_saved_with_the_password_where_it_shows_more(contest: Contest) -> None:
+    path = f"{contest.path}/organize/file"
+    _, _, content = owners_shown(contest)
+    compared = send(
+        contest.arena, path, {"text": content["content"], "do": "compare", "password": ""}, organizer=True
+    ).text
+    assert 'name="password"' in compared
+    of = compared.split('name="of" value="')[1].split('"')[0]
+    fields = {"text": content["content"], "of": of, "do": "save"}
+    before = state()
+    refused = send(contest.arena, path, fields | {"password": ""}, organizer=True)
+    assert (refused.status_code, state()) == (403, before)
+    assert 'name="password"' in refused.text
+    assert send(contest.arena, path, fields, organizer=True).status_code == 303
+    assert state() != before
