@@ -13,10 +13,10 @@ from app.db.models import Team
 from app.scoring.competition_file import parse_competition
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
-from app.web import words
-from tests.api.test_confirming import SAID, Act, Form, ask, needs_the_password, state
+from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
 from tests.contest import Contest, competition_row
 from tests.web.reader import page, send
+from tests.web.test_confirming_forms import refusals
 from tests.web.test_setup import PUBLICATION
 
 MODEST = {"board": "public", "shuffle_targets": "", "digits": "2", "owners": "hidden", "owners_at_least": "1"}
@@ -135,20 +135,8 @@ def invite_form(contest: Contest) -> Form:
 
 @pytest.mark.parametrize("made", [publication_form, grant_form, invite_form], ids=lambda one: one.__name__)
 def test_so_do_their_forms(contest: Contest, made: Callable[[Contest], Form]) -> None:
-    where, path, fields = made(contest)
-    shown = page(contest.arena, where, organizer=True).text
-    form = shown.split(f'action="{path}"')[1].split("</form>")[0]
-    assert 'name="password" type="password"' in form
-    before = state()
-    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
-        sent = fields | {"password": password}
-        answer = send(contest.arena, path, sent, organizer=True, language=language)
-        assert (answer.status_code, state()) == (status, before)
-        assert 'value="wrong"' not in answer.text
-        if made is not publication_form:
-            assert words.WORDS[SAID[status]][language] in unescape(answer.text)
-    assert send(contest.arena, path, fields, organizer=True).status_code in {200, 303}
-    assert state() != before
+    for said, text in refusals(contest, made(contest), field='name="password" type="password"'):
+        assert made is publication_form or said in unescape(text)
 
 
 def test_the_forms_of_publication_and_of_invites_ask_only_when_it_may_be_needed(client: TestClient) -> None:

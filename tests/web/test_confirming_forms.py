@@ -86,21 +86,29 @@ def token_form(_: Contest) -> Form:
     return "/account", "/account/tokens", {"name": "mine", "scopes": "organize", "days": "365"}
 
 
-@pytest.mark.parametrize("made", [organizer_form, link_form, token_form], ids=lambda one: one.__name__)
-def test_so_do_the_forms_that_open_a_way_in(contest: Contest, made: Callable[[Contest], Form]) -> None:
-    where, path, fields = made(contest)
+def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str]]:
+    """The form has the field and does nothing without the password; what each refusal is to say, its page."""
+    where, path, fields = form
     shown = page(contest.arena, where, organizer=True).text
-    form = shown.split(f'action="{path}"')[1].split("</form>")[0]
-    assert 'name="password" type="password" required' in form
-    before = state()
+    assert field in shown.split(f'action="{path}"')[1].split("</form>")[0]
+    before, found = state(), []
     for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
         sent = fields | {"password": password}
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert (answer.status_code, state()) == (status, before)
-        assert words.WORDS[SAID[status]][language] in unescape(answer.text)
-        assert all(f'value="{typed}"' in answer.text for typed in fields.values())
+        assert 'value="wrong"' not in answer.text
+        found.append((words.WORDS[SAID[status]][language], answer.text))
     assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
     assert state() != before
+    return found
+
+
+@pytest.mark.parametrize("made", [organizer_form, link_form, token_form], ids=lambda one: one.__name__)
+def test_so_do_the_forms_that_open_a_way_in(contest: Contest, made: Callable[[Contest], Form]) -> None:
+    form = made(contest)
+    for said, text in refusals(contest, form, field='name="password" type="password" required'):
+        assert said in unescape(text)
+        assert all(f'value="{typed}"' in text for typed in form[2].values())
 
 
 def test_a_token_alone_makes_no_further_token_anywhere(contest: Contest) -> None:

@@ -75,6 +75,7 @@ def preview(
     try:
         with transaction() as session:
             frame = organizers_frame(session, principal, slug)
+            begun = phases.has_begun(session, frame.row)
             zone = frame.competition.timezone
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
@@ -88,6 +89,7 @@ def preview(
         principal,
         "organize/preview.html",
         frame=frame,
+        begun=begun,
         order=order,
         mark=mark,
         rehearsal=rehearsal,

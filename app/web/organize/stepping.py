@@ -25,7 +25,7 @@ from app.http.problems import status_of
 from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
-from app.services import competitions, invites, rescores, revisions
+from app.services import competitions, invites, phases, rescores, revisions
 from app.services.accounts import UNCONFIRMED, Principal
 from app.services.revisions import Revision
 from app.transaction import transaction
@@ -51,11 +51,13 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands;
-    ``open_set``: the re-score set that holds every other change back."""
+    ``begun``: an end that moves nearer needs the password; ``open_set``: the re-score set that holds every
+    other change back."""
 
     frame: Frame
     steps: tuple[Step, ...]
     judged: bool
+    begun: bool
     open_set: UUID | None
 
     @property
@@ -81,7 +83,8 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     invited = invites.teams_invited(session, frame.row.id)
     judged = competitions.has_submissions(session, frame.row.id)
     rescore = revisions.open_rescore(session, frame.row.id)
-    return Desk(frame, steps_of(frame, invited=invited), judged, rescore.id if rescore else None)
+    begun = phases.has_begun(session, frame.row)
+    return Desk(frame, steps_of(frame, invited=invited), judged, begun, rescore.id if rescore else None)
 
 
 def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
