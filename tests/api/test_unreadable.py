@@ -17,6 +17,7 @@ from app.web import words
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
+from tests.scoring.trying import LEFT_OUT
 from tests.web.reader import page, send
 from workers import child
 
@@ -28,7 +29,7 @@ FILES = {
 }
 KINDS = pytest.mark.parametrize("kind", FILES)
 KINDS_OR_LONG = pytest.mark.parametrize(
-    "kind", [pytest.param(one, marks=[pytest.mark.long] * (one != "no TOML at all")) for one in FILES]
+    "kind", [pytest.param(one, marks=LEFT_OUT * (one != "no TOML at all")) for one in FILES]
 )
 
 

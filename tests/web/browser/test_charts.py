@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Route
 
 from app.http.middleware import HEADERS
 from app.web.site import HERE
+from tests.scoring.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered
 
@@ -34,8 +35,8 @@ MEETING = """[...document.querySelectorAll('.picture')].flatMap(picture => {
 LOOKS = [
     (DESK, False, "en"),
     (PHONE, True, "ja"),
-    pytest.param(DESK, True, "ja", marks=pytest.mark.long),
-    pytest.param(PHONE, False, "en", marks=pytest.mark.long),
+    pytest.param(DESK, True, "ja", marks=LEFT_OUT),
+    pytest.param(PHONE, False, "en", marks=LEFT_OUT),
 ]
 
 

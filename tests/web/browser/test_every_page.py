@@ -4,6 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
+from tests.scoring.trying import LEFT_OUT
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
 from tests.web.browser.looking import DESK, PHONE, looking
@@ -22,7 +23,7 @@ LOOKS = {
     "a desk in English": ("en", DESK, False),
     "a phone in Japanese": ("ja", PHONE, False),
 }
-MORE_LOOKS = LOOKS | {
+MORE_LOOKS = {
     "a phone in English, dark": ("en", PHONE, True),
     "a desk in Japanese, dark": ("ja", DESK, True),
 }
@@ -63,6 +64,8 @@ def look_at_everything(
         ("own team", "a phone in Japanese"),
         ("organizer", "a desk in English"),
         ("organizer", "a phone in Japanese"),
+        pytest.param("visitor", "a phone in Japanese", marks=LEFT_OUT),
+        pytest.param("own team", "a desk in English", marks=LEFT_OUT),
     ],
 )
 def test_a_page_is_accessible_fits_and_is_refused_nothing(
@@ -74,7 +77,7 @@ def test_a_page_is_accessible_fits_and_is_refused_nothing(
 @pytest.mark.long
 @pytest.mark.parametrize("audience", AUDIENCES)
 @pytest.mark.parametrize("look", MORE_LOOKS.values(), ids=MORE_LOOKS.keys())
-def test_so_it_is_in_every_look_and_for_everybody(
+def test_so_it_is_in_the_dark_and_for_everybody(
     client: TestClient, browser: Browser, site: str, audience: str, look: tuple[str, dict[str, int], bool]
 ) -> None:
     # The long reference is the same for everybody, and takes a while.
