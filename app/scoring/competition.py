@@ -64,34 +64,6 @@ class Publication:
     reveal_notice_hours: int = 24
 
 
-MORE_OPEN: Mapping[str, tuple[str, ...]] = {
-    "board": ("organizers", "teams", "public"),
-    "feedback": ("hidden", "daily", "immediate"),
-    "owners": ("hidden", "shown"),
-}
-"""Of the choices in ``[publication]``: each shows more than the one before."""
-
-
-def discloses_more(before: Publication, after: Publication) -> bool:
-    """Whether ``after`` shows anything to more people, sooner or in more detail, whatever else it hides."""
-    opened = any(
-        order.index(getattr(after, name)) > order.index(getattr(before, name))
-        for name, order in MORE_OPEN.items()
-    )
-    return (
-        opened
-        or thaws(before.frozen_from, after.frozen_from)
-        or after.digits > before.digits
-        or after.owners_at_least < before.owners_at_least
-        or (before.shuffle_targets and not after.shuffle_targets)
-    )
-
-
-def thaws(before: datetime | None, after: datetime | None) -> bool:
-    """Whether boards that were to stand still go on for longer."""
-    return before is not None and (after is None or after > before)
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     min_rows_kept: float = 0.5
@@ -129,6 +101,63 @@ class Competition:
     phases: tuple[Phase, ...] = ()
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Names and versions of all that counts, once that is fixed; see ``counted``."""
+
+
+MORE_OPEN: Mapping[str, tuple[str, ...]] = {
+    "board": ("organizers", "teams", "public"),
+    "feedback": ("hidden", "daily", "immediate"),
+    "owners": ("hidden", "shown"),
+}
+"""Of the choices in ``[publication]``: each shows more than the one before."""
+
+
+def discloses_more(before: Competition, after: Competition) -> bool:
+    """Whether ``after`` shows anything to more people, sooner or in more detail, or lets teams guess more
+    often, whatever else it hides.
+    """
+    return (
+        shows_more(before.publication, after.publication)
+        or after.limits.guesses_per_target > before.limits.guesses_per_target
+        or after.ranking.finals > before.ranking.finals  # each is a table that all teams get
+        or after.ranking.rule != before.ranking.rule  # a second order of the same rows
+        or moves_midnight(before, after)
+        or opens_sooner(before, after)
+    )
+
+
+def shows_more(before: Publication, after: Publication) -> bool:
+    opened = any(
+        order.index(getattr(after, name)) > order.index(getattr(before, name))
+        for name, order in MORE_OPEN.items()
+    )
+    return (
+        opened
+        or thaws(before.frozen_from, after.frozen_from)
+        or after.digits > before.digits
+        or after.owners_at_least < before.owners_at_least
+        or (before.shuffle_targets and not after.shuffle_targets)
+    )
+
+
+def thaws(before: datetime | None, after: datetime | None) -> bool:
+    """Whether boards that were to stand still go on for longer."""
+    return before is not None and (after is None or after > before)
+
+
+def moves_midnight(before: Competition, after: Competition) -> bool:
+    """Whether another zone shows the scores of guesses, which come at midnight, up to a day sooner."""
+    daily = {before.publication.feedback, after.publication.feedback} == {"daily"}
+    return daily and before.timezone != after.timezone
+
+
+def opens_sooner(before: Competition, after: Competition) -> bool:
+    """Whether the teams get the targets sooner, or at all."""
+    starts = [
+        next((phase.start for phase in one.phases if phase.name == "reidentification"), None)
+        for one in (before, after)
+    ]
+    was, now = starts
+    return now is not None and (was is None or now < was)
 
 
 def rows_required(share: float, rows: int) -> int:

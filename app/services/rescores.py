@@ -70,6 +70,7 @@ def begin(session: Session, principal: Principal, slug: str, new: Revision) -> R
     same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
     if not same_kind or row.original != new.original:
         raise Conflict("slug, track, columns and data are fixed: a set changes the rules", code="fixed")
+    revisions.require_notice(session, row, before, after)
     revisions.require_no_open_rescore(session, row.id)
     made = Rescore(
         competition_id=row.id,

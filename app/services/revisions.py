@@ -150,7 +150,7 @@ def require_confirmed_ends(
 ) -> None:
     """An end that moves nearer, once the contest has begun, needs the password; so does one that is gone.
 
-    Of a file that cannot be read nobody knows what was nearer.
+    Of a file that cannot be read nobody knows what was nearer: see ``require_confirmed_disclosure``.
     """
     try:
         begun = phases.has_begun(session, row)
@@ -167,14 +167,12 @@ def require_confirmed_disclosure(
 ) -> None:
     """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
 
-    Of a file that cannot be read nobody knows what it kept back.
+    So does what replaces a file that cannot be read: nobody knows what it kept back, nor until when.
     """
     try:
-        before = competitions.read_file(row.file)
+        more = discloses_more(competitions.read_file(row.file), after)
     except CompetitionUnavailable:
-        return
-    guesses_more = after.limits.guesses_per_target > before.limits.guesses_per_target
-    more = guesses_more or discloses_more(before.publication, after.publication)
+        more = True
     if more and competitions.has_submissions(session, row.id):
         principal.require_confirmed()
 
@@ -194,11 +192,7 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
     if row.paused_at is not None and before.phases != after.phases:
         raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
     require_no_open_rescore(session, row.id)
-    if notice_of(after) < notice_of(before) and competitions.has_submissions(session, row.id):
-        raise Conflict(
-            "there are submissions: the notice before an early reveal can only become longer",
-            code="fixed",
-        )
+    require_notice(session, row, before, after)
     same = row.original == new.original and rules_of(before, row.scales) == rules_of(after, new.scales)
     if not same and competitions.has_submissions(session, row.id):
         raise Conflict(
@@ -207,8 +201,13 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         )
 
 
-def notice_of(competition: Competition) -> int:
-    return competition.publication.reveal_notice_hours
+def require_notice(session: Session, row: CompetitionRow, before: Competition, after: Competition) -> None:
+    was, now = (one.publication.reveal_notice_hours for one in (before, after))
+    if now < was and competitions.has_submissions(session, row.id):
+        raise Conflict(
+            "there are submissions: the notice before an early reveal can only become longer",
+            code="notice_fixed",
+        )
 
 
 def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Competition) -> None:

@@ -41,10 +41,7 @@ IN_FILES: Forms = {
 IN_RULES: Forms = {
     "invalid_attacker_never_counts": {"name": r"attackers\.(?P<key>.+) never counts towards E"},
     "invalid_column_in_both_roles": {"name": r"columns: (?P<key>.+) is listed in both roles"},
-    "invalid_fixed": {
-        "address": r"slug and track of a competition are fixed",
-        "notice": r"there are submissions: the notice before an early reveal can only become longer",
-    },
+    "invalid_fixed": {"address": r"slug and track of a competition are fixed"},
     "invalid_measure_without_weight": {"name": r"measures\.(?P<key>.+) is reported only"},
     "invalid_missing_key": {"key": r"(?P<key>\S+) is missing"},
     "invalid_not_toml": {

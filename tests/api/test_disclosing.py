@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from app.db.models import Team
+from app.db.models import Competition, Team
 from app.scoring.competition_file import parse_competition
+from app.scoring.timetable import with_phases
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from tests.api.test_confirming import Act, Form, ask, needs_the_password, state
@@ -58,6 +60,39 @@ def more_guesses_by_file(contest: Contest) -> Act:
     return filed(contest, guesses_per_target=4)
 
 
+def more_finals(contest: Contest) -> Act:
+    """Of a team that marks none each further valid submission would become a table that all teams get."""
+    return filed(contest, finals=100)
+
+
+def other_order(contest: Contest) -> Act:
+    return filed(contest, rule="rank_sum")
+
+
+def targets_sooner(contest: Contest) -> Act:
+    """The second phase begins nearer, and ends where it did."""
+    file = competition_row().file
+    first, then = parse_competition(file).phases
+    moved = with_phases(file, (first, replace(then, start=then.start - timedelta(hours=1))))
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved}
+
+
+def midnight_sooner(contest: Contest) -> Act:
+    """Scores of guesses that are shown at midnight, by a zone where that comes sooner."""
+    _, _, daily = filed(contest, feedback="daily")
+    assert contest.arena.put(f"{contest.path}/competition.toml", content=daily["content"]).is_success
+    moved = competition_row().file.replace('timezone = "Asia/Tokyo"', 'timezone = "Pacific/Kiritimati"')
+    return "PUT", f"{contest.path}/competition.toml", {"content": moved}
+
+
+def put_right(contest: Contest) -> Act:
+    """What replaces a file that cannot be read, which nobody can compare with it."""
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        kept, row.file = row.file, row.file + "\n[[["
+    return "PUT", f"{contest.path}/competition.toml", {"content": kept}
+
+
 def granted(contest: Contest, cap: str) -> Act:
     with transaction() as session:
         team = session.scalars(select(Team.id)).one()
@@ -88,6 +123,11 @@ ACTS = (
     feedback_at_once,
     more_digits,
     more_guesses_by_file,
+    more_finals,
+    other_order,
+    targets_sooner,
+    midnight_sooner,
+    put_right,
     more_guesses,
     invited_late,
     invited_to_guess,

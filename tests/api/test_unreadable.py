@@ -1,6 +1,7 @@
 """A competition whose file cannot be read: unavailable by itself, and put right by its organizers."""
 
 from dataclasses import dataclass
+from html import unescape
 
 import pytest
 from fastapi import FastAPI
@@ -202,11 +203,31 @@ def test_its_organizer_reads_and_replaces_the_file_on_its_page(
     of = shown.text.split('name="of" value="')[1].split('"')[0]
     refused = send(pair.broken, path, {"of": of, "do": "save", "text": "format = 1"}, organizer=True)
     assert refused.status_code == 422
+    for password, status, language in (("", 403, "en"), ("wrong", 422, "ja")):
+        sent = {"of": of, "do": "save", "text": pair.kept, "password": password}
+        refused = send(pair.broken, path, sent, organizer=True, language=language)
+        assert refused.status_code == status
+        assert words.WORDS[SAID[status]][language] in unescape(refused.text)
+        assert 'name="password" type="password" required' in refused.text
+        assert unescape(refused.text.split('wrap="off">\n')[1].split("</textarea>")[0]) == pair.kept
     saved = send(pair.broken, path, {"of": of, "do": "save", "text": pair.kept}, organizer=True)
     assert saved.status_code == 303, saved.text
     assert page(pair.broken, path, organizer=True).status_code == 200
     stale = send(pair.broken, path, {"of": "0" * 64, "do": "save", "text": pair.kept}, organizer=True)
     assert stale.status_code == 409
+
+
+SAID = {403: "invalid_password_needed", 422: "invalid_wrong_password"}
+
+
+def test_before_anybody_has_submitted_it_is_put_right_without_a_password(client: TestClient) -> None:
+    fresh = Arena.opened(client, slug="broken")
+    Pair(fresh, Contest(fresh)).break_by("no TOML at all")
+    shown = page(fresh, "/competitions/broken/organize/file", organizer=True)
+    assert (shown.status_code, 'name="password"' in shown.text) == (503, False)
+    token = {"Authorization": f"Bearer {fresh.organizer}"}
+    path = f"{API}/competitions/broken/competition.toml"
+    assert client.put(path, headers=token, content=competition_file("broken")).status_code == 200
 
 
 def test_only_its_organizers_get_to_replace_it(client: TestClient, pair: Pair) -> None:

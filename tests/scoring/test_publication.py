@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from itertools import product
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 from app.scoring.competition import (
     AttackerSettings,
     Competition,
+    Limits,
     MeasureSettings,
+    Phase,
     Publication,
+    Ranking,
     discloses_more,
 )
 from app.scoring.publication import (
@@ -293,21 +297,63 @@ SHOWS_MORE = (
 )
 
 
+def contest(publication: Publication = RULES.publication, **more: Any) -> Competition:
+    return replace(RULES, publication=publication, **more)
+
+
 @pytest.mark.parametrize(("name", "less", "more"), SHOWS_MORE)
 def test_a_setting_that_shows_more_discloses_and_its_reverse_does_not(
     name: str, less: object, more: object
 ) -> None:
-    modest, open_ = (replace(Publication(), **{name: value}) for value in (less, more))  # type: ignore[arg-type]
+    modest, open_ = (contest(replace(Publication(), **{name: value})) for value in (less, more))  # type: ignore[arg-type]
     assert discloses_more(modest, open_)
     assert not discloses_more(open_, modest)
     assert not discloses_more(modest, modest)
 
 
 def test_what_shows_less_makes_up_for_nothing_that_shows_more() -> None:
-    assert discloses_more(Publication(digits=4), Publication(digits=0, owners="shown"))
+    assert discloses_more(contest(Publication(digits=4)), contest(Publication(digits=0, owners="shown")))
 
 
 def test_every_setting_of_publication_but_the_notice_is_compared() -> None:
     """The notice can only become longer."""
     compared = {name for name, _, _ in SHOWS_MORE}
     assert compared == set(Publication.__dataclass_fields__) - {"reveal_notice_hours"}
+
+
+def second(start: datetime) -> tuple[Phase, ...]:
+    return (Phase("reidentification", start, LATE + timedelta(days=1)),)
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ({"limits": Limits(guesses_per_target=3)}, {"limits": Limits(guesses_per_target=4)}),
+        ({"ranking": Ranking(finals=2)}, {"ranking": Ranking(finals=3)}),
+        ({"phases": second(LATE)}, {"phases": second(EARLY)}),
+        ({}, {"phases": second(LATE)}),
+    ],
+    ids=["guesses", "finals", "targets sooner", "targets at all"],
+)
+def test_so_does_what_hands_out_more_targets_or_sooner_or_lets_guess_more(
+    less: dict[str, Any], more: dict[str, Any]
+) -> None:
+    assert discloses_more(contest(**less), contest(**more))
+    assert not discloses_more(contest(**more), contest(**less))
+    assert not discloses_more(contest(**more), contest(**more))
+
+
+def test_another_rule_of_the_ranks_discloses_either_way_for_it_orders_the_same_rows_anew() -> None:
+    by_score, by_ranks = contest(ranking=Ranking("score")), contest(ranking=Ranking("rank_sum"))
+    assert discloses_more(by_score, by_ranks)
+    assert discloses_more(by_ranks, by_score)
+
+
+@pytest.mark.parametrize("feedback", ["hidden", "daily", "immediate"])
+def test_another_zone_discloses_where_midnight_shows_scores(
+    feedback: Literal["hidden", "daily", "immediate"],
+) -> None:
+    shown = Publication(feedback=feedback)
+    assert discloses_more(contest(shown), contest(shown, timezone="Asia/Tokyo")) is (feedback == "daily")
+    closed = contest(Publication(), timezone="Asia/Tokyo")
+    assert not discloses_more(contest(shown), closed)

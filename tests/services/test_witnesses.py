@@ -205,7 +205,9 @@ def test_a_shorter_notice_is_refused_once_there_are_submissions(contest: Contest
     put = {hours: competition_row().file.replace("_hours = 24", f"_hours = {hours}") for hours in (23, 25)}
     path = f"{contest.path}/competition.toml"
     refused = contest.arena.put(path, content=put[23])
-    assert (refused.status_code, refused.json()["code"]) == (409, "fixed")
+    assert (refused.status_code, refused.json()["code"]) == (409, "notice_fixed")
+    refused = contest.arena.post(f"{contest.path}/rescores", content=put[23])
+    assert (refused.status_code, refused.json()["code"]) == (409, "notice_fixed")
     assert contest.arena.put(path, content=put[25]).status_code == 200
 
 

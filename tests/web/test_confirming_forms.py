@@ -1,15 +1,18 @@
 """The pages' forms of what a session alone must not do ask for the password."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import select
 
-from app.db.models import Team
+from app.db.models import Competition, Team
 from app.http.dependencies import COOKIE
 from app.scoring.competition_file import parse_competition
+from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
 from app.web import words
 from tests.api.test_confirming import (
@@ -127,20 +130,36 @@ def test_a_token_alone_makes_no_further_token_anywhere(contest: Contest) -> None
     assert state() == before
 
 
+def sooner_ends() -> dict[str, str]:
+    return dates("UTC", timedelta(hours=-1))
+
+
+def other_midnight() -> dict[str, str]:
+    with transaction() as session:
+        row = session.scalars(select(Competition)).one()
+        found = parse_competition(row.file)
+        daily = replace(found.publication, feedback="daily")
+        row.file = with_publication(row.file, daily, found.ranking, found.limits)
+    return dates("Pacific/Kiritimati", timedelta())
+
+
+def dates(zone: str, later: timedelta) -> dict[str, str]:
+    """What the form of the dates sends for the present ones in ``zone``, the ends moved."""
+    windows = {
+        f"{phase.name}_{which}": f"{moment.astimezone(ZoneInfo(zone)):%Y-%m-%dT%H:%M}"
+        for phase in parse_competition(competition_row().file).phases
+        for which, moment in (("start", phase.start), ("end", phase.end + later))
+    }
+    return {"title_en": "Small cup", "zone": zone, **windows}
+
+
+@pytest.mark.parametrize("made", [sooner_ends, other_midnight], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("password", ["", "wrong"])
 def test_the_form_of_the_dates_asks_for_it_once_the_contest_has_begun(
-    contest: Contest, password: str
+    contest: Contest, password: str, made: Callable[[], dict[str, str]]
 ) -> None:
     path = f"{contest.path}/organize/basics"
-    fields = {
-        "title_en": "Small cup",
-        "zone": "UTC",
-        **{
-            f"{phase.name}_{which}": f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M}"
-            for phase in parse_competition(competition_row().file).phases
-            for which, moment in (("start", phase.start), ("end", phase.end - timedelta(hours=1)))
-        },
-    }
+    fields = made()
     assert 'name="password"' in page(contest.arena, path, organizer=True).text
     before = state()
     answer = send(contest.arena, path, fields | {"password": password}, organizer=True)

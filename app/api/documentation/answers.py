@@ -76,7 +76,7 @@ TEAM: Answers = {403: ("not_in_a_team",)}
 ORGANIZER: Answers = {403: ("not_organizer",)}
 REVISION: Answers = {
     404: ("file_lost",),
-    409: ("changed_meanwhile", "fixed", "phase_paused", "phase_turned", "rescore_open"),
+    409: ("changed_meanwhile", "fixed", "notice_fixed", "phase_paused", "phase_turned", "rescore_open"),
     422: ("malformed_upload",),
     503: ("storage_unavailable", "file_damaged"),
 }

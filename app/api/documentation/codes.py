@@ -83,6 +83,7 @@ ERRORS: dict[str, str] = {
     "not_signed_in": "sign in or send a token",
     "not_toml": "the file is not valid TOML",
     "not_valid": "a submission that ended without being accepted cannot be a final",
+    "notice_fixed": "once somebody has submitted, the notice before an early reveal can only become longer",
     "nothing_to_change": "it is disqualified already, or was not",
     "opening_key_missing": "a private key is missing from the workers' folder",
     "organizes_it": "an organizer of a competition organizes it once and is in no team of it",

@@ -1,8 +1,9 @@
 """The competition file as a whole: read, compared with what is stored, saved."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -84,7 +85,8 @@ def save_file(request: Request, slug: str, principal: SignedIn, address: Address
         with transaction() as session:
             desk = desk_of(session, principal, slug)
     except CompetitionUnavailable as problem:
-        return repaired(request, principal, slug, form, problem)
+        sure = partial(confirmed, principal, address, form.secret("password"))
+        return repaired(request, principal, slug, form, problem, sure=sure)
     text = ""
     try:
         text = text_in(form)
@@ -114,10 +116,12 @@ def repair_page(
     """The file of a competition that cannot be read, for one of its organizers to put right."""
     with transaction() as session:
         row = competitions.for_organizer(session, principal, slug)
+        judged = competitions.has_submissions(session, row.id)
     return page(
         request,
         principal,
         "organize/repair.html",
+        judged=judged,
         status=status_of(refused or problem),
         slug=slug,
         title=competitions.title_of(row),
@@ -129,7 +133,13 @@ def repair_page(
 
 
 def repaired(
-    request: Request, principal: Principal, slug: str, form: Sent, problem: CompetitionUnavailable
+    request: Request,
+    principal: Principal,
+    slug: str,
+    form: Sent,
+    problem: CompetitionUnavailable,
+    *,
+    sure: Callable[[], Principal],
 ) -> Response:
     """Put what was sent in the place of a file that cannot be read."""
     with transaction() as session:
@@ -138,10 +148,11 @@ def repaired(
     try:
         text = text_in(form)
         revision = revision_of_compared(row, text, form.text("of"))
+        asking = sure()
         with transaction() as session:
-            revisions.revise(session, principal, slug, revision)
-    except (Conflict, InvalidCompetition, InvalidUpload) as refused:
-        return repair_page(request, principal, slug, problem, text=text, refused=refused)
+            revisions.revise(session, asking, slug, revision)
+    except (*REFUSED, InvalidCompetition, InvalidUpload) as why:
+        return repair_page(request, principal, slug, problem, text=text, refused=refused(why))
     return see(f"/competitions/{slug}/organize/file", done="setup_saved")
 
 

@@ -174,13 +174,13 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "The address and the track cannot change.",
         "ja": "アドレスとトラックは変更できません。",
     },
-    "invalid_fixed_notice": {
+    "invalid_notice_fixed": {
         "en": "There are submissions: the notice before an early reveal can only become longer.",
         "ja": "すでに提出があるため、公開を早めるときの予告時間は、長くすることしかできません。",
     },
     "invalid_password_needed": {
-        "en": "An end would move nearer: this needs your password.",
-        "ja": "終了を早めるには、パスワードが必要です。",
+        "en": "This needs your password: something may end or be shown sooner, or others may see or guess more.",
+        "ja": "終了や公開が早まったり、公開する情報や推測が増えたりしうるため、パスワードが必要です。",
     },
     "invalid_wrong_password": {"en": "The password is wrong.", "ja": "パスワードが違います。"},
     "invalid_too_many_tries": {

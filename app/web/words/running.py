@@ -180,20 +180,24 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "アクセス手段が増える操作のため、もう一度入力してください。",
     },
     "run_end_password": {
-        "en": "Your password, if an end moves nearer",
-        "ja": "あなたのパスワード（終了を早める場合）",
+        "en": "Your password, if anything ends or is shown sooner",
+        "ja": "あなたのパスワード（終了や公開が早まる場合）",
     },
     "run_more_password": {
-        "en": "Your password, if others see more or teams guess more often",
-        "ja": "あなたのパスワード（公開する情報や推測の上限を増やす場合）",
+        "en": "Your password, if others see more, ranks follow another rule, or teams have more finals or guesses",
+        "ja": "あなたのパスワード（公開する情報、最終提出の数、推測の上限を増やす場合、順位の決め方を変える場合）",
     },
     "run_file_password": {
-        "en": "Your password, if an end moves nearer, others see more or teams guess more often",
-        "ja": "あなたのパスワード（終了を早める場合、公開する情報や推測の上限を増やす場合）",
+        "en": "Your password, if anything ends or is shown sooner, others see more or teams guess more often",
+        "ja": "あなたのパスワード（終了や公開が早まる場合、公開する情報や推測の上限を増やす場合）",
     },
     "run_grant_password": {
         "en": "Your password, for guesses on each target",
         "ja": "あなたのパスワード（攻撃対象ごとの推測を増やす場合）",
+    },
+    "run_repair_hint": {
+        "en": "Once more, for nobody can tell what the unreadable file kept back, or until when.",
+        "ja": "読み取れないファイルが何をいつまで非公開にしていたか確認できないため、もう一度入力してください。",
     },
     "run_guess_hint": {
         "en": "Once more, for what guesses reveal cannot be taken back.",
