@@ -80,8 +80,8 @@ def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudg
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/reinstate")
-def reinstate_team(slug: str, team_id: UUID, principal: SignedIn) -> TeamJudged:
-    """Put a disqualified team back, with all it had."""
+def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudged:
+    """Put a disqualified team back, with all it had; until the reveal this tells whose its targets are."""
     return team_judged(slug, team_id, principal, disqualified=False)
 
 
@@ -92,8 +92,8 @@ def disqualify_submission(submission_id: UUID, principal: Confirming) -> Submiss
 
 
 @router.post("/submissions/{submission_id}/reinstate")
-def reinstate_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
-    """Put a disqualified submission and its target back."""
+def reinstate_submission(submission_id: UUID, principal: Confirming) -> SubmissionOut:
+    """Put a disqualified submission and its target back; until the reveal this tells whose it is."""
     return submission_judged(submission_id, principal, disqualified=False)
 
 

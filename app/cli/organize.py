@@ -233,9 +233,11 @@ def disqualify(
 
 
 @organize.command()
-def reinstate(what: What, team: OfTeam = False, as_json: AsJson = False) -> None:
-    """Undo a disqualification."""
-    judge(what, "reinstate", team=team, as_json=as_json)
+def reinstate(
+    what: What, team: OfTeam = False, password_stdin: PasswordStdin = False, as_json: AsJson = False
+) -> None:
+    """Undo a disqualification. Where targets are attacked it needs your password."""
+    judge(what, "reinstate", team=team, as_json=as_json, password=asking(stdin=password_stdin))
 
 
 @organize.command()
@@ -249,9 +251,7 @@ def score_again(
     done(found, f"{found['id']} is {found['status']}", as_json=as_json)
 
 
-def judge(
-    what: str, act: str, *, team: bool, as_json: bool, password: Callable[[], str] | None = None
-) -> None:
+def judge(what: str, act: str, *, team: bool, as_json: bool, password: Callable[[], str]) -> None:
     with connected(password=password) as client:
         if team:
             slug, slash, name = what.partition("/")

@@ -72,7 +72,7 @@ def judge_team(
     """Take a team out of the contest, its targets and its guesses with it, or back in with all of them."""
     row = competitions.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
-    require_change(principal, team.disqualified_at is not None, disqualified)
+    require_change(principal, row, team.disqualified_at is not None, disqualified)
     team.disqualified_at = clock(session) if disqualified else None
     noted(session, principal, row, f"team.{word(disqualified)}", team.name, reason=reason)
     return team
@@ -83,7 +83,7 @@ def judge_submission(
 ) -> Submission:
     """Take a submission out of the boards and withdraw its target, or put both back."""
     row, found = organizers_submission(session, principal, submission_id)
-    require_change(principal, found.disqualified_at is not None, disqualified)
+    require_change(principal, row, found.disqualified_at is not None, disqualified)
     found.disqualified_at = clock(session) if disqualified else None
     noted(session, principal, row, f"submission.{word(disqualified)}", str(found.id), reason=reason)
     return found
@@ -115,12 +115,18 @@ def organizers_submission(
     return row, found
 
 
-def require_change(principal: Principal, disqualified: bool, wanted: bool) -> None:
+def require_change(principal: Principal, row: CompetitionRow, disqualified: bool, wanted: bool) -> None:
     if disqualified == wanted:
         state = "disqualified already" if wanted else "not disqualified"
         raise Conflict(f"it is {state}", code="nothing_to_change")
-    if wanted:
+    if wanted or tells_owners(row):
         principal.require_confirmed()
+
+
+def tells_owners(row: CompetitionRow) -> bool:
+    """Whether what is reinstated brings row and targets back together, which tells whose they are; and a
+    team that guesses again."""
+    return row.published_at is not None and row.revealed_at is None
 
 
 def word(disqualified: bool) -> str:

@@ -244,10 +244,30 @@ def test_an_end_that_moves_later_and_what_is_not_yet_begun_need_no_password(
     assert ask(fresh, sooner, {}).status_code == 200
 
 
-def test_what_is_put_back_needs_no_password(contest: Contest) -> None:
-    method, path, content = team_out(contest)
-    assert ask(contest, (method, path, content), {"X-Confirm-Password": quote(PASSWORD)}).is_success
-    assert ask(contest, (method, path.replace("disqualify", "reinstate"), {}), {}).is_success
+def back(contest: Contest, out: Act) -> Act:
+    """The opposite of a disqualification, which is done."""
+    assert ask(contest, out, {"X-Confirm-Password": quote(PASSWORD)}).is_success
+    method, path, content = out
+    return method, path.replace("disqualify", "reinstate"), content
+
+
+@pytest.mark.parametrize("out", [submission_out, team_out], ids=lambda one: one.__name__)
+def test_what_is_put_back_needs_no_password_until_there_are_targets_and_none_after_the_reveal(
+    contest: Contest, out: Callable[[Contest], Act]
+) -> None:
+    assert ask(contest, back(contest, out(contest)), {}).is_success
+    contest.attack()
+    contest.close()
+    assert ask(contest, back(contest, out(contest)), {}).is_success
+
+
+@pytest.mark.parametrize("out", [submission_out, team_out], ids=lambda one: one.__name__)
+def test_until_the_reveal_a_token_alone_brings_no_row_and_its_target_back_together(
+    contest: Contest, out: Callable[[Contest], Act]
+) -> None:
+    act = back(contest, out(contest))
+    contest.attack()
+    needs_the_password(contest, act)
 
 
 def test_a_password_of_any_characters_is_sent_percent_encoded(contest: Contest) -> None:

@@ -8,7 +8,14 @@ from app.http.dependencies import COOKIE, ONLY_HTTPS
 from tests.arena import PASSWORD, Arena
 
 IRREVOCABLE = ("/extend", "/disqualify", "/withdraw", "/remove", "/basics", "/file", "/apply", "/publication")
-OPENING = ("/teams/organizers", "/password-link", "/account/tokens", "/teams/invites", "/grants")
+OPENING = (
+    "/teams/organizers",
+    "/password-link",
+    "/account/tokens",
+    "/teams/invites",
+    "/grants",
+    "/reinstate",
+)
 """Forms that may ask for the password; here it is sent along."""
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 

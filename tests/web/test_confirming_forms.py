@@ -19,11 +19,13 @@ from tests.api.test_confirming import (
     SAID,
     Act,
     Form,
+    back,
     contest,
     organizer_in,
     organizer_out,
     other_rules,
     state,
+    team_out,
 )
 from tests.arena import API
 from tests.contest import Contest, competition_row
@@ -89,6 +91,15 @@ def token_form(_: Contest) -> Form:
     return "/account", "/account/tokens", {"name": "mine", "scopes": "organize", "days": "365"}
 
 
+def back_form(contest: Contest) -> Form:
+    """Of a team that was disqualified, once there are targets."""
+    back(contest, team_out(contest))
+    contest.attack()
+    with transaction() as session:
+        path = f"{contest.path}/organize/teams/{session.scalars(select(Team.id)).one()}/reinstate"
+    return path, path, {"reason": "cousins"}
+
+
 def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str]]:
     """The form has the field and does nothing without the password; what each refusal is to say, its page."""
     where, path, fields = form
@@ -106,8 +117,12 @@ def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str
     return found
 
 
-@pytest.mark.parametrize("made", [organizer_form, link_form, token_form], ids=lambda one: one.__name__)
-def test_so_do_the_forms_that_open_a_way_in(contest: Contest, made: Callable[[Contest], Form]) -> None:
+@pytest.mark.parametrize(
+    "made", [organizer_form, link_form, token_form, back_form], ids=lambda one: one.__name__
+)
+def test_so_do_the_forms_that_open_a_way_in_or_tell_owners(
+    contest: Contest, made: Callable[[Contest], Form]
+) -> None:
     form = made(contest)
     for said, text in refusals(contest, form, field='name="password" type="password" required'):
         assert said in unescape(text)

@@ -82,14 +82,9 @@ def disqualify_submission(
 
 @router.post("/submissions/{submission_id}/reinstate")
 def reinstate_submission(
-    request: Request, slug: str, submission_id: UUID, principal: SignedIn, reason: Reason = ""
+    request: Request, slug: str, submission_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
 ) -> Response:
-    return ruled(
-        request,
-        principal,
-        Ruling(slug, "submissions", submission_id, "reinstate"),
-        Given(lambda: principal, reason),
-    )
+    return ruled(request, principal, Ruling(slug, "submissions", submission_id, "reinstate"), given)
 
 
 @router.post("/teams/{team_id}/disqualify")
@@ -101,11 +96,9 @@ def disqualify_team(
 
 @router.post("/teams/{team_id}/reinstate")
 def reinstate_team(
-    request: Request, slug: str, team_id: UUID, principal: SignedIn, reason: Reason = ""
+    request: Request, slug: str, team_id: UUID, principal: SignedIn, given: Annotated[Given, Depends()]
 ) -> Response:
-    return ruled(
-        request, principal, Ruling(slug, "teams", team_id, "reinstate"), Given(lambda: principal, reason)
-    )
+    return ruled(request, principal, Ruling(slug, "teams", team_id, "reinstate"), given)
 
 
 def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) -> Response:
@@ -171,6 +164,7 @@ def previewed(
         ruling=ruling,
         found=found,
         reason=reason,
+        tells_owners=rulings.tells_owners(subject["frame"].row),
         longest=rulings.LONGEST_REASON,
         **subject,
         **trouble(request, problem),

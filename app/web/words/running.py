@@ -195,6 +195,10 @@ WORDS: dict[str, dict[str, str]] = {
         "en": "Your password, for guesses on each target",
         "ja": "あなたのパスワード（攻撃対象ごとの推測を増やす場合）",
     },
+    "run_owners_hint": {
+        "en": "Once more, for what comes back together tells whose the targets are.",
+        "ja": "ボードの行と攻撃対象が同時に戻り、どのチームのものか分かってしまうため、もう一度入力してください。",
+    },
     "run_repair_hint": {
         "en": "Once more, for nobody can tell what the unreadable file kept back, or until when.",
         "ja": "読み取れないファイルが何をいつまで非公開にしていたか確認できないため、もう一度入力してください。",
