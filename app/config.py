@@ -66,6 +66,9 @@ class Settings(BaseSettings):
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90
     """A scoring process that has been asked nothing for so long ends; the next submission starts another."""
+    scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
+    """Submissions that a scoring process takes before another one does: whatever leaks, leaks only so far.
+    With 1, none is scored by a process that has read another one; each costs the start of a process more."""
     walls: Literal["required", "wanted", "off"] = "required"
     """Around the scoring process, see ``workers.walls``. Where they cannot stand, ``required`` takes no work,
     and ``wanted``, which ``anoncup serve`` with its own servers sets, warns."""

@@ -36,6 +36,10 @@ class Deed:
     apart: bool = False
 
     @property
+    def longest(self) -> int:
+        return 2**24
+
+    @property
     def fetched(self) -> Collection[str]:
         return ()
 
@@ -174,6 +178,12 @@ def spoken(text: str, times: int) -> None:
         os.write(ANSWERS, text.encode())
 
 
+def never_ending() -> None:
+    """A line that has no end, always more of it."""
+    while True:
+        os.write(ANSWERS, b"x")
+
+
 ANSWERS = 3
 """The pipe: the first that is opened after the usual three, one of which is the requests'."""
 DEEDS: dict[str, Callable[..., Any]] = {
@@ -204,6 +214,7 @@ DEEDS: dict[str, Callable[..., Any]] = {
     "taken": taken,
     "endless": endless,
     "spoken": spoken,
+    "never_ending": never_ending,
     "call": called,
 }
 

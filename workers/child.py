@@ -3,8 +3,8 @@
 An upload that exhausts memory or time ends its child, not the worker, and the submission ends in ERROR
 with the reason. The child has no database, no queue, no keys and no store: what it needs of the store it
 asks its parent for, by digest, and gets nothing that its work does not name. It stands behind
-``workers.walls``, and what it says is believed no more than an upload. It ends by itself when it has been
-asked nothing for a while, for it holds the numbers and the originals in memory.
+``workers.walls``, and what it says is believed no more than an upload. It is ended when it has been asked
+nothing for a while, for it holds the numbers and the originals in memory.
 """
 
 import json
@@ -16,31 +16,26 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from threading import Lock
+from threading import Lock, Timer
 from typing import Any
 
 import structlog
 
 from app.config import Settings
-from app.errors import CompetitionUnavailable
+from app.errors import CompetitionUnavailable, InvalidCompetition
+from app.scoring.competition_file import parse_competition
 from app.storage import store
 from workers import walls
 from workers.folders import OwnFolder
-from workers.work import Work
+from workers.work import Inquiry, OfRelease, Work
 
 log = structlog.get_logger(__name__)
 
 PROGRAM = "workers.scorer"
 KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 
-RECYCLE_AFTER = 200
-"""Submissions a child scores before a fresh one takes over: whatever leaks, leaks only so far."""
 HEARTBEAT_S = 3.0
-ENDING_S = 10.0
-"""How long a child that has closed its pipes may take to be gone."""
-LONGEST_LINE = 2**28
-"""Bytes: more than a target's files, which are the longest that a child says."""
-LONGEST_NAME, LONGEST_TRACE = 100, 10_000
+LONGEST_NAME, LONGEST_TRACE, MOST_STEPS = 100, 10_000, 10_000
 
 DIED = "the scoring process was killed, perhaps for want of memory"
 TIMED_OUT = "scoring took longer than the limit of {} s"
@@ -72,10 +67,6 @@ class ChildDied(Exception):  # the name is what happened
     """The child was killed, by the kernel for want of memory or by a person: worth another try."""
 
 
-class Retired(ChildDied):
-    """The child had ended itself, for want of work, and took up nothing of what it was sent."""
-
-
 class OutOfTime(Exception):  # the name is what happened
     """The deadline has passed."""
 
@@ -91,7 +82,7 @@ class Child:
         self.folder = OwnFolder()
         wanted = walls.wanted(settings.walls)
         parent = 0 if wanted.files == walls.BUBBLEWRAP else os.getpid()
-        arguments = [str(parent), str(settings.scoring_memory_mb), str(settings.scoring_idle_s)]
+        arguments = [str(parent), str(settings.scoring_memory_mb)]
         # Not the working folder's modules (-P): it may be where the data lie.
         program = [sys.executable, "-P", "-m", PROGRAM, *arguments]
         told = json.dumps({**asdict(wanted), "warm": warm})
@@ -116,41 +107,45 @@ class Child:
                 try:
                     left = left[self.process.stdin.write(left) or 0 :]
                 except BrokenPipeError:
-                    raise self.ending() from None
+                    raise ChildDied(DIED) from None
                 if time.monotonic() > deadline:
                     raise OutOfTime
 
-    def read(self, timeout_s: float) -> dict[str, Any] | None:
+    def read(self, timeout_s: float, *, longest: int) -> dict[str, Any] | None:
         """The next line, or None after ``timeout_s`` without one; ChildDied if it is gone.
 
-        ScoringFailed: it is no line that a child says.
+        ScoringFailed: it is no line that a child says, or has more than ``longest`` bytes.
         """
-        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
-        deadline = time.monotonic() + timeout_s
+        deadline, searched, late = time.monotonic() + timeout_s, 0, False
         # A buffered reader would hide lines from select: this class keeps its own buffer.
-        while (end := self.received.find(b"\n")) < 0:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
+        while (end := self.received.find(b"\n", searched)) < 0:
+            searched = len(self.received)
+            # Who never ends a line, but always says more of it, must not be listened to for ever.
+            if late or not self.speaks_within(max(0.0, deadline - time.monotonic())):
                 return None
-            piece = os.read(self.process.stdout.fileno(), 1 << 20)
-            if not piece:
-                raise self.ending()
-            self.received += piece
-            if len(self.received) > LONGEST_LINE:
-                raise ScoringFailed(CRASHED)
+            self.receive(longest)
+            late = time.monotonic() > deadline
         line = bytes(self.received[:end])
         del self.received[: end + 1]
         return message_of(line)
 
-    def has_ended(self) -> bool:
-        return self.process.poll() is not None
+    def speaks_within(self, seconds: float) -> bool:
+        """Whether it says something, or ends, so soon."""
+        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
 
-    def ending(self) -> ChildDied:
-        """Why nobody is at the other end; only a child that had nothing to do ends well."""
-        with suppress(subprocess.TimeoutExpired):
-            if self.process.wait(ENDING_S) == 0:
-                return Retired(DIED)
-        return ChildDied(DIED)
+    def receive(self, longest: int) -> None:
+        assert self.process.stdout is not None  # noqa: S101  # opened as a pipe above
+        piece = os.read(self.process.stdout.fileno(), 1 << 20)
+        if not piece:
+            raise ChildDied(DIED)
+        self.received += piece
+        if len(self.received) > longest:
+            raise ScoringFailed(CRASHED)
+
+    def is_quiet(self) -> bool:
+        """Whether it waits for work. What it says unasked would be taken for an answer to what comes next."""
+        return not self.received and not self.speaks_within(0)
 
     def end(self) -> None:
         self.process.kill()
@@ -186,16 +181,34 @@ class Keeper:
     def __init__(self) -> None:
         self.child: Child | None = None
         self.lock = Lock()
-        """Of who speaks with it."""
+        """Of who speaks with it, or ends it."""
+        self.rest: Timer | None = None
 
     def ready(self, settings: Settings, *, warm: bool = True) -> Child:
         """A child that runs, ``warm`` if that is wanted."""
+        if self.rest is not None:
+            self.rest.cancel()
         child = self.child
-        if child is not None and (child.has_ended() or child.scored >= RECYCLE_AFTER or warm > child.warm):
+        if child is not None and (not child.is_quiet() or warm > child.warm):
             self.discard()
         if self.child is None:
             self.child = Child(settings, warm=warm)
         return self.child
+
+    def leave(self, child: Child, settings: Settings) -> None:
+        """It has done its work. Nobody but us ends one that was taken over and has left a thread behind."""
+        child.scored += 1
+        if child.scored >= settings.scoring_recycle_after:
+            self.discard()
+            return
+        self.rest = Timer(settings.scoring_idle_s, self.end_idle, [child, child.scored])
+        self.rest.daemon = True
+        self.rest.start()
+
+    def end_idle(self, child: Child, scored: int) -> None:
+        with self.lock:
+            if self.child is child and child.scored == scored:
+                self.discard()
 
     def discard(self) -> None:
         if self.child is not None:
@@ -215,32 +228,27 @@ def evaluate(
     ScoringFailed: it cannot be scored; ChildDied, and NotFound or Unavailable of the store: it may be tried
     again. An unfinished child is ended, for what it would still say belongs to no later submission.
     """
-    try:
-        return evaluated(work, settings, on_step, warm)
-    except Retired:  # just as it was asked: to this work it was never there
-        return evaluated(work, settings, on_step, warm)
-
-
-def evaluated(work: Work, settings: Settings, on_step: Callable[[Step], None], warm: bool) -> Verdict:
     with keeper.lock:
-        return spoken_with(keeper.ready(settings, warm=warm), work, settings, on_step)
+        child = keeper.ready(settings, warm=warm)
+        try:
+            verdict = spoken_with(child, work, settings, on_step)
+        except CompetitionUnavailable:  # its last word: it is ready for another
+            keeper.leave(child, settings)
+            raise
+        except BaseException:
+            keeper.discard()
+            raise
+        keeper.leave(child, settings)
+        return verdict
 
 
 def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[[Step], None]) -> Verdict:
     deadline = time.monotonic() + settings.scoring_time_limit_s
     try:
         child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)
-        verdict = converse(child, work, settings, on_step, deadline)
+        return converse(child, work, settings, on_step, deadline)
     except OutOfTime:
-        keeper.discard()
         raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s)) from None
-    except CompetitionUnavailable:
-        raise  # its last word: it is ready for another
-    except BaseException:
-        keeper.discard()
-        raise
-    child.scored += 1
-    return verdict
 
 
 def converse(
@@ -249,7 +257,8 @@ def converse(
     """Hand over what the child asks for, until it has found its verdict."""
     step = Step(0, 0, "")
     while time.monotonic() < deadline:
-        match child.read(min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))):
+        patience = min(HEARTBEAT_S, max(0.0, deadline - time.monotonic()))
+        match child.read(patience, longest=work.longest):
             case {"verdict": dict(verdict), "scorer": str(scorer)} if is_name(scorer) and work.admits(
                 verdict
             ):
@@ -257,10 +266,10 @@ def converse(
             case {"fetch": str(digest)} if digest in work.fetched:
                 content = store().get(digest)
                 child.send({"length": len(content)}, content=content, deadline=deadline)
-            case {"step": int(number), "of": int(of), "name": str(name)} if is_name(name):
+            case {"step": int(number), "of": int(of), "name": str(name)} if is_step(number, of, name):
                 step = Step(number, of, name)
-            case {"unreadable": str(reason)}:
-                raise CompetitionUnavailable(UNREADABLE.format(reason))
+            case {"unreadable": True}:
+                raise unreadable(work)
             case {"failed": str(reason), "trace": str(trace)}:
                 raise ScoringFailed(failure(reason, trace, settings))
             case dict(unknown):
@@ -268,6 +277,21 @@ def converse(
                 raise ScoringFailed(CRASHED)
         on_step(step)
     raise OutOfTime
+
+
+def is_step(number: int, of: int, name: str) -> bool:
+    return not isinstance(number, bool) and 0 <= number <= of <= MOST_STEPS and is_name(name)
+
+
+def unreadable(work: Work) -> CompetitionUnavailable | ScoringFailed:
+    """Why the competition's file cannot be read. If a child were believed, its work would wait for ever."""
+    try:
+        if isinstance(work, OfRelease | Inquiry):
+            parse_competition(work.competition_file)
+    except InvalidCompetition as problem:
+        return CompetitionUnavailable(UNREADABLE.format(problem.detail))
+    log.error("child_says_what_is_not_so")
+    return ScoringFailed(CRASHED)
 
 
 def is_name(text: str) -> bool:

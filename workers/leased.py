@@ -76,7 +76,7 @@ def renewal(
 
     def renew(step: Step) -> None:
         nonlocal told, of
-        if step.of == of and time.monotonic() < told + TOLD_EVERY_S:
+        if (of or not step.of) and time.monotonic() < told + TOLD_EVERY_S:
             return
         told, of = time.monotonic(), step.of
         with transaction() as session:

@@ -3,7 +3,7 @@
 It can reach no store: what a request names by digest it asks its parent for, and gets behind a line of JSON.
 Before it reads the first request it builds the walls that it was told to, and ends if it cannot.
 
-usage: python -m workers.scorer PARENT_PID MEMORY_MB IDLE_S '{"files": …, "calls": …, "warm": true}'
+usage: python -m workers.scorer PARENT_PID MEMORY_MB '{"files": …, "calls": …, "warm": true}'
 PARENT_PID is 0 where numbers of processes mean nothing, and bubblewrap ends what it started.
 """
 
@@ -11,7 +11,6 @@ import ctypes
 import json
 import os
 import resource
-import select
 import signal
 import sys
 import tempfile
@@ -44,8 +43,7 @@ SCORER = version("anoncup")
 
 
 def main() -> None:
-    parent, memory_mb, idle_s = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
-    told = json.loads(sys.argv[4])
+    parent, memory_mb, told = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
     end_with(parent)
     limit(memory_mb * 2**20)
     if told["warm"]:
@@ -55,8 +53,7 @@ def main() -> None:
     walls.stand(Walls(told["files"], told["calls"]), folder=Path(tempfile.gettempdir()))
     be_silent()
     desk = Desk(worker.fetch, originals(worker.fetch))
-    # Nothing is asked while a request is worked on, so that nothing can wait in the buffer unseen.
-    while worker.speaks_within(idle_s) and (request := worker.heard()):
+    while request := worker.heard():
         answer(request, desk, worker)
 
 
@@ -89,10 +86,6 @@ class Worker:
 
     incoming: BinaryIO
     outgoing: BinaryIO
-
-    def speaks_within(self, seconds: float) -> bool:
-        """Whether it says something, or closes the pipe, so soon."""
-        return bool(select.select([self.incoming], [], [], seconds)[0])
 
     def heard(self) -> Any:
         """Its next line; None once it has closed the pipe."""
@@ -127,8 +120,8 @@ def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
         worker.say({"verdict": found, "scorer": SCORER})
     except MemoryError:
         worker.say({"failed": "memory", "trace": ""})
-    except InvalidCompetition as problem:
-        worker.say({"unreadable": problem.detail})
+    except InvalidCompetition:
+        worker.say({"unreadable": True})
     except Exception:
         # The frames, not the message: a message may quote what must stay secret.
         worker.say({"failed": "crash", "trace": "".join(traceback.format_tb(sys.exc_info()[2]))})

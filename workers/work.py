@@ -6,11 +6,19 @@ from typing import Any, ClassVar, Protocol
 
 from workers import forms
 
+LONGEST, LONGEST_FILES = 2**22, 2**28
+"""Bytes of an answer: ten times what is really said, for every one may become a hundred in the memory of who
+reads it; and more than a target's files."""
+
 
 class Work(Protocol):
     """A dataclass whose name says of what kind it is, and whose fields are sent."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def longest(self) -> int:
+        """The bytes that a line of the child's may have."""
 
     @property
     def fetched(self) -> Collection[str]:
@@ -27,6 +35,10 @@ class OfRelease:
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
+
+    @property
+    def longest(self) -> int:
+        return LONGEST
 
     @property
     def fetched(self) -> Collection[str]:
@@ -47,6 +59,10 @@ class Request(OfRelease):
 class Rewriting(OfRelease):
     """A release whose files are to be written anew, as the service itself writes them."""
 
+    @property
+    def longest(self) -> int:
+        return LONGEST_FILES
+
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.are_files(content) and content["files"].keys() == self.files.keys()
 
@@ -58,6 +74,10 @@ class Inquiry:
     competition_file: str
     original: dict[str, str]
     question: dict[str, Any]
+
+    @property
+    def longest(self) -> int:
+        return LONGEST
 
     @property
     def fetched(self) -> Collection[str]:
@@ -75,6 +95,10 @@ class Trial:
     secret: str
     rows: int
     originals: int
+
+    @property
+    def longest(self) -> int:
+        return LONGEST
 
     @property
     def fetched(self) -> Collection[str]:

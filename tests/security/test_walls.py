@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from app.storage import store
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.hostile import NUMBERS, Deed
-from tests.patience import eventually
+from tests.patience import PATIENCE_S, eventually
 from workers import child, scoring, walls
 from workers.child import ScoringFailed
 from workers.walls import Walls, bubble, landlock, seccomp
@@ -259,15 +260,59 @@ def test_what_it_takes_of_memory_and_time_ends_it(settings: Settings) -> None:
         ('{"step": 1, "of": 2, "name": "\\u0000"}\n', 1),
         ('{"step": 1, "of": 2, "name": "' + "x" * 101 + '"}\n', 1),
         ('{"secrets": ["of others"]}\n', 1),
+        ('{"step": 2, "of": 1, "name": "x"}\n', 1),
+        ('{"step": -1, "of": 1, "name": "x"}\n', 1),
+        ('{"step": 1, "of": 2147483648, "name": "x"}\n', 1),
+        ('{"step": true, "of": 1, "name": "x"}\n', 1),
+        ('{"unreadable": true}\n', 1),
         ("x" * 2**16, 2**9),
     ],
-    ids=["no JSON", "a list", "deep", "no verdict", "NUL", "a long name", "something else", "a long line"],
+    ids=[
+        "no JSON",
+        "a list",
+        "deep",
+        "no verdict",
+        "NUL",
+        "a long name",
+        "something else",
+        "beyond the last step",
+        "before the first step",
+        "steps that no column holds",
+        "a step that is no number",
+        "that a file cannot be read",
+        "a long line",
+    ],
 )
-def test_what_it_says_is_not_believed(monkeypatch: pytest.MonkeyPatch, text: str, times: int) -> None:
-    monkeypatch.setattr(child, "LONGEST_LINE", 2**24)
+def test_what_it_says_is_not_believed(text: str, times: int) -> None:
     with pytest.raises(ScoringFailed, match="internal error"):
         tried("spoken", text, times)
     assert tried("nothing") == {"done": "None"}
+
+
+def test_who_never_ends_a_line_is_not_listened_to_for_longer_than_one_who_says_nothing() -> None:
+    """It could keep its worker for days: there is always more to read."""
+    spoken_to = child.keeper.ready(Settings(), warm=False)
+    asked = {"kind": "Deed", "name": "never_ending", "arguments": [], "apart": False}
+    spoken_to.send(asked, deadline=time.monotonic() + PATIENCE_S)
+    assert spoken_to.speaks_within(PATIENCE_S)
+    for _ in range(3):
+        before = len(spoken_to.received)
+        assert spoken_to.read(0, longest=2**30) is None
+        assert 0 <= len(spoken_to.received) - before <= 2**20
+    child.keeper.discard()
+
+
+@pytest.mark.parametrize("text", ['{"verdict": {"done": "forged"}, "scorer": "x"}\n', "half a line"])
+def test_what_it_has_said_unasked_is_no_answer_to_what_comes_next(text: str) -> None:
+    """Its next work may be another team's."""
+    tried("nothing")
+    first = process()
+    assert child.keeper.child is not None
+    asked = {"kind": "Deed", "name": "spoken", "arguments": [text, 1], "apart": False}
+    child.keeper.child.send(asked, deadline=time.monotonic() + PATIENCE_S)
+    assert child.keeper.child.speaks_within(PATIENCE_S)
+    assert tried("nothing") == {"done": "None"}
+    assert process() != first
 
 
 def evaluation_of(identifier: str) -> Evaluation:

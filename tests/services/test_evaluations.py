@@ -1,9 +1,7 @@
 """The life of an evaluation against a real database: claims, leases, attempts, the sweep."""
 
-import os
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -20,8 +18,8 @@ from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
 from tests.patience import PATIENCE_S, eventually
-from workers import child, clock, scoring
-from workers.child import Child
+from workers import child, clock, leased, scoring
+from workers.child import Step
 
 LEASE = timedelta(seconds=30)
 VERDICT: dict[str, Any] = {"verdict": "accepted", "overall": 0.5}
@@ -101,6 +99,19 @@ def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) 
     taken(identifier)
     with transaction() as session:
         assert not evaluations.renew(session, claimed, lease=LEASE, step=4, steps=9, name="euc2")
+
+
+def test_who_counts_other_steps_each_time_is_not_written_down_more_often(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leased, "TOLD_EVERY_S", PATIENCE_S)
+    claimed = taken(submitted(arena))
+    renew = leased.renewal(Evaluation, claimed.evaluation_id, claimed.attempt, scoring.columns)
+    told = []
+    for number, of in ((0, 0), (1, 5), (2, 6), (3, 5)):
+        renew(Step(number, of, "euc1"))
+        told.append((row(claimed.evaluation_id).step, row(claimed.evaluation_id).steps))
+    assert told == [(0, 0), (1, 5), (1, 5), (1, 5)]
 
 
 def test_a_finished_evaluation_is_never_claimed_again(arena: Arena) -> None:
@@ -193,47 +204,28 @@ def test_a_child_that_is_killed_gives_the_evaluation_back_and_the_next_try_score
     assert row(identifier).failure is None
 
 
-def soon_idle(settings: Settings) -> Child:
-    """A child that ends as soon as it has started, for nobody asks it anything."""
-    child.keeper.discard()
-    return child.keeper.ready(settings.model_copy(update={"scoring_idle_s": 0}))
-
-
-def ended_unseen(ready: Child, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return when it has ended by itself; whoever looked a moment ago saw it run."""
-    left = os.WEXITED | os.WNOWAIT | os.WNOHANG
-    assert eventually(lambda: os.waitid(os.P_PID, ready.process.pid, left) is not None)
-    monkeypatch.setattr(ready.process, "poll", lambda: None)
-
-
-def test_a_child_that_has_ended_for_want_of_work_is_followed_by_another(
-    arena: Arena, settings: Settings
-) -> None:
-    assert soon_idle(settings).process.wait(PATIENCE_S) == 0
-    identifier = submitted(arena)
-    scoring.score(str(identifier))
-    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
-
-
-def test_a_child_that_ends_for_want_of_work_just_as_it_is_asked_costs_no_attempt(
+def test_a_child_that_is_asked_nothing_more_is_ended_and_another_scores_what_comes_next(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identifier = submitted(arena)
-    ended_unseen(soon_idle(settings), monkeypatch)
-    scoring.score(str(identifier))
-    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
-
-
-def test_what_a_child_is_sent_while_it_ends_for_want_of_work_costs_no_attempt(
-    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The request is in the pipe, and nobody reads it."""
-    identifier = submitted(arena)
-    ready = soon_idle(settings)
-    with Path(f"/proc/{ready.process.pid}/fd/0").open("rb"):  # its end, open when it has gone
-        ended_unseen(ready, monkeypatch)
+    limited(settings, monkeypatch, scoring_idle_s=0)
+    identifiers = [submitted(arena, seed=seed) for seed in (1, 2)]
+    for identifier in identifiers:
         scoring.score(str(identifier))
-    assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+        assert (row(identifier).state, row(identifier).attempt) == (State.SCORED, 1)
+        assert eventually(lambda: child.keeper.child is None)
+
+
+def test_a_child_is_replaced_when_it_has_scored_as_much_as_it_may(
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(settings, monkeypatch, scoring_recycle_after=2)
+    left = []
+    for seed in (1, 2):
+        scoring.score(str(submitted(arena, seed=seed)))
+        left.append(child.keeper.child)
+    assert left[0] is not None
+    assert left[0].process.returncode is not None
+    assert left[1] is None
 
 
 def limited(settings: Settings, monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
