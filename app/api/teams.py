@@ -56,7 +56,7 @@ def get_own_team(slug: str, principal: SignedIn) -> TeamOut:
 
 
 @router.post("/team/invites", status_code=status.HTTP_201_CREATED)
-def create_team_invite(slug: str, principal: SignedIn, body: InviteIn) -> InviteOut:
+def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> InviteOut:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
         return InviteOut(code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses)

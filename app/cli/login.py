@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from app.cli import credentials
-from app.cli.connection import connected, in_words
+from app.cli.connection import asking, connected, in_words
 from app.cli.credentials import Credentials
 from app.cli.listing import plain, print_json
 from app.cli.options import AsJson, Slug
@@ -104,10 +104,11 @@ def join(
 def team(
     slug: Slug,
     invite: Annotated[bool, typer.Option("--invite", help="make a code with which one person joins")] = False,
+    password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show your team and who is in it, or invite somebody into it."""
-    with connected() as client:
+    """Show your team and who is in it, or invite somebody into it, which needs your password."""
+    with connected(password=asking(stdin=password_stdin)) as client:
         found = client.invite_member(slug) if invite else client.team(slug)
     if as_json:
         print_json(found)

@@ -99,10 +99,11 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
 
 
 def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
-    """A code with which ``uses`` people join the team of the one who asks."""
+    """A code with which ``uses`` people join the team of the one who asks. It needs the password."""
     principal.require("submit")
     competition = competitions.find(session, slug)
     team = teams.require_team(session, competition.id, principal)
+    principal.require_confirmed()
     return create(session, competition.id, team_id=team.id, uses=uses)
 
 

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from app.errors import DomainError, NotFound
+from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
 from app.services import invites, members
 from app.services.accounts import Principal
@@ -27,16 +28,23 @@ def own_team(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 
 
 def team_page(
-    request: Request, principal: Principal, slug: str, *, link: str | None = None, uses: int = 1
+    request: Request,
+    principal: Principal,
+    slug: str,
+    *,
+    link: str | None = None,
+    uses: int = 1,
+    problem: DomainError | None = None,
 ) -> HTMLResponse:
-    """``link``: an invite that was just made, shown this once."""
+    """``link``: an invite that was just made, shown this once; ``uses``: of it, or as typed."""
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         team, people = members.own_team(session, principal, slug)
-    content = {"frame": frame, "team": team, "people": people, "link": link, "uses": uses}
-    return page(
-        request, principal, "team.html", status=201 if link else 200, life=invites.LIFE.days, **content
-    )
+    content: dict[str, Any] = {"frame": frame, "team": team, "people": people, "link": link, "uses": uses}
+    content |= {"life": invites.LIFE.days, "most": MOST_USES}
+    if problem is not None:
+        return again(request, principal, "team.html", problem, **content)
+    return page(request, principal, "team.html", status=201 if link else 200, **content)
 
 
 @router.get("/invites")
@@ -50,10 +58,15 @@ def create_invite(
     request: Request,
     slug: str,
     principal: SignedIn,
+    sure: Sure,
     uses: Annotated[int, Form(ge=1, le=MOST_USES)] = 1,
 ) -> HTMLResponse:
-    with transaction() as session:
-        code = invites.for_members(session, principal, slug, uses=uses)
+    try:
+        principal = sure()
+        with transaction() as session:
+            code = invites.for_members(session, principal, slug, uses=uses)
+    except DomainError as problem:
+        return team_page(request, principal, slug, uses=uses, problem=problem)
     link = f"{service_address(request)}/sign-up?{urlencode({'invite': code})}"
     return team_page(request, principal, slug, link=link, uses=uses)
 

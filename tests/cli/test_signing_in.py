@@ -139,7 +139,7 @@ def test_a_new_team_signs_up_invites_a_member_and_is_signed_in(
     done = anoncup(*words, "--team", '雪,"うさぎ"', "--name", "花子", "--invite", code, typed=f"{PASSWORD}\n")
     assert (done.status, done.err) == (0, "")
     assert anoncup("team", "small").out == '雪,"うさぎ"\n  花子\n'
-    into = anoncup("team", "small", "--invite").out.strip()
+    into = anoncup("team", "small", "--invite", "--password-stdin", typed=f"{PASSWORD}\n").out.strip()
     done = anoncup(*words, "--name", "太郎", "--invite", into, typed=f"{PASSWORD}\n")
     assert done.status == 0
     assert set(anoncup("team", "small").out.splitlines()) == {'雪,"うさぎ"', "  花子", "  太郎"}

@@ -14,6 +14,7 @@ OPENING = (
     "/account/tokens",
     "/teams/invites",
     "/grants",
+    "/team/invites",
     "/reinstate",
 )
 """Forms that may ask for the password; here it is sent along."""

@@ -10,7 +10,7 @@ from limits import RateLimitItemPerMinute
 from sqlalchemy import func, select
 
 from app import throttle
-from app.db.models import Token, User
+from app.db.models import Invite, Token, User
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
@@ -231,6 +231,30 @@ def test_a_member_is_taken_out_only_after_a_question_and_the_last_one_stays(aren
     own = arena.get("/me", token=arena.team("red")).json()["user_id"]
     last = send(arena, f"{path}/members/{own}", team="red")
     assert (last.status_code, said("problem_last_member") in text_of(last)) == (409, True)
+
+
+def test_a_teams_session_alone_lets_nobody_into_the_team(arena: Arena) -> None:
+    """Who came in would stay when the session is ended."""
+    path = f"/competitions/{arena.slug}/team"
+    shown = page(arena, path, team="red").text
+    assert 'name="password" type="password" required' in shown.split(f'action="{path}/invites"')[1]
+    with transaction() as session:
+        before = session.scalars(select(Invite.id).order_by(Invite.id)).all()
+    for password, status, language, word in (
+        ("", 403, "en", "problem_password_needed"),
+        ("wrong", 422, "ja", "invalid_wrong_password"),
+    ):
+        sent = {"uses": "7", "password": password}
+        answer = send(arena, f"{path}/invites", sent, team="red", language=language)
+        assert answer.status_code == status
+        assert said(word, language) in text_of(answer)
+        assert 'name="uses" type="number" value="7"' in answer.text
+    token = {"Authorization": f"Bearer {arena.team('red')}"}
+    answer = arena.client.post(f"{API}{path}/invites", headers=token, json={})
+    assert (answer.status_code, answer.json()["code"]) == (403, "password_needed")
+    with transaction() as session:
+        assert session.scalars(select(Invite.id).order_by(Invite.id)).all() == before
+    assert send(arena, f"{path}/invites", {"uses": "7"}, team="red").status_code == 201
 
 
 def test_who_leaves_comes_to_the_account(arena: Arena) -> None:

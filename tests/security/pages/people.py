@@ -83,7 +83,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
         "data": {"name": "laptop", "scopes": "read", "days": "30", "password": PASSWORD}
     },
     "POST /account/password": lambda _: {"data": {"old": PASSWORD, "new": PASSWORD}},
-    "POST /competitions/{slug}/team/invites": lambda _: {"data": {"uses": "2"}},
+    "POST /competitions/{slug}/team/invites": lambda _: {"data": {"uses": "2", "password": PASSWORD}},
 }
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {
