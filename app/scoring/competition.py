@@ -118,8 +118,7 @@ def discloses_more(before: Competition, after: Competition) -> bool:
     return (
         shows_more(before.publication, after.publication)
         or after.limits.guesses_per_target > before.limits.guesses_per_target
-        or after.ranking.finals > before.ranking.finals  # each is a table that all teams get
-        or after.ranking.rule != before.ranking.rule  # a second order of the same rows
+        or after.ranking != before.ranking  # a second order of the same rows; other tables for all teams
         or moves_midnight(before, after)
         or opens_sooner(before, after)
     )

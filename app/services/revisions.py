@@ -167,10 +167,12 @@ def require_confirmed_disclosure(
 ) -> None:
     """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
 
-    So does what replaces a file that cannot be read: nobody knows what it kept back, nor until when.
+    So does a longer notice, which never becomes shorter again, and what replaces a file that cannot be read:
+    nobody knows what it kept back, nor until when.
     """
     try:
-        more = discloses_more(competitions.read_file(row.file), after)
+        before = competitions.read_file(row.file)
+        more = discloses_more(before, after) or notice_of(after) > notice_of(before)
     except CompetitionUnavailable:
         more = True
     if more and competitions.has_submissions(session, row.id):
@@ -201,9 +203,12 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         )
 
 
+def notice_of(competition: Competition) -> int:
+    return competition.publication.reveal_notice_hours
+
+
 def require_notice(session: Session, row: CompetitionRow, before: Competition, after: Competition) -> None:
-    was, now = (one.publication.reveal_notice_hours for one in (before, after))
-    if now < was and competitions.has_submissions(session, row.id):
+    if notice_of(after) < notice_of(before) and competitions.has_submissions(session, row.id):
         raise Conflict(
             "there are submissions: the notice before an early reveal can only become longer",
             code="notice_fixed",

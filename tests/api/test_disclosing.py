@@ -65,6 +65,16 @@ def more_finals(contest: Contest) -> Act:
     return filed(contest, finals=100)
 
 
+def fewer_finals(contest: Contest) -> Act:
+    """What the freeze has not taken is never a target."""
+    return filed(contest, finals=1)
+
+
+def longer_notice(contest: Contest) -> Act:
+    """It never becomes shorter again: an end that somebody put off would come back a year later."""
+    return filed(contest, reveal_notice_hours=8760)
+
+
 def other_order(contest: Contest) -> Act:
     return filed(contest, rule="rank_sum")
 
@@ -124,6 +134,8 @@ ACTS = (
     more_digits,
     more_guesses_by_file,
     more_finals,
+    fewer_finals,
+    longer_notice,
     other_order,
     targets_sooner,
     midnight_sooner,
@@ -143,7 +155,7 @@ def test_a_token_or_a_session_alone_neither_shows_more_nor_lets_guess_more(
 
 def test_what_shows_less_other_caps_and_teams_that_still_submit_need_no_password(contest: Contest) -> None:
     for act in (
-        filed(contest, digits=1, board="organizers", guesses_per_target=2, owners_at_least=3, finals=1),
+        filed(contest, digits=1, board="organizers", guesses_per_target=2, owners_at_least=3),
         granted(contest, "valid_total"),
         invited(contest),
     ):

@@ -179,8 +179,8 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "すでに提出があるため、公開を早めるときの予告時間は、長くすることしかできません。",
     },
     "invalid_password_needed": {
-        "en": "This needs your password: something may end or be shown sooner, or others may see or guess more.",
-        "ja": "終了や公開が早まったり、公開する情報や推測が増えたりしうるため、パスワードが必要です。",
+        "en": "This needs your password: it may end or show something sooner, let others see or guess more, or be beyond undoing.",
+        "ja": "終了や公開が早まったり、公開する情報や推測が増えたり、元に戻せなくなったりするため、パスワードが必要です。",
     },
     "invalid_wrong_password": {"en": "The password is wrong.", "ja": "パスワードが違います。"},
     "invalid_too_many_tries": {

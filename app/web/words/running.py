@@ -184,12 +184,12 @@ WORDS: dict[str, dict[str, str]] = {
         "ja": "あなたのパスワード（終了や公開が早まる場合）",
     },
     "run_more_password": {
-        "en": "Your password, if others see more, ranks follow another rule, or teams have more finals or guesses",
-        "ja": "あなたのパスワード（公開する情報、最終提出の数、推測の上限を増やす場合、順位の決め方を変える場合）",
+        "en": "Your password, if others see or guess more, or the ranking, the finals or the notice change",
+        "ja": "あなたのパスワード（公開する情報や推測の上限を増やす場合、順位の決め方・最終提出の数・予告時間を変える場合）",
     },
     "run_file_password": {
-        "en": "Your password, if anything ends or is shown sooner, others see more or teams guess more often",
-        "ja": "あなたのパスワード（終了や公開が早まる場合、公開する情報や推測の上限を増やす場合）",
+        "en": "Your password, if anything ends or is shown sooner, others see or guess more, or the ranking, the finals or the notice change",
+        "ja": "あなたのパスワード（終了や公開が早まる場合、公開する情報や推測の上限を増やす場合、順位の決め方・最終提出の数・予告時間を変える場合）",
     },
     "run_grant_password": {
         "en": "Your password, for guesses on each target",
