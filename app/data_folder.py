@@ -110,7 +110,9 @@ def _locked(lock: int) -> bool:
 def in_use(data: Path, user: str) -> Unavailable:
     """The refusal that names who has the folder and what to do."""
     return Unavailable(
-        f"The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data)."
+        "The data folder {data} is in use by {user}. Stop that one, or give another folder (DATA=…, --data).",
+        data=str(data),
+        user=user,
     )
 
 
@@ -125,5 +127,7 @@ def socket_folder(data: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="anoncup-", ignore_cleanup_errors=True) as made:
         if len(os.fsencode(made)) > LONGEST_SOCKET_FOLDER:
-            raise Unavailable(f"{made} is too long a path for sockets. Set TMPDIR to a shorter one.")
+            raise Unavailable(
+                "{made} is too long a path for sockets. Set TMPDIR to a shorter one.", made=str(made)
+            )
         yield Path(made)

@@ -204,7 +204,8 @@ def _prepare_cluster(folder: Path, log: Path, lock: int) -> None:
         return
     if folder.exists() and any(folder.iterdir()):
         raise Unavailable(
-            f"{folder} is not empty, and no Postgres data folder. Move it away, or give another --data."
+            "{folder} is not empty, and no Postgres data folder. Move it away, or give another --data.",
+            folder=str(folder),
         )
     logger.info("making a database in %s", folder)
     made = folder.with_name("postgres.new")
@@ -242,8 +243,12 @@ def _initdb(folder: Path) -> list[str]:
 def _check_version(folder: Path, found: str) -> None:
     if found != POSTGRES_MAJOR:
         raise Unavailable(
-            f"{folder} was made by Postgres {found}; this one is {POSTGRES_MAJOR}. Restore a backup "
-            "into another --data, or set DATABASE_URL to a server of the older version."
+            "{folder} was made by Postgres {found}; this one is {needed}. Restore a "
+            "backup into another --data, or set DATABASE_URL to a server of the older "
+            "version.",
+            folder=str(folder),
+            found=found,
+            needed=POSTGRES_MAJOR,
         )
 
 

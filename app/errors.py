@@ -1,21 +1,24 @@
 """What can go wrong in the contest's own words. Nothing here knows HTTP or a database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from app.messages import Message, Value
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
 
 
 class DomainError(Exception):
-    """Something the caller can be told: a stable ``code`` and a sentence."""
+    """Something the caller can be told: a stable ``code`` and a message, of which ``str`` is the English."""
 
     code = "error"
 
-    def __init__(self, detail: str, *, code: str | None = None) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    def __init__(self, said: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+        """``said``: a template, for the ``values``, or a message that has its own."""
+        self.message = said if isinstance(said, Message) else Message(said, **values)
+        super().__init__(str(self.message))
         if code is not None:
             self.code = code
 
@@ -47,13 +50,9 @@ class WrongCredential(InvalidInput):
 
 
 class TooLarge(DomainError):
-    """``file``: the one that is, if it is one of several."""
+    """The value ``file`` names the one that is, if it is one of several."""
 
     code = "too_large"
-
-    def __init__(self, detail: str, *, file: str | None = None) -> None:
-        super().__init__(detail)
-        self.file = file
 
 
 class TooMany(DomainError):
@@ -61,8 +60,10 @@ class TooMany(DomainError):
 
     code = "too_many"
 
-    def __init__(self, detail: str, *, retry_after: int, code: str | None = None) -> None:
-        super().__init__(detail, code=code)
+    def __init__(
+        self, said: str | Message, /, *, retry_after: int, code: str | None = None, **values: Value
+    ) -> None:
+        super().__init__(said, code=code, **values)
         self.retry_after = retry_after
 
 
@@ -94,7 +95,10 @@ class Problem:
     row: int | None
     column: str | None
     code: str
-    message: str
+    message: Message
+
+    def told(self) -> dict[str, Any]:
+        return {"file": self.file, "row": self.row, "column": self.column, **told(self.code, self.message)}
 
 
 class InvalidUpload(DomainError):
@@ -108,10 +112,17 @@ class InvalidUpload(DomainError):
         super().__init__(self.problems[0].message)
 
 
+def told(code: str, message: Message) -> dict[str, Any]:
+    """Something that is said of an upload, as programs are told it."""
+    return {"code": code, "message": str(message), "values": message.plain()}
+
+
 def particulars(error: DomainError) -> dict[str, Any]:
-    """What an answer says besides code and sentence: what is wrong in files, or which one is too large."""
+    """What an answer says besides code and sentence: the values, and what is wrong in files."""
+    values = error.message.plain()
     if isinstance(error, InvalidUpload):
-        return {"errors": [asdict(each) for each in error.problems], "total": error.total}
-    if isinstance(error, TooLarge) and error.file is not None:
-        return {"file": error.file}
-    return {}
+        listed = [each.told() for each in error.problems]
+        return {"values": values, "errors": listed, "total": error.total}
+    if isinstance(error, TooLarge) and "file" in values:
+        return {"values": values, "file": values["file"]}
+    return {"values": values}

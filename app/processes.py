@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from app import tethered, waiting
 from app.errors import Unavailable
+from app.messages import Message
 
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 10.0
@@ -219,7 +220,7 @@ class Supervisor:
         self.check()
         for child in self._children.values():
             if child.deaths >= DEATHS:
-                raise Unavailable(_never_came(child))
+                raise Unavailable(Message(_never_came(child)))
 
     def _check(self, child: _Child) -> None:
         now = time.monotonic()
@@ -304,7 +305,10 @@ def check_port_is_free(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise Unavailable(
-            f"Cannot listen on {host} port {port}: {error.strerror}. Give another port (PORT=…, --port)."
+            "Cannot listen on {host} port {port}: {reason}. Give another port (PORT=…, --port).",
+            host=host,
+            port=port,
+            reason=error.strerror,
         ) from error
 
 

@@ -118,5 +118,7 @@ def read_private_key(private_folder: Path | None, key_id: str) -> PrivateKey:
         return PrivateKey(path.read_bytes().strip(), HexEncoder)
     except (OSError, ValueError, TypeError):
         raise Unavailable(
-            f"the private key {key_id} is not in ANONCUP_OPENING_KEYS_DIR", code="opening_key_missing"
+            "the private key {key_id} is not in ANONCUP_OPENING_KEYS_DIR",
+            code="opening_key_missing",
+            key_id=key_id,
         ) from None

@@ -43,12 +43,18 @@ class Server:
         status = self.process.poll()
         if status == tethered.NAMESPACE_REFUSED:
             raise Unavailable(
-                f"{self.name} does not run as root, and this system does not let root take another user's "
-                "number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of your own."
+                "{name} does not run as root, and this system does not let root take another "
+                "user's number. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to "
+                "servers of your own.",
+                name=self.name,
             )
         if status is not None:
             raise Unavailable(
-                f"{self.name} ended (status {status}). End of {self.log}:\n{tethered.tail(self.log)}"
+                "{name} ended (status {status}). End of {log}:\n{tail}",
+                name=self.name,
+                status=status,
+                log=str(self.log),
+                tail=tethered.tail(self.log),
             )
 
     def keep(self) -> None:

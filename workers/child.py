@@ -289,7 +289,7 @@ def unreadable(work: Work) -> CompetitionUnavailable | ScoringFailed:
         if isinstance(work, OfRelease | Inquiry):
             parse_competition(work.competition_file)
     except InvalidCompetition as problem:
-        return CompetitionUnavailable(UNREADABLE.format(problem.detail))
+        return CompetitionUnavailable(UNREADABLE.format(problem))
     log.error("child_says_what_is_not_so")
     return ScoringFailed(CRASHED)
 

@@ -164,7 +164,7 @@ class Clock:
 def described(problem: Exception) -> dict[str, Any]:
     """For the log: a reason, and of what nobody expected the place."""
     if isinstance(problem, DomainError):
-        return {"reason": problem.detail}
+        return {"reason": str(problem)}
     return {"reason": type(problem).__qualname__, "exc_info": problem}
 
 

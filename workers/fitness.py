@@ -77,7 +77,7 @@ class Fitness:
             for need in self.needs:
                 need()
         except DomainError as problem:
-            return problem.detail
+            return str(problem)
         except Unfit as problem:
             return str(problem)
         return None

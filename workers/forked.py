@@ -184,7 +184,7 @@ def main() -> None:
             come_up(supervisor)
             supervisor.wait()
     except Unavailable as problem:
-        sys.exit(problem.detail)
+        sys.exit(str(problem))
     finally:
         remove_orphans()  # of children whose worker was killed, after which no other was started
 

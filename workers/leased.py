@@ -108,11 +108,11 @@ def leave_unreadable(
     """Its organizers can put the file right, and nothing is lost until then; a report has a copy of its own,
     which nobody can."""
     if kind is ThresholdReport:
-        end_in_error(kind, identifier, attempt, problem.detail)
+        end_in_error(kind, identifier, attempt, str(problem))
         return
-    log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=problem.detail)
+    log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
-        leases.excuse(session, kind, identifier, attempt, problem.detail)
+        leases.excuse(session, kind, identifier, attempt, str(problem))
 
 
 def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:

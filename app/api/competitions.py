@@ -2,14 +2,14 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import CompetitionUnavailable, NotFound
+from app.errors import CompetitionUnavailable, NotFound, told
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.taking_in import admission
@@ -98,7 +98,7 @@ class UnavailableOut(BaseModel):
 
 
 class OriginalOut(CompetitionOut):
-    remarks: list[dict[str, str]]
+    remarks: list[dict[str, Any]]
 
 
 class InviteIn(BaseModel):
@@ -143,7 +143,7 @@ def entry(row: CompetitionRow, now: datetime, reveal: datetime | None) -> Compet
             original_rows=row.original_rows,
             original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
             original_files=[f"{name}.csv" for name in row.original],
-            detail=problem.detail,
+            detail=str(problem),
         )
 
 
@@ -217,7 +217,7 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     with transaction() as session:
         row = revisions.revise(session, principal, slug, revision)
         found = described(session, row)
-    remarks = [{"code": remark.code, "message": remark.message} for remark in revision.remarks]
+    remarks = [told(remark.code, remark.message) for remark in revision.remarks]
     return OriginalOut(**found.model_dump(), remarks=remarks)
 
 

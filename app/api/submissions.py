@@ -197,7 +197,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
         found = submissions.visible(session, principal, submission_id)
     known = named(found.files)
     if file not in known:
-        raise NotFound("a submission's public part is " + ", ".join(known), code="no_such_file")
+        raise NotFound("a submission's public part is {names}", code="no_such_file", names=tuple(known))
     return Response(store().get(known[file]), media_type="text/csv")
 
 

@@ -83,7 +83,7 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
     with transaction() as session:
         known = named(targets.visible(session, principal, target_id))
     if file not in known:
-        raise NotFound("a target consists of " + ", ".join(known), code="no_such_file")
+        raise NotFound("a target consists of {names}", code="no_such_file", names=tuple(known))
     return Response(store().get(known[file]), media_type="text/csv")
 
 

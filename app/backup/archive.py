@@ -92,7 +92,10 @@ def written(path: Path, *, replace: bool = False) -> Iterator[Writer]:
 
 def require_free(path: Path, *, replace: bool) -> None:
     if path.exists() and not (replace and path.is_file()):
-        raise Conflict(f"{path} exists already" + ("; --replace overwrites it" if path.is_file() else ""))
+        raise Conflict(
+            "{path} exists already; --replace overwrites it" if path.is_file() else "{path} exists already",
+            path=str(path),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,9 @@ def contents(tar: tarfile.TarFile) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def damaged(reason: str) -> InvalidInput:
-    return InvalidInput(f"the archive is refused: {reason}; nothing was written", code="archive_damaged")
+    return InvalidInput(
+        "the archive is refused: {reason}; nothing was written", code="archive_damaged", reason=reason
+    )
 
 
 def stated(manifest: Mapping[str, Any], reading: Callable[[Mapping[str, Any]], Stated]) -> Stated:

@@ -40,7 +40,9 @@ def restore(path: Path, places: Places) -> list[str]:
 def add(writer: Writer, places: Places) -> list[str]:
     files = sorted(places.private.glob("*.key"))
     if not files:
-        raise Unavailable(f"there are no private keys in {places.private}", code="opening_key_missing")
+        raise Unavailable(
+            "there are no private keys in {private}", code="opening_key_missing", private=str(places.private)
+        )
     for file in files:
         sealing.read_private_key(places.private, file.stem)
         writer.add(f"keys/{file.name}", io.BytesIO(file.read_bytes()))
@@ -74,9 +76,9 @@ def checked(contents: dict[str, bytes], places: Places) -> Iterator[tuple[Path, 
     for name, content in contents.items():
         path, text = places.private / name, content.strip()
         if name != name_of(text, signing=path.suffix == witnessing.SUFFIX):
-            raise InvalidInput(f"{name} is not the private key of that name; nothing was written")
+            raise InvalidInput("{name} is not the private key of that name; nothing was written", name=name)
         if path.exists() and path.read_bytes().strip() != text:
-            raise Conflict(f"{path} is there already and differs; nothing was written")
+            raise Conflict("{path} is there already and differs; nothing was written", path=str(path))
         yield path, text
 
 
@@ -91,7 +93,9 @@ def rotate(places: Places) -> str:
     """A new pair for the secrets from now on; the older private keys stay, for theirs."""
     if places.public is None or not places.public.exists() or not any(places.private.glob("*.key")):
         raise InvalidInput(
-            f"there is no pair of keys to replace ({places.public}, {places.private}); "
-            "give --public and --private-dir, or make the first pair with anoncup keys create"
+            "there is no pair of keys to replace ({public}, {private}); give --public and "
+            "--private-dir, or make the first pair with anoncup keys create",
+            public=str(places.public),
+            private=str(places.private),
         )
     return sealing.create_keys(places.public, places.private)

@@ -62,8 +62,9 @@ def connected(url: str, **options: Any) -> Iterator[Connection]:
         raise unreachable(problem) from problem
     except (ProgrammingError, InsufficientPrivilege) as problem:
         if isinstance(getattr(problem, "orig", problem), InsufficientPrivilege):
-            message = "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
-            raise NotAllowed(message) from problem
+            raise NotAllowed(
+                "this database user may not see all of it: come with the tables' owner's DATABASE_URL"
+            ) from problem
         raise
     finally:
         engine.dispose()
@@ -117,7 +118,9 @@ def emptied(url: str, *, at: str) -> Iterator[Connection]:
     All or nothing: an error, also one of the body's, leaves the database as it was.
     """
     if at not in known_revisions():
-        raise InvalidInput(f"the backup is of revision {at}, which this version of anoncup does not know")
+        raise InvalidInput(
+            "the backup is of revision {at}, which this version of anoncup does not know", at=at
+        )
     with connected(url) as connection:
         hold(connection)
         remove_empty_tables(connection)
@@ -138,7 +141,7 @@ def remove_empty_tables(connection: Connection) -> None:
         table.name for table in kept_tables(found) if connection.execute(select(table).limit(1)).first()
     ]
     if filled:
-        raise Conflict(f"the database has rows in {', '.join(filled)}; restore into an empty one")
+        raise Conflict("the database has rows in {filled}; restore into an empty one", filled=tuple(filled))
     found.drop_all(connection)
 
 
@@ -160,10 +163,17 @@ def copy_in(connection: Connection, rows: Rows, content: IO[bytes]) -> None:
             loaded = copying.rowcount
     except psycopg.Error as problem:
         raise InvalidInput(
-            f"the rows of {rows.table} cannot be loaded: {problem.diag.message_primary}"
+            "the rows of {table} cannot be loaded: {reason}",
+            table=rows.table,
+            reason=problem.diag.message_primary,
         ) from problem
     if loaded != rows.rows:
-        raise InvalidInput(f"{rows.table} has {loaded} rows, and the backup's manifest says {rows.rows}")
+        raise InvalidInput(
+            "{table} has {loaded} rows, and the backup's manifest says {rows}",
+            table=rows.table,
+            loaded=loaded,
+            rows=rows.rows,
+        )
     for column, last in rows.numbers.items():
         asked = {"table": rows.table, "column": column, "last": last}
         connection.execute(text("SELECT setval(pg_get_serial_sequence(:table, :column), :last)"), asked)

@@ -102,8 +102,10 @@ def add_files(writer: Writer, store: Store, wanted: Sequence[str]) -> None:
     wrong = [digest for digest in wanted if not added(writer, store, digest)]
     if wrong:
         raise Unavailable(
-            f"{len(wrong)} stored files are lost or damaged, so no backup was made: {', '.join(wrong[:3])}",
+            "{count} stored files are lost or damaged, so no backup was made: {wrong}",
             code="storage_damaged",
+            count=len(wrong),
+            wrong=tuple(wrong[:3]),
         )
 
 

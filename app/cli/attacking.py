@@ -49,6 +49,9 @@ def chosen_attackers(contest: Contest, names: list[str]) -> list[str]:
     for name in names:
         if name not in known:
             raise InvalidInput(
-                f"attackers of the {contest.track.name} track: {', '.join(known)}", code="unknown_attacker"
+                "attackers of the {track} track: {known}",
+                code="unknown_attacker",
+                track=contest.track.name,
+                known=tuple(known),
             )
     return names or known

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.cli import credentials
 from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
+from app.messages import Message
 
 if TYPE_CHECKING:
     from app.client import Client, Refused
@@ -60,13 +61,18 @@ def said(refusal: Refused) -> DomainError:
     if listed:
         return InvalidUpload([problem_of(each) for each in listed], total=refusal.problem.get("total"))
     if refusal.status == 401 and refusal.code != "wrong_password":
-        return NotSignedIn(f"{refusal.detail}: run anoncup login", code=refusal.code)
+        return NotSignedIn("{reason}: run anoncup login", code=refusal.code, reason=refusal.message)
     if refusal.status == 429 and refusal.retry_after is not None:
         again = datetime.now().astimezone() + timedelta(seconds=refusal.retry_after)
-        detail = f"{refusal.detail}; again from {again:%Y-%m-%d %H:%M:%S %Z}"
-        return TooMany(detail, retry_after=refusal.retry_after, code=refusal.code)
+        return TooMany(
+            "{reason}; again from {at}",
+            retry_after=refusal.retry_after,
+            code=refusal.code,
+            reason=refusal.message,
+            at=f"{again:%Y-%m-%d %H:%M:%S %Z}",
+        )
     fields = "".join(f"; {one['field']}: {one['message']}" for one in refusal.problem.get("fields", []))
-    return DomainError(f"{refusal.detail} ({refusal.code}){fields}", code=refusal.code)
+    return DomainError(Message(f"{refusal} ({refusal.code}){fields}"), code=refusal.code)
 
 
 def problem_of(entry: dict[str, object]) -> Problem:
@@ -76,7 +82,7 @@ def problem_of(entry: dict[str, object]) -> Problem:
         row=row if isinstance(row, int) else None,
         column=None if column is None else str(column),
         code=str(entry.get("code", "")),
-        message=str(entry.get("message", "")),
+        message=Message(str(entry.get("message", ""))),
     )
 
 

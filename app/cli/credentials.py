@@ -32,7 +32,7 @@ def stored() -> Credentials | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
-        raise InvalidInput(f"{place()} is damaged: run anoncup login") from None
+        raise InvalidInput("{file} is damaged: run anoncup login", file=str(place())) from None
 
 
 def known() -> Credentials | None:

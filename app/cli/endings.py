@@ -13,6 +13,7 @@ from typing import Any
 
 from app.cli import options
 from app.errors import DomainError, InvalidUpload, Unavailable, particulars
+from app.messages import Message
 
 WRONG_INPUT = 2
 UNREACHABLE = 3
@@ -59,7 +60,7 @@ def status_of(command: Callable[[], object]) -> int:
     except OSError as problem:
         if problem.errno in DISK:
             raise
-        say(DomainError(str(problem), code="file"))
+        say(DomainError(Message(str(problem)), code="file"))
         return WRONG_INPUT
     except Exception:
         traceback.print_exc()
@@ -76,14 +77,14 @@ def leave_unwritten() -> None:
 def say(problem: DomainError) -> None:
     if options.json_wanted.get():
         print(json.dumps(described(problem), indent=2))
-    print(f"anoncup: {problem.detail}", file=sys.stderr)
+    print(f"anoncup: {problem}", file=sys.stderr)
     if isinstance(problem, InvalidUpload):
         list_problems(problem)
 
 
 def described(problem: DomainError) -> dict[str, Any]:
     """The same fields as the service's problem documents have."""
-    return {"code": problem.code, "detail": problem.detail, **particulars(problem)}
+    return {"code": problem.code, "detail": str(problem), **particulars(problem)}
 
 
 def list_problems(problem: InvalidUpload) -> None:

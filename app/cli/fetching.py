@@ -64,14 +64,16 @@ def fetch_competition(client: Client, wanted: dict[str, Any], aside: Path) -> li
 
     slug = str(wanted["slug"])
     if wanted["original_rows"] is None:
-        raise InvalidInput(f"{slug} has no original data yet", code="no_original")
+        raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
     client.save(at(slug, "competition.toml"), aside / "competition.toml")
     files = [safe(str(name)) for name in wanted["original_files"]]
     for name in files:
         with transfer_bar(name) as progress:
             digest = client.save(at(slug, "original", name), aside / name, progress=progress)
         if digest != wanted["original_sha256"][name]:
-            raise InvalidInput(f"{name} arrived with another SHA-256 than it has", code="wrong_digest")
+            raise InvalidInput(
+                "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=name
+            )
     return ["competition.toml", *files]
 
 
@@ -105,7 +107,9 @@ def compare(listed: list[dict[str, Any]], unpacked: Path, names: list[str]) -> N
     known = {f"{one['name']}/{file}": digest for one in listed for file, digest in one["files"].items()}
     for name in names:
         if "/" in name and known.get(name) != digest_of(unpacked / name):
-            raise InvalidInput(f"targets/{name} is not what the list of targets says", code="wrong_digest")
+            raise InvalidInput(
+                "targets/{name} is not what the list of targets says", code="wrong_digest", name=name
+            )
 
 
 def safe(name: str) -> str:
@@ -113,7 +117,7 @@ def safe(name: str) -> str:
     from app.cli.unpacking import NAME
 
     if not NAME.fullmatch(name):
-        raise InvalidInput(f"the service names a file {plain(name)!r}", code="unsafe_name")
+        raise InvalidInput("the service names a file {name!r}", code="unsafe_name", name=plain(name))
     return name
 
 
@@ -123,6 +127,8 @@ def move(source: Path, place: Path, *, replace: bool) -> bool:
     if place.exists() and not replace:
         if place.read_bytes() == source.read_bytes():
             return False
-        raise InvalidInput(f"{place} exists already and differs; --replace overwrites it", code="files")
+        raise InvalidInput(
+            "{place} exists already and differs; --replace overwrites it", code="files", place=str(place)
+        )
     source.replace(place)
     return True

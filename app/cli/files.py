@@ -37,7 +37,11 @@ def contest_of(competition: Path, original: list[Path]) -> Contest:
     names = track.original_files
     if len(original) != len(names):
         raise InvalidInput(
-            f"the {track.name} track needs {len(names)} --original: {', '.join(names)}", code="files"
+            "the {track} track needs {count} --original: {names}",
+            code="files",
+            track=track.name,
+            count=len(names),
+            names=tuple(names),
         )
     with named(dict(zip(names, original, strict=True))) as contents:
         tables, remarks = track.parse_original(contents, rules)
@@ -53,7 +57,12 @@ def release_in(
     for name, path in given.items():
         if (path is not None) != (name in wanted):
             options = " and ".join(f"--{name}" for name in wanted)
-            raise InvalidInput(f"a release of the {contest.track.name} track is {options}", code="files")
+            raise InvalidInput(
+                "a release of the {track} track is {options}",
+                code="files",
+                track=contest.track.name,
+                options=options,
+            )
     with named({name: path for name, path in given.items() if path is not None}) as contents:
         return contest.track.parse_release(contents, contest.tables, contest.rules)
 

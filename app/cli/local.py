@@ -22,6 +22,7 @@ from app.cli.options import (
     TransactionsFile,
 )
 from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
+from app.errors import told
 
 if TYPE_CHECKING:
     from app.scoring.evaluate import Verdict
@@ -102,7 +103,7 @@ def check(
         violations, excessive = judge(contest.rules, contest.prepared, release, source)
         content = {
             "verdict": "rejected" if violations else "accepted",
-            "violations": [{"code": each.code, "message": each.message} for each in violations],
+            "violations": [told(each.code, each.message) for each in violations],
             "warnings": listed(remarks + ordered),
             "excessive": excessive.to_json(),
         }
@@ -157,5 +158,5 @@ def as_printed(verdict: Verdict, remarks: list[Remark]) -> dict[str, Any]:
     } | content
 
 
-def listed(remarks: list[Remark]) -> list[dict[str, str]]:
-    return [{"code": remark.code, "message": remark.message} for remark in remarks]
+def listed(remarks: list[Remark]) -> list[dict[str, Any]]:
+    return [told(remark.code, remark.message) for remark in remarks]

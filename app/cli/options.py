@@ -69,12 +69,12 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput(f"{path.name} is not UTF-8 text") from None
+        raise InvalidInput("{name} is not UTF-8 text", name=path.name) from None
 
 
 def names_in(groups: str | None) -> tuple[str, ...] | None:
     """The columns that ``--groups`` names; None where it is not given."""
     names = tuple(groups.split(",")) if groups else () if groups == "" else None
     if names and "" in names:
-        raise InvalidInput(f"--groups {groups}: a name is empty", code="unknown_column")
+        raise InvalidInput("--groups {groups}: a name is empty", code="unknown_column", groups=groups)
     return names

@@ -98,7 +98,9 @@ def upload(
     with connected() as client:
         names = client.competition(slug)["original_files"]
         if len(names) != len(files):
-            raise InvalidInput(f"the original of {slug} is {', '.join(names)}", code="files")
+            raise InvalidInput(
+                "the original of {slug} is {names}", code="files", slug=slug, names=tuple(names)
+            )
         for name, path in zip(names, files, strict=True):
             with transfer_bar(plain(name)) as progress:
                 stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
@@ -269,7 +271,7 @@ def team_in(client: Client, slug: str, wanted: str) -> str:
     for team in client.teams(slug):
         if wanted in {team["name"], team["id"]}:
             return str(team["id"])
-    raise InvalidInput(f"{slug} has no team {wanted!r}", code="no_such_team")
+    raise InvalidInput("{slug} has no team {wanted!r}", code="no_such_team", slug=slug, wanted=wanted)
 
 
 @organize.command()
@@ -318,7 +320,7 @@ def export(
 ) -> None:
     """Fetch everything about the competition that an organizer may have, as one archive."""
     if into.exists() and not force:
-        raise InvalidInput(f"{into} exists already; --replace overwrites it", code="files")
+        raise InvalidInput("{into} exists already; --replace overwrites it", code="files", into=str(into))
     with connected() as client, transfer_bar(into.name) as progress:
         digest = client.export(slug, into, progress=progress)
     print(f"{into}  SHA-256 {digest}")
@@ -361,7 +363,9 @@ def exact(written: str) -> str:
     try:
         return datetime.fromisoformat(written).astimezone().isoformat()
     except ValueError:
-        raise InvalidInput(f"{written!r} is no time like 2027-01-31T09:00+09:00", code="time") from None
+        raise InvalidInput(
+            "{written!r} is no time like 2027-01-31T09:00+09:00", code="time", written=written
+        ) from None
 
 
 def told(found: Any, columns: Columns, *, as_json: bool) -> None:

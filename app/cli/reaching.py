@@ -35,7 +35,9 @@ def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
 def check_known(data: Path, *, default: Path | None = None) -> None:
     """Refuse a folder that is not there: a slip in its name must not make an empty database."""
     if given_services() is None and data != default and not data.exists():
-        raise InvalidInput(f"there is no folder {data}; anoncup serve makes it at its first start")
+        raise InvalidInput(
+            "there is no folder {data}; anoncup serve makes it at its first start", data=str(data)
+        )
 
 
 @contextmanager

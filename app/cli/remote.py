@@ -74,7 +74,9 @@ def submissions(
         found = client.submission(identifier)
     if found["competition"] != slug:
         raise InvalidInput(
-            f"that submission belongs to {plain(found['competition'])}", code="other_competition"
+            "that submission belongs to {competition}",
+            code="other_competition",
+            competition=plain(found["competition"]),
         )
     show_submission(found, as_json=as_json)
 

@@ -79,7 +79,7 @@ def known_queues(names: str) -> frozenset[str]:
     """The kinds of work in a list with commas."""
     found = frozenset(name.strip() for name in names.split(","))
     if not found <= QUEUES.keys():
-        raise InvalidInput("queues are " + ", ".join(QUEUES))
+        raise InvalidInput("queues are {names}", names=tuple(QUEUES))
     return found
 
 

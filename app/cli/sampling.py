@@ -18,10 +18,12 @@ def empty_place(contest: Contest, into: Path | None) -> Path:
     if into is None or str(into) == ".":
         raise InvalidInput("--into names the folder for the release and its secret", code="files")
     if into.exists() and not into.is_dir():
-        raise InvalidInput(f"{into} is not a folder", code="files")
+        raise InvalidInput("{into} is not a folder", code="files", into=str(into))
     for name in (*contest.track.files, "secret"):
         if (into / f"{name}.csv").exists():
-            raise InvalidInput(f"{into / f'{name}.csv'} exists already; choose another folder", code="files")
+            raise InvalidInput(
+                "{file} exists already; choose another folder", code="files", file=str(into / f"{name}.csv")
+            )
     return into
 
 
@@ -45,7 +47,10 @@ def method_of(contest: Contest, name: str) -> Method:
     methods = contest.track.methods
     if name not in methods:
         raise InvalidInput(
-            f"methods of the {contest.track.name} track: {', '.join(methods)}", code="unknown_method"
+            "methods of the {track} track: {methods}",
+            code="unknown_method",
+            track=contest.track.name,
+            methods=tuple(methods),
         )
     return methods[name]
 
@@ -57,7 +62,13 @@ def read_parameters(contest: Contest, method: Method, given: list[str]) -> dict[
         name, equals, value = text.partition("=")
         if not equals or name not in method.parameters:
             takes = ", ".join(method.parameters) or "no parameters"
-            raise InvalidInput(f"{method.name} takes {takes}; not {text!r}", code="unknown_parameter")
+            raise InvalidInput(
+                "{name} takes {takes}; not {text!r}",
+                code="unknown_parameter",
+                name=method.name,
+                takes=takes,
+                text=text,
+            )
         found[name] = columns_in(contest, value) if name == "columns" else NUMBERS[name](value, text)
     return found
 
@@ -67,13 +78,15 @@ def columns_in(contest: Contest, value: str) -> tuple[str, ...]:
     chosen = tuple(value.split(","))
     for name in chosen:
         if name not in known:
-            raise InvalidInput(f"{name!r} is none of {', '.join(known)}", code="unknown_column")
+            raise InvalidInput(
+                "{name!r} is none of {known}", code="unknown_column", name=name, known=tuple(known)
+            )
     return chosen
 
 
 def whole(value: str, text: str) -> int:
     if not (value.isascii() and value.isdecimal()) or not 1 <= int(value[:9]) == int(value):
-        raise InvalidInput(f"{text!r}: a whole number above 0 is needed", code="wrong_value")
+        raise InvalidInput("{text!r}: a whole number above 0 is needed", code="wrong_value", text=text)
     return int(value)
 
 
@@ -83,14 +96,14 @@ def amount(value: str, text: str) -> float:
     except ValueError:
         found = float("nan")
     if not 0 <= found < float("inf"):
-        raise InvalidInput(f"{text!r}: a number from 0 up is needed", code="wrong_value")
+        raise InvalidInput("{text!r}: a number from 0 up is needed", code="wrong_value", text=text)
     return found
 
 
 def share(value: str, text: str) -> float:
     found = amount(value, text)
     if found > 1:
-        raise InvalidInput(f"{text!r}: a share from 0 to 1 is needed", code="wrong_value")
+        raise InvalidInput("{text!r}: a share from 0 to 1 is needed", code="wrong_value", text=text)
     return found
 
 

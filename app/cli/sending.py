@@ -99,8 +99,12 @@ def mentioning(identifier: str) -> Iterator[None]:
     try:
         yield
     except Unavailable as problem:
-        said = f"submission {identifier} was received, but its result is not known yet: {problem.detail}"
-        raise Unavailable(said, code=problem.code) from problem
+        raise Unavailable(
+            "submission {id} was received, but its result is not known yet: {reason}",
+            code=problem.code,
+            id=identifier,
+            reason=problem.message,
+        ) from problem
 
 
 def show_receipt(receipt: dict[str, Any]) -> None:
@@ -156,14 +160,16 @@ def named_target(client: Client, target: str) -> tuple[str, str]:
     try:
         return target, str(UUID(target))
     except ValueError:
-        raise InvalidInput(f"{target!r} is neither SLUG/NAME nor the id of a target", code="target") from None
+        raise InvalidInput(
+            "{target!r} is neither SLUG/NAME nor the id of a target", code="target", target=target
+        ) from None
 
 
 def folder_of_guesses(client: Client, slug: str, folder: Path) -> list[tuple[str, str, Path]]:
     """Name and id of each target that the folder has a guess on, and that guess."""
     files = {path.stem: path for path in sorted(folder.glob("*.csv"))}
     if not files:
-        raise InvalidInput(f"{folder} has no NAME.csv", code="files")
+        raise InvalidInput("{folder} has no NAME.csv", code="files", folder=str(folder))
     known = identifiers(client, slug, list(files))
     return [(name, known[name], path) for name, path in files.items()]
 
@@ -173,7 +179,9 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
     known = {str(one["name"]): str(one["id"]) for one in client.targets(slug)}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise InvalidInput(f"{slug} has no target {', '.join(unknown[:20])}", code="no_such_target")
+        raise InvalidInput(
+            "{slug} has no target {unknown}", code="no_such_target", slug=slug, unknown=tuple(unknown[:20])
+        )
     return known
 
 
@@ -184,7 +192,7 @@ def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[st
     try:
         return sent(client, name, identifier, path)
     except Refused as refusal:
-        return {"target": name, "refused": said(refusal).detail, "problem": refusal.problem}
+        return {"target": name, "refused": str(said(refusal)), "problem": refusal.problem}
 
 
 def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:

@@ -32,7 +32,9 @@ def unpack(archive: Path, into: Path) -> list[str]:
             for name, member in members.items():
                 write(opened, member, into / name, sums.get(name))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as problem:
-        raise InvalidInput(f"the archive is damaged: {problem}", code="damaged_archive") from None
+        raise InvalidInput(
+            "the archive is damaged: {reason}", code="damaged_archive", reason=str(problem)
+        ) from None
     return list(members)
 
 
@@ -41,21 +43,23 @@ def checked_name(member: zipfile.ZipInfo) -> str:
     parts = member.filename.split("/")
     kind = stat.S_IFMT(member.external_attr >> 16)
     if len(parts) > 2 or not all(map(NAME.fullmatch, parts)) or kind not in {0, stat.S_IFREG}:
-        raise InvalidInput(f"the archive has an unsafe member {member.filename!r}", code="unsafe_archive")
+        raise InvalidInput(
+            "the archive has an unsafe member {member!r}", code="unsafe_archive", member=member.filename
+        )
     return member.filename
 
 
 def sums_of(opened: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
     """SHA-256 by name; every file but the list itself must be in the list, and the other way round."""
     if SUMS not in members or members[SUMS].file_size > SHORT * 16:
-        raise InvalidInput(f"the archive has no {SUMS}", code="no_manifest")
+        raise InvalidInput("the archive has no {sums}", code="no_manifest", sums=SUMS)
     lines = opened.read(SUMS).decode("utf-8", "replace").splitlines()
     found = [LINE.fullmatch(line) for line in lines if line]
     sums = {match[2]: match[1] for match in found if match}
     listed, there = set(sums), set(members) - {SUMS}
     unlisted = {name for name in there - listed if "/" in name}
     if None in found or listed - there or unlisted:
-        raise InvalidInput(f"{SUMS} does not fit the archive's files", code="wrong_manifest")
+        raise InvalidInput("{sums} does not fit the archive's files", code="wrong_manifest", sums=SUMS)
     return sums
 
 
@@ -67,7 +71,12 @@ def write(opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, expected
             digest.update(chunk)
             file.write(chunk)
     if expected is not None and digest.hexdigest() != expected:
-        raise InvalidInput(f"{member.filename} is not what {SUMS} says it is", code="wrong_digest")
+        raise InvalidInput(
+            "{member} is not what {sums} says it is",
+            code="wrong_digest",
+            member=member.filename,
+            sums=SUMS,
+        )
 
 
 def digest_of(path: Path) -> str:

@@ -17,6 +17,7 @@ from uuid import uuid4
 import httpx2
 
 from app.errors import DomainError, InvalidInput, Unavailable
+from app.messages import Message
 
 PAUSES_S = (0.5, 1.0, 2.0)
 """Before an upload whose connection broke is sent again."""
@@ -34,7 +35,9 @@ class Refused(DomainError):
     """The service answered with a problem; ``problem`` is its body, ``retry_after`` in seconds if told."""
 
     def __init__(self, status: int, problem: dict[str, Any], *, retry_after: int | None = None) -> None:
-        super().__init__(str(problem.get("detail", "no detail")), code=str(problem.get("code", status)))
+        super().__init__(
+            Message(str(problem.get("detail", "no detail"))), code=str(problem.get("code", status))
+        )
         self.status = status
         self.problem = problem
         self.retry_after = retry_after
@@ -181,7 +184,9 @@ class Transport:
                     return found
             time.sleep(pause)
             pause = min(pause * 1.2, SLOWEST_POLL_S)
-        raise Unavailable(f"{path.rpartition('/')[2]} did not end within {timeout_s:.0f} s")
+        raise Unavailable(
+            "{what} did not end within {timeout_s:.0f} s", what=path.rpartition("/")[2], timeout_s=timeout_s
+        )
 
 
 def at(slug: str, *parts: str) -> str:
@@ -192,7 +197,7 @@ def at(slug: str, *parts: str) -> str:
 def part(name: str) -> str:
     """A name as one part of a path, whatever it is made of."""
     if name in {"", ".", ".."}:
-        raise InvalidInput(f"{name!r} names nothing", code="invalid_name")
+        raise InvalidInput("{name!r} names nothing", code="invalid_name", name=name)
     return quote(name, safe="")
 
 
@@ -205,7 +210,9 @@ def checked_url(url: str) -> str:
     except (ValueError, httpx2.InvalidURL):
         usable = False
     if not usable:
-        raise InvalidInput(f"{url!r} is not an address like https://cup.example.org", code="invalid_url")
+        raise InvalidInput(
+            "{url!r} is not an address like https://cup.example.org", code="invalid_url", url=url
+        )
     return url.rstrip("/")
 
 
@@ -220,10 +227,10 @@ def refuse(answer: httpx2.Response) -> None:
         return
     if status < 400:
         where = answer.headers.get("location", "elsewhere")
-        raise Unavailable(f"the service answers from another address: {where}")
+        raise Unavailable("the service answers from another address: {where}", where=where)
     problem = json_of(answer) if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
     if status in {502, 503, 504}:
-        raise Unavailable(f"the service is not available: {problem.get('detail', status)}")
+        raise Unavailable("the service is not available: {reason}", reason=str(problem.get("detail", status)))
     wait = answer.headers.get("retry-after", "")
     raise Refused(status, problem, retry_after=int(wait) if wait.isdecimal() else None)
 
@@ -255,7 +262,7 @@ def reaching() -> Iterator[None]:
     try:
         yield
     except httpx2.RequestError as problem:
-        raise Unavailable(f"the service cannot be reached: {reason(problem)}") from problem
+        raise Unavailable("the service cannot be reached: {reason}", reason=reason(problem)) from problem
 
 
 def reason(problem: BaseException) -> str:

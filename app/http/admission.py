@@ -116,8 +116,7 @@ async def patient(patience_s: float) -> AsyncIterator[None]:
         async with asyncio.timeout(patience_s):
             yield
     except TimeoutError:
-        message = "many uploads are being taken in; try again in a moment"
-        raise Unavailable(message, code="busy") from None
+        raise Unavailable("many uploads are being taken in; try again in a moment", code="busy") from None
 
 
 @asynccontextmanager

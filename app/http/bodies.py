@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from app.errors import InvalidUpload, Problem, Unavailable
+from app.messages import Message
 from app.scoring.files import too_large
 
 TEXT_BYTES = 64 * 1024
@@ -74,7 +75,7 @@ class Parts:
     def file(self, name: str) -> bytes:
         """The content of a file, to be asked for when there is room for it in memory."""
         if name not in self.files:
-            message = f"the request has no file named {name}"
+            message = Message("the request has no file named {name}", name=name)
             raise InvalidUpload([Problem(name, None, None, "missing_file", message)])
         return self.beginning(name, -1)
 
@@ -87,7 +88,8 @@ class Parts:
 async def multipart(request: Request, *, names: set[str], file_mb: int) -> AsyncIterator[Parts]:
     """The parts of a multipart form whose sender is known; each file within ``file_mb``."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-        message = "send a multipart/form-data request with the files " + ", ".join(sorted(names))
+        files = tuple(sorted(names))
+        message = Message("send a multipart/form-data request with the files {names}", names=files)
         raise InvalidUpload([Problem("request", None, None, "not_multipart", message)])
     form = await read(request, file_mb)
     try:
@@ -116,7 +118,7 @@ async def read(request: Request, file_mb: int) -> FormData:
 
 
 def not_utf8() -> InvalidUpload:
-    message = "names and texts of a multipart request are UTF-8"
+    message = Message("names and texts of a multipart request are UTF-8")
     return InvalidUpload([Problem("request", None, None, "encoding", message)])
 
 
@@ -129,7 +131,8 @@ def parts_of(form: FormData) -> Parts:
         except UnicodeError:
             raise not_utf8() from None
         if name in files or name in texts:
-            raise InvalidUpload([Problem(name, None, None, "repeated_part", f"{name} is sent twice")])
+            message = Message("{name} is sent twice", name=name)
+            raise InvalidUpload([Problem(name, None, None, "repeated_part", message)])
         if isinstance(part, UploadFile):
             files[name] = part
         else:

@@ -62,8 +62,12 @@ class Live:
     def watching(self, user_id: UUID, follower: Follower, present: Progress) -> Iterator[Watcher]:
         """A watcher that is told as long as the context lasts."""
         if sum(one.user_id == user_id for one in self.watchers) >= STREAMS_PER_USER:
-            message = f"you follow {STREAMS_PER_USER} submissions already; close one"
-            raise TooMany(message, retry_after=5, code="too_many_streams")
+            raise TooMany(
+                "you follow {most} submissions already; close one",
+                retry_after=5,
+                code="too_many_streams",
+                most=STREAMS_PER_USER,
+            )
         watcher = Watcher(user_id, follower, present, over=present.ended or self.closing)
         self.watchers.add(watcher)
         if self.poller is None or self.poller.done():

@@ -62,6 +62,7 @@ def body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
         "status": status,
         "detail": detail,
         "code": code,
+        "values": {},
         **more,
     }
 
@@ -77,7 +78,7 @@ def status_of(error: errors.DomainError) -> int:
 
 def on_domain_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
-    answer = problem(status_of(error), error.code, error.detail, **errors.particulars(error))
+    answer = problem(status_of(error), error.code, str(error), **errors.particulars(error))
     if isinstance(error, errors.TooMany | errors.Unavailable):
         answer.headers["Retry-After"] = str(error.retry_after)
     if isinstance(error, errors.NotSignedIn):

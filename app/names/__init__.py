@@ -26,7 +26,7 @@ def clean(name: str) -> str:
     """The name as it is kept: any Unicode that can be seen, outer spaces removed; else InvalidInput."""
     name = normal(name)
     if not 1 <= len(name) <= LONGEST:
-        raise InvalidInput(f"a name has 1 to {LONGEST} characters", code="name_length")
+        raise InvalidInput("a name has 1 to {most} characters", code="name_length", most=LONGEST)
     if not any(visible(character) for character in name):
         raise InvalidInput("a name can be seen: give it a letter, a digit or a sign", code="name_blank")
     if any(deceives(character) for character in name):

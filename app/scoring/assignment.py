@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from app.messages import Message
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.assignment import FREE, OUT, place_rows
 
@@ -116,14 +117,23 @@ def shortlists(blocks: Iterable[FloatArray], length: int) -> Lists:
     return Lists(np.concatenate(columns), np.concatenate(costs), np.concatenate(beyond))
 
 
-def note_of(matching: Matching, *, rows: int, dense_limit: int) -> str:
+def note_of(matching: Matching, *, rows: int, dense_limit: int) -> Message:
     """What an attacker says about an answer by lists; ``rows`` of the original were too many."""
-    how = f"sparse assignment: {rows} rows are more than dense_limit = {dense_limit}"
     if not matching.late:
-        return f"{how}; the total cost is the least possible"
-    return (
-        f"{how}; {matching.late} rows whose nearest {LENGTHS[-1]} went to others"
-        f" were matched with what was left, {matching.without} of them abstain"
+        return Message(
+            "sparse assignment: {rows} rows are more than dense_limit = {limit}; "
+            "the total cost is the least possible",
+            rows=rows,
+            limit=dense_limit,
+        )
+    return Message(
+        "sparse assignment: {rows} rows are more than dense_limit = {limit}; {late} rows whose nearest "
+        "{nearest} went to others were matched with what was left, {without} of them abstain",
+        rows=rows,
+        limit=dense_limit,
+        late=matching.late,
+        nearest=LENGTHS[-1],
+        without=matching.without,
     )
 
 

@@ -6,8 +6,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import InvalidUpload, Problem
+from app.messages import Message
 from app.scoring.competition import Columns
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
+from app.scoring.tables import named_twice
 
 AMOUNTS = 20
 """A column of numbers with more different values than this is taken for amounts."""
@@ -27,10 +29,11 @@ def suggested(content: bytes, known: Columns) -> Columns:
     text, _ = decoded(content, "original")
     header = header_of(text, "original")
     if len(set(header)) < len(header):
-        repeated = next(name for name in header if header.count(name) > 1)[:80]
-        raise InvalidUpload([wrong("header", f"the header names {repeated!r} twice", repeated)])
+        repeated = next(name for name in header if header.count(name) > 1)
+        raise InvalidUpload([wrong("header", named_twice(repeated), repeated[:80])])
     if len(header) < 2:
-        raise InvalidUpload([wrong("header", "the header names one column; at least two are needed")])
+        message = Message("the header names one column; at least two are needed")
+        raise InvalidUpload([wrong("header", message)])
     different = {name: amounts(column) for name, column in text_columns(cells(text, header, "original"))}
     return Columns(*roles_of(header, different, known))
 
@@ -47,7 +50,8 @@ def roles_of(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     numeric = {name: count for name, count in different.items() if count is not None}
     if not numeric:
-        raise InvalidUpload([wrong("not_a_number", "no column holds numbers only: none could be sensitive")])
+        message = Message("no column holds numbers only: none could be sensitive")
+        raise InvalidUpload([wrong("not_a_number", message)])
     sensitive = {name for name, count in numeric.items() if count > AMOUNTS}
     sensitive = (sensitive - set(known.quasi_identifiers)) | (numeric.keys() & set(known.sensitive))
     sensitive = sensitive or {max(numeric, key=lambda name: numeric[name])}
@@ -57,5 +61,5 @@ def roles_of(
     return quasi, tuple(name for name in header if name in sensitive)
 
 
-def wrong(code: str, message: str, column: str | None = None) -> Problem:
+def wrong(code: str, message: Message, column: str | None = None) -> Problem:
     return Problem("original", None, column, code, message)

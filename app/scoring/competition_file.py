@@ -9,6 +9,7 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
 from app.errors import InvalidCompetition
+from app.messages import Message
 from app.scoring.competition import (
     AttackerSettings,
     Columns,
@@ -81,7 +82,7 @@ def read_competition(table: Table) -> Competition:
 def read_slug(table: Table) -> str:
     slug = str(table.take("slug", text_value))
     if not SLUG.fullmatch(slug):
-        raise wrong("slug", "1 to 63 lower-case letters, digits and inner hyphens")
+        raise wrong("slug", Message("1 to 63 lower-case letters, digits and inner hyphens"))
     return slug
 
 
@@ -106,7 +107,9 @@ def read_columns(table: Table) -> Columns:
     sensitive = cast(tuple[str, ...], table.take("sensitive", names_of()))
     table.finish()
     for name in set(quasi) & set(sensitive):
-        raise InvalidCompetition(f"columns: {name} is listed in both roles", code="column_in_both_roles")
+        raise InvalidCompetition(
+            "columns: {name} is listed in both roles", code="column_in_both_roles", name=name
+        )
     return Columns(quasi, sensitive)
 
 
@@ -131,11 +134,13 @@ def read_measures(table: Table, track: str, columns: Columns | None) -> dict[str
     for name, entry in table.tables():
         if name not in known:
             raise InvalidCompetition(
-                f"measures.{name} is not a measure of this track", code="unknown_measure"
+                "measures.{name} is not a measure of this track", code="unknown_measure", name=name
             )
         weight = cast(float, entry.take("weight", number, 0.0))
         if weight and not known[name].weighs:
-            raise InvalidCompetition(f"measures.{name} is reported only", code="measure_without_weight")
+            raise InvalidCompetition(
+                "measures.{name} is reported only", code="measure_without_weight", name=name
+            )
         settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, columns))
         entry.finish()
     return settings
@@ -147,12 +152,14 @@ def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[st
     for name, entry in table.tables():
         if name not in known:
             raise InvalidCompetition(
-                f"attackers.{name} is not an attacker of this track", code="unknown_attacker"
+                "attackers.{name} is not an attacker of this track", code="unknown_attacker", name=name
             )
         may_count = known[name].may_count
         counts = cast(bool, entry.take("counts", flag, may_count))
         if counts and not may_count:
-            raise InvalidCompetition(f"attackers.{name} never counts towards E", code="attacker_never_counts")
+            raise InvalidCompetition(
+                "attackers.{name} never counts towards E", code="attacker_never_counts", name=name
+            )
         settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, columns))
         entry.finish()
     return settings
@@ -161,7 +168,9 @@ def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[st
 def read_scales(table: Table, track: str) -> dict[str, float]:
     for name in table.raw:
         if name not in TRACKS[track].measures:
-            raise InvalidCompetition(f"scales.{name} is not a measure of this track", code="unknown_measure")
+            raise InvalidCompetition(
+                "scales.{name} is not a measure of this track", code="unknown_measure", name=name
+            )
     return {name: cast(float, table.take(name, number)) for name in list(table.raw)}
 
 

@@ -76,19 +76,23 @@ def check_scored_by(competition: Competition) -> None:
     for name in sorted(settled.keys() ^ competition.scored_by.keys()):
         if name in competition.scored_by or not name.startswith("attackers."):
             raise InvalidCompetition(
-                f"scored_by: {name} counts by this table and not by the file's settings, or the other way "
-                "round",
+                "scored_by: {name} counts by this table and not by the file's settings, or the "
+                "other way round",
                 code="scored_by_differs",
+                name=name,
             )
 
 
 def require_part(name: str, version: str, part: Measure | Attacker | Distance | None) -> None:
     if part is None:
-        raise InvalidCompetition(f"scored_by: {name} is not installed", code="part_missing")
+        raise InvalidCompetition("scored_by: {name} is not installed", code="part_missing", name=name)
     if str(part.version) != version:
         raise InvalidCompetition(
-            f"scored_by: {name} counts in version {version}; version {part.version} is installed",
+            "scored_by: {name} counts in version {version}; version {installed} is installed",
             code="part_version",
+            name=name,
+            version=version,
+            installed=part.version,
         )
 
 

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from app.errors import LISTED, InvalidUpload, Problem
+from app.messages import Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
@@ -33,16 +35,17 @@ class Problems:
         self.listed: list[Problem] = []
         self.total = 0
 
-    def add(self, code: str, message: str, *, row: int | None = None, column: str | None = None) -> None:
+    def add(self, code: str, message: Message, *, row: int | None = None, column: str | None = None) -> None:
         self.total += 1
         if len(self.listed) < LISTED:
             self.listed.append(Problem(self.file, row, column, code, message))
 
-    def add_rows(self, bad: NDArray[np.bool_], column: str, code: str, message: str) -> None:
-        """One problem for every marked row of a column."""
+    def add_rows(self, bad: NDArray[np.bool_], column: str, code: str, what: Message) -> None:
+        """One problem for every marked row of a column; ``what`` is wrong there."""
         rows = np.flatnonzero(bad)
         for row in rows[:LISTED]:
-            self.add(code, f"{column}, row {row + 1}: {message}", row=int(row) + 1, column=column)
+            at: dict[str, Any] = {"row": int(row) + 1, "column": column}
+            self.add(code, Message("{column}, row {row}: {what}", **at, what=what), **at)
         self.total += max(0, len(rows) - LISTED)
 
     def check(self) -> None:
@@ -64,9 +67,10 @@ def decoded(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
         text = from_shift_jis(content)
     except NotShiftJis as problem:
         row = content.count(b"\n", 0, problem.at) or None
-        message = "the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8"
+        message = Message("the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8")
         raise InvalidUpload([Problem(file, row, None, "encoding", message)]) from None
-    return text.encode(), [Remark("read_as_cp932", f"{file} is not UTF-8; it was read as Shift_JIS (CP932)")]
+    message = Message("{file} is not UTF-8; it was read as Shift_JIS (CP932)", file=file)
+    return text.encode(), [Remark("read_as_cp932", message)]
 
 
 def is_utf8(content: bytes) -> bool:
@@ -85,21 +89,26 @@ def header_of(text: bytes, file: str) -> list[str]:
     line = re.split(rb"[\r\n]", text[: 4 * LONGEST_HEADER], maxsplit=1)[0]
     first = line.decode(errors="ignore")[:LONGEST_HEADER]
     if not first:
-        raise InvalidUpload([Problem(file, None, None, "no_header", "the file has no header line")])
+        message = Message("the file has no header line")
+        raise InvalidUpload([Problem(file, None, None, "no_header", message)])
     try:
         return next(csv.reader([first], strict=True))
     except csv.Error as problem:
-        message = f"the header line cannot be read: {problem}"
+        message = Message("the header line cannot be read: {reason}", reason=str(problem))
         raise InvalidUpload([Problem(file, None, None, "header", message)]) from None
 
 
 def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
     problems = Problems(file)
     if len(header) != len(expected):
-        problems.add("header", f"the header has {len(header)} columns; {len(expected)} are needed")
+        sizes = {"found": len(header), "needed": len(expected)}
+        problems.add("header", Message("the header has {found} columns; {needed} are needed", **sizes))
     for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
         if found != name:
-            problems.add("header", f"column {place} is {found[:80]!r}; it must be {name!r}", column=name)
+            message = Message(
+                "column {place} is {found!r}; it must be {name!r}", place=place, found=found[:80], name=name
+            )
+            problems.add("header", message, column=name)
     problems.check()
 
 
@@ -112,7 +121,8 @@ def cells(text: bytes, header: Sequence[str], file: str, *, most_rows: int = MAX
     end = end_of_rows(text, len(header))
     if max(counted(mark, text, end) for mark in (b"\n", b"\r")) > min(MAX_ROWS + 1, 2 * (most_rows + 1000)):
         # As a table it takes several times its memory, and a file of line ends keeps the reader busy.
-        problems.add("too_many_rows", f"the file has more than {most_rows} lines below its header")
+        message = Message("the file has more than {most} lines below its header", most=most_rows)
+        problems.add("too_many_rows", message)
     problems.check()
     body = pa.py_buffer(text).slice(0, end)
 
@@ -181,11 +191,16 @@ def pieces(end: int, *, overlap: int = 0) -> Iterator[tuple[int, int]]:
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
     number = None if row.number is None else row.number - 1
     if (row.text or "").count('"') % 2:
-        message = f"row {number}: a quotation mark is opened and never closed"
-        problems.add("unclosed_quote", message, row=number)
+        add_unclosed(number, problems)
     else:
-        message = f"row {number} has {row.actual_columns} cells; {row.expected_columns} are needed"
+        sizes = {"row": number, "found": row.actual_columns, "needed": row.expected_columns}
+        message = Message("row {row} has {found} cells; {needed} are needed", **sizes)
         problems.add("ragged_row", message, row=number)
+
+
+def add_unclosed(row: int | None, problems: Problems) -> None:
+    message = Message("row {row}: a quotation mark is opened and never closed", row=row)
+    problems.add("unclosed_quote", message, row=row)
 
 
 def check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
@@ -195,7 +210,7 @@ def check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
     try:
         for row, found in enumerate(csv.reader(lines, strict=True)):
             if not found and width > 1:
-                problems.add("blank_line", f"row {row} is a blank line", row=row)
+                problems.add("blank_line", Message("row {row} is a blank line", row=row), row=row)
     except csv.Error as problem:
         add_quote_problem(str(problem), row + 1, problems)
     problems.check()
@@ -204,10 +219,9 @@ def check_lines(body: pa.Buffer, width: int, problems: Problems) -> None:
 def add_quote_problem(said: str, row: int, problems: Problems) -> None:
     """What the strict reader said about a row; a cell beyond its size limit is left to ``check_text``."""
     if "unexpected end" in said:
-        message = f"row {row}: a quotation mark is opened and never closed"
-        problems.add("unclosed_quote", message, row=row)
+        add_unclosed(row, problems)
     elif "expected after" in said:
-        message = f"row {row}: text follows the closing quotation mark of a cell"
+        message = Message("row {row}: text follows the closing quotation mark of a cell", row=row)
         problems.add("text_after_quote", message, row=row)
 
 
@@ -220,10 +234,12 @@ def text_columns(table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
 def check_text(column: pa.Array, name: str, problems: Problems) -> None:
     if has_control(column):
         control = marks(pc.match_substring_regex(column, CONTROL))
-        problems.add_rows(control, name, "control_character", "a line break or control character in a cell")
+        what = Message("a line break or control character in a cell")
+        problems.add_rows(control, name, "control_character", what)
     if has_long(column):
         long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
-        problems.add_rows(long, name, "cell_too_long", f"more than {MAX_CELL} characters in a cell")
+        what = Message("more than {most} characters in a cell", most=MAX_CELL)
+        problems.add_rows(long, name, "cell_too_long", what)
 
 
 def has_control(column: pa.Array) -> bool:
@@ -250,12 +266,14 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
     if plain is not None:
         return plain
     missing = marks(pc.equal(column, ""))
-    problems.add_rows(missing, name, "missing_value", "a number is missing")
+    problems.add_rows(missing, name, "missing_value", Message("a number is missing"))
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
-    problems.add_rows(~well_formed & ~missing, name, "not_a_number", "not a decimal number")
+    wrong = ~well_formed & ~missing
+    problems.add_rows(wrong, name, "not_a_number", Message("not a decimal number"))
     values = np.zeros(len(column))
     values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
-    problems.add_rows(~np.isfinite(values), name, "not_finite", "too large for a 64-bit number")
+    what = Message("too large for a 64-bit number")
+    problems.add_rows(~np.isfinite(values), name, "not_finite", what)
     return values
 
 

@@ -22,7 +22,7 @@ def draft(start: str) -> str:
     if start in TRACKS:
         return empty(start)
     if start not in STARTS:
-        raise InvalidInput("drafts start from " + ", ".join(STARTS), code="unknown_template")
+        raise InvalidInput("drafts start from {names}", code="unknown_template", names=tuple(STARTS))
     # What a template remarks about its own settings would stay when they are changed.
     text = "".join(line for line in template(int(start)).splitlines(True) if not line.startswith("#"))
     rule: dict[str, Any] = dict(loaded(text)["excessive"])  # type: ignore[call-overload]  # a template's table

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
 from app.scoring.counted import counts
@@ -25,7 +26,7 @@ class Violation:
     """A rule of the contest that the submission breaks."""
 
     code: str
-    message: str
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Verdict:
         """Plain builtins, all numbers finite: what ``anoncup score --json`` prints, but for the warnings."""
         return {
             "verdict": self.verdict,
-            "violations": [asdict(violation) for violation in self.violations],
+            "violations": [{"code": each.code, "message": str(each.message)} for each in self.violations],
             "measures": {name: _measure_json(result) for name, result in self.measures.items()},
             "attackers": {
                 name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
@@ -206,7 +207,9 @@ def _violations(
     competition: Competition, release: Any, distance: Distance, distances: Distances
 ) -> tuple[Violation, ...]:
     required = rows_required(competition.limits.min_rows_kept, release.original.rows)
-    few = f"{release.target.rows} rows are left; at least {required} must be"
+    few = Message(
+        "{found} rows are left; at least {needed} must be", found=release.target.rows, needed=required
+    )
     found = {
         "too_few_rows": few if release.target.rows < required else None,
         "deleted_rows": deletion(release, distance),
@@ -231,5 +234,5 @@ def attacker_json(rate: Rate, version: int) -> Json:
         "baseline": rate.baseline,
         **spread,
         **({} if rate.most is None else {"most": rate.most}),
-        **({} if rate.note is None else {"note": rate.note}),
+        **({} if rate.note is None else {"note": str(rate.note)}),
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.errors import TooLarge
+from app.messages import Message
 
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
@@ -22,8 +23,8 @@ class Remark:
     """Something worth knowing about an upload that is accepted all the same."""
 
     code: str
-    message: str
+    message: Message
 
 
 def too_large(file: str, most_mb: int) -> TooLarge:
-    return TooLarge(f"{file} is larger than {most_mb} MB", file=file)
+    return TooLarge("{file} is larger than {most_mb} MB", file=file, most_mb=most_mb)

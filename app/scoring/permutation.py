@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import LISTED, InvalidInput, InvalidUpload, Problem
+from app.messages import Message
 from app.scoring.files import GUESS, SECRET, Remark
 
 IntArray = NDArray[np.int64]
@@ -26,7 +27,7 @@ WRITTEN_AT_ONCE = 1 << 16
 
 IN_ORDER = Remark(
     "rows_in_original_order",
-    "most rows stand in the order of the original: guessing 'row j is row j' finds them",
+    Message("most rows stand in the order of the original: guessing 'row j is row j' finds them"),
 )
 
 Lines = list[str] | IntArray
@@ -44,7 +45,13 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
     direction, lines = secret_lines(content)
     expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
     if len(lines) != expected:
-        raise refused(None, "wrong_length", f"{len(lines)} lines after {direction}; {expected} are needed")
+        message = Message(
+            "{found} lines after {header}; {needed} are needed",
+            found=len(lines),
+            header=direction,
+            needed=expected,
+        )
+        raise refused(None, "wrong_length", message)
     numbers = row_numbers(lines, direction, lowest=1 if direction == "original_row" else 0, highest=highest)
     if direction == "original_row":
         return numbers - 1
@@ -59,10 +66,14 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
     check_size(content, originals, GUESS)
     header, lines = header_and_lines(content, GUESS)
     if header != "original_row":
-        message = "the first line of a guess must be original_row"
+        message = Message("the first line of a guess must be original_row")
         raise refused(None, "guess_header", message, file=GUESS)
     if len(lines) != anonymized:
-        message = f"{len(lines)} lines after original_row; {anonymized} are needed, 0 for a row not guessed"
+        message = Message(
+            "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
+            found=len(lines),
+            needed=anonymized,
+        )
         raise refused(None, "wrong_length", message, file=GUESS)
     return within(lines, "original_row", lowest=0, highest=originals, file=GUESS) - 1
 
@@ -70,7 +81,7 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
 def check_size(content: bytes, originals: int, file: str) -> None:
     """A file of line ends is refused before it is taken apart."""
     if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
-        message = "the file has many more lines than the tables have rows"
+        message = Message("the file has many more lines than the tables have rows")
         raise refused(None, "wrong_length", message, file=file)
 
 
@@ -82,11 +93,10 @@ def secret_lines(content: bytes) -> tuple[Direction, Lines]:
             return "original_row", lines
         case "anonymized_row":
             return "anonymized_row", lines
-    raise refused(
-        None,
-        "secret_header",
-        "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous",
+    message = Message(
+        "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous"
     )
+    raise refused(None, "secret_header", message)
 
 
 def header_and_lines(content: bytes, file: str) -> tuple[str, Lines]:
@@ -115,11 +125,11 @@ def plain(content: bytes) -> tuple[str, IntArray] | None:
 
 def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
     if b"\x00" in content:
-        raise refused(None, "control_character", "the file contains a NUL byte", file=file)
+        raise refused(None, "control_character", Message("the file contains a NUL byte"), file=file)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise refused(None, "encoding", "the file is not UTF-8 text", file=file) from None
+        raise refused(None, "encoding", Message("the file is not UTF-8 text"), file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     named = HEADER.fullmatch(header)
     return named[2] if named else "", lines
@@ -130,7 +140,8 @@ def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int
     numbers = within(lines, direction, lowest=lowest, highest=highest, file=SECRET)
     repeated = repetitions(numbers)
     if repeated:
-        raise refused_rows(repeated, direction, "duplicate_row", "repeats a row number used above")
+        message = Message("repeats a row number used above")
+        raise refused_rows(repeated, direction, "duplicate_row", message)
     return numbers
 
 
@@ -139,7 +150,7 @@ def within(lines: Lines, column: str, *, lowest: int, highest: int, file: str) -
     numbers = lines if isinstance(lines, np.ndarray) else whole_numbers(lines, column, file)
     outside = (numbers < lowest) | (numbers > highest)
     if outside.any():
-        message = f"is outside {lowest} to {highest}"
+        message = Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest)
         rows = (np.flatnonzero(outside) + 1).tolist()
         raise refused_rows(rows, column, "out_of_range", message, file=file)
     return numbers
@@ -149,7 +160,8 @@ def whole_numbers(lines: list[str], column: str, file: str) -> IntArray:
     lines = [line.strip(" \t") for line in lines]  # int() reads fewer kinds of space than strip() takes away
     not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
     if not_numbers:
-        raise refused_rows(not_numbers, column, "not_a_row_number", "is not a row number", file=file)
+        message = Message("is not a row number")
+        raise refused_rows(not_numbers, column, "not_a_row_number", message, file=file)
     return np.array([int(line) for line in lines], dtype=np.int64)
 
 
@@ -167,9 +179,12 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
     """s from p: p(i) = j exactly if s_j = i; every row of Y must come from somewhere."""
     kept = np.flatnonzero(permutation)
     if len(kept) != anonymized:
-        raise refused(
-            None, "missing_row", f"{len(kept)} rows are kept, but the anonymized table has {anonymized}"
+        message = Message(
+            "{found} rows are kept, but the anonymized table has {needed}",
+            found=len(kept),
+            needed=anonymized,
         )
+        raise refused(None, "missing_row", message)
     source = np.empty(anonymized, dtype=np.int64)
     source[permutation[kept] - 1] = kept
     return source
@@ -179,9 +194,13 @@ def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
     """Whether s has an original row, counted from 0, for every anonymized one, and none twice."""
     rows = np.asarray(source)
     if rows.shape != (anonymized,):
-        raise InvalidInput(f"the source index has {rows.size} entries for {anonymized} individuals")
+        raise InvalidInput(
+            "the source index has {found} entries for {needed} individuals",
+            found=rows.size,
+            needed=anonymized,
+        )
     if rows.size and not (rows.min() >= 0 and rows.max() < originals):
-        raise InvalidInput(f"the source index leaves 0..{originals - 1}; rows count from 0")
+        raise InvalidInput("the source index leaves 0..{last}; rows count from 0", last=originals - 1)
     if len(np.unique(rows)) != len(rows):
         raise InvalidInput("the source index names a row twice")
 
@@ -218,14 +237,17 @@ def remarks_on_order(source: IntArray) -> list[Remark]:
     return [IN_ORDER] if keeps_original_order(source) else []
 
 
-def refused(row: int | None, code: str, message: str, *, file: str = SECRET) -> InvalidUpload:
+def refused(row: int | None, code: str, message: Message, *, file: str = SECRET) -> InvalidUpload:
     return InvalidUpload([Problem(file, row, None, code, message)])
 
 
 def refused_rows(
-    rows: list[int], column: str, code: str, message: str, *, file: str = SECRET
+    rows: list[int], column: str, code: str, what: Message, *, file: str = SECRET
 ) -> InvalidUpload:
     listed = [
-        Problem(file, int(row), column, code, f"line {row} of the {file} {message}") for row in rows[:LISTED]
+        Problem(
+            file, row, column, code, Message("line {row} of the {file} {what}", row=row, file=file, what=what)
+        )
+        for row in rows[:LISTED]
     ]
     return InvalidUpload(listed, total=len(rows))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.messages import Message
 from app.scoring.arrays import IntArray
 
 ABSTAIN = -1
@@ -29,7 +30,7 @@ class Noted:
     """A guess vector (n',), -1 = abstain, with something worth knowing about how it came about."""
 
     guess: IntArray
-    note: str
+    note: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Rate:
     baseline: float
     interval: tuple[float, float] | None = None
     sd: float | None = None
-    note: str | None = None
+    note: Message | None = None
     most: int | float | None = None
 
 

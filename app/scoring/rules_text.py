@@ -32,7 +32,7 @@ def tables_of(text: str, name: str) -> dict[str, dict[str, object]]:
 def entries_of(parent: Mapping[str, object], key: str) -> dict[str, object]:
     found = parent.get(key, {})
     if not isinstance(found, dict):
-        raise InvalidCompetition(f"{key} must be a table", code="wrong_type")
+        raise InvalidCompetition("{key} must be a table", code="wrong_type", key=key)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from app.messages import Message
 from app.scoring.competition import Columns
 from app.scoring.csv_text import (
     NUMBER,
@@ -55,28 +56,27 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
     roles = dict.fromkeys((*columns.quasi_identifiers, *columns.sensitive))
     times = Counter(header)
     for name in sorted(name for name in times if times[name] > 1):
-        problems.add("header", f"the header names {name[:80]!r} twice", column=name[:80])
+        problems.add("header", named_twice(name), column=name[:80])
     for name in roles:
         if name not in times:
-            problems.add("header", f"the header has no column {name!r}", column=name)
+            problems.add("header", Message("the header has no column {name!r}", name=name), column=name)
     for name in header:
         if name not in roles:
-            message = f"the competition gives {name[:80]!r} no role"
+            message = Message("the competition gives {name!r} no role", name=name[:80])
             problems.add("column_without_role", message, column=name[:80])
     problems.check()
     for role in (columns.quasi_identifiers, columns.sensitive):
         among = set(role)
         if list(role) != [name for name in header if name in among]:
-            problems.add("columns_order", "the competition must list columns in the order of the file")
+            message = Message("the competition must list columns in the order of the file")
+            problems.add("columns_order", message)
     problems.check()
 
 
 def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd.DataFrame:
     """Text for the quasi-identifiers, float64 for the sensitive attributes."""
     problems = Problems(file)
-    if not 1 <= table.num_rows <= most_rows:
-        code = "too_many_rows" if table.num_rows else "no_rows"
-        problems.add(code, f"the table has {table.num_rows} rows; 1 to {most_rows} are possible")
+    check_rows(table, problems, fewest=1, most=most_rows)
     problems.check()
     for name, column in text_columns(table):
         check_text(column, name, problems)
@@ -90,6 +90,17 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
     return pd.DataFrame(frame)
 
 
+def check_rows(table: pa.Table, problems: Problems, *, fewest: int, most: int) -> None:
+    if not fewest <= table.num_rows <= most:
+        sizes = {"found": table.num_rows, "fewest": fewest, "most": most}
+        message = Message("the table has {found} rows; {fewest} to {most} are possible", **sizes)
+        problems.add("too_many_rows" if table.num_rows else "no_rows", message)
+
+
+def named_twice(name: str) -> Message:
+    return Message("the header names {name!r} twice", name=name[:80])
+
+
 def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool:
     """Whether values are new as text but equal values of the original as numbers (``1.0`` for ``1``)."""
     known = set(original[name].unique())
@@ -101,8 +112,9 @@ def is_respelled(table: pd.DataFrame, original: pd.DataFrame, name: str) -> bool
 
 
 def respelled(name: str) -> Remark:
-    message = (
-        f"{name}: some numbers are spelled differently from the original's (such as 1.0 for 1); "
-        "quasi-identifiers are compared as text, so these cells count as changed"
+    message = Message(
+        "{name}: some numbers are spelled differently from the original's (such as 1.0 for 1); "
+        "quasi-identifiers are compared as text, so these cells count as changed",
+        name=name,
     )
     return Remark("respelled", message)

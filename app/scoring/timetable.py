@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from app.messages import Message
 from app.scoring.competition import Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
@@ -48,7 +49,7 @@ def parse_timetable(text: str) -> Timetable:
 
 def read_format(table: Table) -> None:
     if table.take("format", count) != FORMAT:
-        raise wrong("format", str(FORMAT))
+        raise wrong("format", Message(str(FORMAT)))
 
 
 def read_zone(table: Table) -> ZoneInfo:
@@ -56,7 +57,7 @@ def read_zone(table: Table) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise wrong("timezone", "the name of a time zone such as Asia/Tokyo") from None
+        raise wrong("timezone", Message("the name of a time zone such as Asia/Tokyo")) from None
 
 
 def read_ranking(table: Table) -> Ranking:
@@ -79,13 +80,13 @@ def read_owners_at_least(publication: Table) -> int:
 def read_phases(table: Table, zone: ZoneInfo) -> tuple[Phase, ...]:
     raw = table.raw.pop("phases", [])
     if not isinstance(raw, list):
-        raise wrong("phases", "a list of tables [[phases]]")
+        raise wrong("phases", Message("a list of tables [[phases]]"))
     phases = tuple(read_phase(Table(entry, f"phases[{i}]"), zone) for i, entry in enumerate(raw))
     order = [PHASES.index(phase.name) for phase in phases]
     if order != sorted(set(order)):
-        raise wrong("phases", "at most one anonymization and then one reidentification phase")
+        raise wrong("phases", Message("at most one anonymization and then one reidentification phase"))
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
-        raise wrong("phases", "windows that do not overlap")
+        raise wrong("phases", Message("windows that do not overlap"))
     return phases
 
 
@@ -95,7 +96,7 @@ def read_phase(table: Table, zone: ZoneInfo) -> Phase:
     end = cast(datetime, table.take("end", moment(zone)))
     table.finish()
     if not start < end:
-        raise wrong(table.path, "a window that starts before it ends")
+        raise wrong(table.path, Message("a window that starts before it ends"))
     return Phase(name, start, end)
 
 

@@ -33,13 +33,13 @@ def text_of(file: bytes) -> str:
 def loaded(text: str) -> dict[str, object]:
     """TOML that an attacker may have written: ValueError also stands for numbers of too many digits."""
     if len(text) > MAX_CHARACTERS:
-        raise InvalidCompetition(f"more than {MAX_CHARACTERS} characters", code="too_large")
+        raise InvalidCompetition("more than {most} characters", code="too_large", most=MAX_CHARACTERS)
     if TOO_DEEP.search(text):
         raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
     try:
         return tomllib.loads(text)
     except ValueError as problem:
-        raise InvalidCompetition(f"not valid TOML: {problem}", code="not_toml") from None
+        raise InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=str(problem)) from None
     except RecursionError:
         raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
 

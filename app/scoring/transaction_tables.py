@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from app.messages import Message
 from app.scoring.csv_text import (
     Problems,
     cells,
@@ -28,7 +29,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import CUSTOMER_COLUMNS, MAX_ROWS, TRANSACTION_COLUMNS, Remark
-from app.scoring.tables import is_respelled, respelled
+from app.scoring.tables import check_rows, is_respelled, respelled
 
 REQUIRED = ("customer_id", "receipt_id", "goods")
 MAX_QUANTITY = 10**12
@@ -98,13 +99,12 @@ def _cells(
     check_header(header_of(text, file), columns, file)
     table = cells(text, columns, file, most_rows=most)
     problems = Problems(file)
-    if not fewest <= table.num_rows <= most:
-        code = "too_many_rows" if table.num_rows else "no_rows"
-        problems.add(code, f"the table has {table.num_rows} rows; {fewest} to {most} are possible")
+    check_rows(table, problems, fewest=fewest, most=most)
     for name, column in text_columns(table):
         check_text(column, name, problems)
         if name in REQUIRED:
-            problems.add_rows(marks(pc.equal(column, "")), name, "missing_value", "the cell is empty")
+            empty = marks(pc.equal(column, ""))
+            problems.add_rows(empty, name, "missing_value", Message("the cell is empty"))
     problems.check()
     return table, remarks
 
@@ -113,9 +113,10 @@ def _customers(table: pa.Table) -> pd.DataFrame:
     problems = Problems("customers")
     frame = {name: column.to_pandas() for name, column in text_columns(table)}
     repeated = frame["customer_id"].duplicated().to_numpy()
-    problems.add_rows(repeated, "customer_id", "duplicate_customer", "the id is that of a row above")
-    said = "not a date such as 2011-01-05, and not empty"
-    frame["birthday"] = _read(frame["birthday"], _date_or_nothing, "birthday", said, problems)
+    above = Message("the id is that of a row above")
+    problems.add_rows(repeated, "customer_id", "duplicate_customer", above)
+    no_date = Message("not a date such as 2011-01-05, and not empty")
+    frame["birthday"] = _read(frame["birthday"], _date_or_nothing, "birthday", no_date, problems)
     problems.check()
     return pd.DataFrame(frame)
 
@@ -124,9 +125,11 @@ def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
     problems = Problems("transactions")
     frame = {name: column.to_pandas() for name, column in text_columns(table)}
     unknown = ~frame["customer_id"].isin(customers["customer_id"]).to_numpy()
-    problems.add_rows(unknown, "customer_id", "unknown_customer", "customers has no such id")
-    frame["date"] = _read(frame["date"], iso_date, "date", "not a date such as 2011-01-05", problems)
-    frame["time"] = _read(frame["time"], iso_time, "time", "not a time such as 08:45", problems)
+    no_such = Message("customers has no such id")
+    problems.add_rows(unknown, "customer_id", "unknown_customer", no_such)
+    no_date, no_time = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
+    frame["date"] = _read(frame["date"], iso_date, "date", no_date, problems)
+    frame["time"] = _read(frame["time"], iso_time, "time", no_time, problems)
     columns = dict(text_columns(table))
     frame["unit_price"] = _prices(columns["unit_price"], problems)
     frame["quantity"] = _quantities(columns["quantity"], problems)
@@ -135,11 +138,11 @@ def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read(
-    column: pd.Series, read: Callable[[str], str | None], name: str, said: str, problems: Problems
+    column: pd.Series, read: Callable[[str], str | None], name: str, what: Message, problems: Problems
 ) -> pd.Series:
     """Every cell as ``read`` spells it; a cell it does not know is a problem."""
     spelled = {cell: read(cell) for cell in column.unique()}
-    problems.add_rows(_unknown(column, spelled), name, f"not_a_{_kind(name)}", said)
+    problems.add_rows(_unknown(column, spelled), name, f"not_a_{_kind(name)}", what)
     return column.map(spelled).astype(column.dtype)
 
 
@@ -153,7 +156,7 @@ def _kind(name: str) -> str:
 
 def _prices(column: pa.Array, problems: Problems) -> NDArray[np.float64]:
     prices = numbers(column, "unit_price", problems)
-    problems.add_rows(prices < 0, "unit_price", "negative_price", "a price is 0 or more")
+    problems.add_rows(prices < 0, "unit_price", "negative_price", Message("a price is 0 or more"))
     return np.abs(prices)  # -0 is 0
 
 
@@ -164,9 +167,10 @@ def _quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
         min(int(cell), MAX_QUANTITY + 1) if ok else 1 for cell, ok in zip(listed, well_formed, strict=True)
     ]
     found = np.array(counts, dtype=np.int64)
-    problems.add_rows(~well_formed | (found < 1), "quantity", "not_a_quantity", "not a positive whole number")
-    large = found > MAX_QUANTITY
-    problems.add_rows(large, "quantity", "too_large", f"at most {MAX_QUANTITY:,} of a good in a row")
+    wrong = ~well_formed | (found < 1)
+    problems.add_rows(wrong, "quantity", "not_a_quantity", Message("not a positive whole number"))
+    most = Message("at most {most:,} of a good in a row", most=MAX_QUANTITY)
+    problems.add_rows(found > MAX_QUANTITY, "quantity", "too_large", most)
     return found
 
 

@@ -47,7 +47,7 @@ class Principal:
 
     def require(self, scope: str) -> None:
         if scope not in self.scopes:
-            raise NotAllowed(f"this token lacks the scope {scope}", code="scope_missing")
+            raise NotAllowed("this token lacks the scope {scope}", code="scope_missing", scope=scope)
 
     def require_confirmed(self) -> None:
         """For what cannot be undone or opens a way in; asked after the right: it tells strangers nothing."""
@@ -84,7 +84,10 @@ def hashed(password: str) -> str:
     """What is kept of a new password."""
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise InvalidInput(
-            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", code="password_length"
+            "a password has {least} to {most} characters",
+            code="password_length",
+            least=SHORTEST_PASSWORD,
+            most=LONGEST_PASSWORD,
         )
     return hasher.hash(as_bytes(password))
 
@@ -178,7 +181,8 @@ def issue_token(
     """A new token in clear: it is shown once, only its digest is kept."""
     scopes = allowed_scopes(user.role) if scopes is None else scopes
     if not scopes or not set(scopes) <= set(allowed_scopes(user.role)):
-        raise InvalidInput("scopes are of " + ", ".join(allowed_scopes(user.role)), code="unknown_scope")
+        allowed = allowed_scopes(user.role)
+        raise InvalidInput("scopes are of {names}", code="unknown_scope", names=allowed)
     clear = "anoncup_" + secrets.token_urlsafe(32)
     session.add(
         Token(

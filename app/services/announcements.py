@@ -42,8 +42,12 @@ def clean(text: dict[str, str]) -> dict[str, str]:
         raise InvalidInput("an announcement has text in at least one language", code="no_text")
     for language, said in kept.items():
         if len(said) > LONGEST or any(breaks(character) for character in said):
-            message = f"{language}: text of at most {LONGEST} characters, without control characters"
-            raise InvalidInput(message, code="announcement_text")
+            raise InvalidInput(
+                "{language}: text of at most {most} characters, without control characters",
+                code="announcement_text",
+                language=language,
+                most=LONGEST,
+            )
     return kept
 
 

@@ -63,8 +63,11 @@ def require_in_time(row: CompetitionRow, attempt: Attempt, now: Standing) -> Non
     if turned_at is None and now.now <= attempt.at + grace():
         return
     if now.open is None or now.open.name != attempt.phase:
-        message = f"it came in time, but took longer than the {grace().seconds} s after which the phase turns"
-        raise Conflict(message, code="too_late")
+        raise Conflict(
+            "it came in time, but took longer than the {seconds} s after which the phase turns",
+            code="too_late",
+            seconds=grace().seconds,
+        )
 
 
 def are_under_way(session: Session, row: CompetitionRow, phase: str) -> bool:

@@ -44,7 +44,7 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
     rules = competitions.read_file(at.file)
     track = TRACKS[rules.track]
     if method not in track.methods:
-        raise InvalidInput(f"methods: {', '.join(track.methods)}", code="unknown_method")
+        raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
     original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
     release, source = track.anonymize(track.methods[method], original, rules, rng, {})
     release, source = track.shuffle(release, source, rng=rng)

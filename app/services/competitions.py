@@ -39,7 +39,7 @@ def read_file(text: str) -> Competition:
     try:
         return parsed(text)
     except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.detail) from None
+        raise CompetitionUnavailable(problem.message) from None
 
 
 def title_of(row: CompetitionRow) -> Mapping[str, str]:
@@ -58,7 +58,7 @@ def find(session: Session, slug: str) -> CompetitionRow:
     known = SLUG.fullmatch(slug) is not None
     row = session.scalar(select(CompetitionRow).where(CompetitionRow.slug == slug)) if known else None
     if row is None:
-        raise NotFound(f"there is no competition {slug[:63]!r}", code="no_such_competition")
+        raise NotFound("there is no competition {slug!r}", code="no_such_competition", slug=slug[:63])
     return row
 
 
@@ -119,7 +119,9 @@ def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict(f"there is a competition {competition.slug!r} already", code="slug_taken") from None
+        raise Conflict(
+            "there is a competition {slug!r} already", code="slug_taken", slug=competition.slug
+        ) from None
     session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
     audit.record(
         session,

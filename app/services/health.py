@@ -44,7 +44,9 @@ def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
     if age is None:
         raise Unavailable("the clock has never run: no phase turns", code="clock_stale")
     if age > stale_after_s:
-        raise Unavailable(f"the clock last went round {age:.0f} s ago: no phase turns", code="clock_stale")
+        raise Unavailable(
+            "the clock last went round {age:.0f} s ago: no phase turns", code="clock_stale", age=age
+        )
     return age
 
 

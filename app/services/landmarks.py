@@ -22,8 +22,10 @@ def check_store() -> None:
     if not named:
         store().check()
     elif not any(store().holds(digest) for digest in named):
-        message = "the store has none of the files that the database names: is it another one?"
-        raise Unavailable(message, code="storage_unavailable")
+        raise Unavailable(
+            "the store has none of the files that the database names: is it another one?",
+            code="storage_unavailable",
+        )
 
 
 def landmarks(session: Session) -> list[str]:

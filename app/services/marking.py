@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, State, Submission, Team
 from app.errors import Conflict
+from app.messages import Message
 from app.services import competitions, phases, submissions, uploads
 from app.services.accounts import Principal
 
@@ -30,7 +31,9 @@ def mark(session: Session, principal: Principal, submission_id: UUID, *, final: 
 def require_markable(session: Session, submission: Submission, most: int) -> None:
     if submission.evaluation.state not in MARKABLE:
         raise Conflict(
-            f"a submission that ended as {submission.evaluation.state} cannot be a final", code="not_valid"
+            "a submission that ended as {state} cannot be a final",
+            code="not_valid",
+            state=Message(submission.evaluation.state),
         )
     marked = session.scalar(
         select(func.count())
@@ -40,4 +43,6 @@ def require_markable(session: Session, submission: Submission, most: int) -> Non
         .where(Evaluation.state.in_(MARKABLE))
     )
     if (marked or 0) >= most:
-        raise Conflict(f"{most} finals are marked already; unmark one first", code="too_many_finals")
+        raise Conflict(
+            "{most} finals are marked already; unmark one first", code="too_many_finals", most=most
+        )

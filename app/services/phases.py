@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
+from app.messages import Message
 from app.scoring.competition import Competition, Phase
 from app.scoring.timetable import Timetable, parse_timetable
 from app.services.leases import clock
@@ -39,9 +40,11 @@ class Standing:
 
     def require_open(self, name: str) -> None:
         if self.paused and self.state == name:
-            raise Conflict(f"the {name} phase is paused by the organizers", code="phase_paused")
+            raise Conflict(
+                "the {phase} phase is paused by the organizers", code="phase_paused", phase=Message(name)
+            )
         if self.open is None or self.open.name != name:
-            raise Conflict(f"the {name} phase is not open", code="phase_closed")
+            raise Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
 def standing(session: Session, row: CompetitionRow) -> Standing:
@@ -70,7 +73,7 @@ def timetable_of(row: CompetitionRow) -> Timetable:
     try:
         return read_timetable(row.file)
     except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.detail) from None
+        raise CompetitionUnavailable(problem.message) from None
 
 
 def has_begun(session: Session, row: CompetitionRow) -> bool:

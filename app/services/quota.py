@@ -172,15 +172,20 @@ def within(moment: Any, window: Window) -> tuple[ColumnElement[bool], ...]:
 def require_room(found: tuple[Cap, ...], now: datetime) -> None:
     """TooMany with the wait until there is room again, for the first cap that is used up."""
     for full in (cap for cap in found if not cap.left):
+        used: dict[str, str | int] = {"limit": full.limit, "cap": full.name}
         if full.resets_at is None:
-            message, wait = "which only the organizers can raise", LONGEST_WAIT_S
-        else:
-            message = f"until {full.resets_at.isoformat()}"
-            wait = max(1, int((full.resets_at - now).total_seconds()) + 1)
+            raise TooMany(
+                "your team has used all {limit} of {cap}, which only the organizers can raise",
+                retry_after=LONGEST_WAIT_S,
+                code="quota_used_up",
+                **used,
+            )
         raise TooMany(
-            f"your team has used all {full.limit} of {full.name}, {message}",
-            retry_after=wait,
+            "your team has used all {limit} of {cap}, until {until}",
+            retry_after=max(1, int((full.resets_at - now).total_seconds()) + 1),
             code="quota_used_up",
+            until=full.resets_at.isoformat(),
+            **used,
         )
 
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
 from app.errors import Conflict, InvalidInput, NotFound
+from app.messages import Message
 from app.scoring.competition import Phase
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, revisions
@@ -32,7 +33,7 @@ def extend(
             "give the end with its offset, such as 2027-01-24T09:00:00+09:00", code="no_offset"
         )
     if end.year >= TOO_FAR:
-        raise InvalidInput(f"a phase ends before the year {TOO_FAR}", code="end_too_far")
+        raise InvalidInput("a phase ends before the year {year:d}", code="end_too_far", year=TOO_FAR)
     if end <= max(phase.start, clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     moved = shifted(row, phase, end - phase.end, move_following=move_following)
@@ -74,7 +75,7 @@ def turnable(row: CompetitionRow, name: str) -> Phase:
     """The phase, if it has not turned: what was frozen stays frozen."""
     phase = phase_of(timetable_of(row), known(name))
     if phase is None:
-        raise NotFound(f"the competition has no {name} phase", code="no_such_phase")
+        raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
     require_not_turned(row, name)
     return phase
 
@@ -82,7 +83,7 @@ def turnable(row: CompetitionRow, name: str) -> Phase:
 def require_not_turned(row: CompetitionRow, name: str) -> None:
     turned_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
     if turned_at is not None:
-        raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+        raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
 
 
 def shifted(row: CompetitionRow, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:

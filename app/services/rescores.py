@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
+from app.messages import Message
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, evaluations, leases, revisions
@@ -216,8 +217,9 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     broken = [change for change in found.changes if is_lost(change)]
     if broken:
         raise Conflict(
-            f"{len(broken)} submissions could not be scored by the new rules: cancel the set",
+            "{count} submissions could not be scored by the new rules: cancel the set",
             code="rescore_failed",
+            count=len(broken),
         )
     principal.require_confirmed()
     replaced = [change.before.evaluation.id for change in found.changes]
@@ -276,7 +278,12 @@ def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Co
 
 def require_stage(stage: Stage, wanted: Stage) -> None:
     if stage != wanted:
-        raise Conflict(f"the set is {stage}, not {wanted}", code=f"rescore_{stage}")
+        raise Conflict(
+            "the set is {stage}, not {wanted}",
+            code=f"rescore_{stage}",
+            stage=Message(stage),
+            wanted=Message(wanted),
+        )
 
 
 def noted(

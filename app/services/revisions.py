@@ -12,6 +12,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Rescore
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
+from app.messages import Message
 from app.scoring.competition import Competition, Phase, discloses_more
 from app.scoring.files import Remark
 from app.scoring.tracks import TRACKS
@@ -61,7 +62,12 @@ def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revi
     """
     first = TRACKS[competitions.read_file(row.file).track].original_files[0]
     if name != first and first not in row.original:
-        raise Conflict(f"{first}.csv comes first: {name}.csv is read against it", code="first_file_missing")
+        raise Conflict(
+            "{first}.csv comes first: {name}.csv is read against it",
+            code="first_file_missing",
+            first=first,
+            name=name,
+        )
     kept = {} if name == first else row.original
     return revision(row, row.file, competitions.contents_of(kept) | {name: content})
 
@@ -88,12 +94,13 @@ def part_of_original(row: CompetitionRow, file: str) -> str:
     """The part of the original that a file of this name holds."""
     names = {f"{name}.csv": name for name in TRACKS[competitions.read_file(row.file).track].original_files}
     if file not in names:
-        raise NotFound("the original consists of " + ", ".join(names), code="no_such_file")
+        raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
     return names[file]
 
 
 def awaited(name: str) -> Remark:
-    return Remark("file_missing", f"{name}.csv is still to be uploaded; until then nobody sees the data")
+    message = Message("{name}.csv is still to be uploaded; until then nobody sees the data", name=name)
+    return Remark("file_missing", message)
 
 
 def revise(session: Session, principal: Principal, slug: str, new: Revision) -> CompetitionRow:
@@ -190,7 +197,7 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         raise Conflict("slug and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         if turned_at is not None and window(before, name) != window(after, name):
-            raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
     if row.paused_at is not None and before.phases != after.phases:
         raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
     require_no_open_rescore(session, row.id)
@@ -222,7 +229,7 @@ def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Co
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         ended = window(after, name)
         if turned_at is not None and (ended is None or ended[1] > turned_at):
-            raise Conflict(f"the {name} phase has ended and turned", code="phase_turned")
+            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
     require_no_open_rescore(session, row.id)
     if row.original != new.original and competitions.has_submissions(session, row.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")

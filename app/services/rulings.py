@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
+from app.messages import Message
 from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -35,8 +36,12 @@ def grant(
     row = competitions.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
     if cap not in quota.CAPS or not 1 <= amount <= MOST_GRANTED:
-        caps = ", ".join(quota.CAPS)
-        raise InvalidInput(f"grant 1 to {MOST_GRANTED:,} more of one of {caps}", code="invalid_grant")
+        raise InvalidInput(
+            "grant 1 to {most:,} more of one of {caps}",
+            code="invalid_grant",
+            most=MOST_GRANTED,
+            caps=tuple(quota.CAPS),
+        )
     if cap == quota.GUESSES_PER_TARGET:
         principal.require_confirmed()
     made = Grant(team_id=team.id, cap=cap, amount=amount)
@@ -118,7 +123,7 @@ def organizers_submission(
 def require_change(principal: Principal, row: CompetitionRow, disqualified: bool, wanted: bool) -> None:
     if disqualified == wanted:
         state = "disqualified already" if wanted else "not disqualified"
-        raise Conflict(f"it is {state}", code="nothing_to_change")
+        raise Conflict("it is {state}", code="nothing_to_change", state=Message(state))
     if wanted or tells_owners(row):
         principal.require_confirmed()
 
@@ -152,6 +157,7 @@ def clean_reason(reason: str) -> str:
     """One line of text that can be kept."""
     line = " ".join(reason.split())
     if len(line) > LONGEST_REASON or not (line.isprintable() and uploads.is_storable(line)):
-        message = f"a reason is text of at most {LONGEST_REASON} characters"
-        raise InvalidInput(message, code="invalid_reason")
+        raise InvalidInput(
+            "a reason is text of at most {most} characters", code="invalid_reason", most=LONGEST_REASON
+        )
     return line

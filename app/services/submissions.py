@@ -1,7 +1,7 @@
 """Submissions: take one in, show it to its team, cancel it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from app import sealing
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
+from app.messages import Message
 from app.scoring.files import Remark
 from app.services import (
     attempts,
@@ -117,7 +118,7 @@ def kept(
         files=upload.files,
         sent=upload.sent,
         rows=upload.rows,
-        remarks=[asdict(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
+        remarks=[noted(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
         quota_left=dict(quota_left),
         idempotency_key=upload.entrance.key,
         fingerprint=upload.fingerprint,
@@ -128,6 +129,10 @@ def kept(
     evaluations.queue_up(session, identifier)
     rescores.include(session, row.id, identifier)
     return Receipt(submission, sealed.commitment)
+
+
+def noted(remark: Remark) -> dict[str, str]:
+    return {"code": remark.code, "message": str(remark.message)}
 
 
 def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:
@@ -148,8 +153,11 @@ def repetition(session: Session, team: Team, upload: Upload) -> list[Remark]:
     earlier = sum(files == upload.sent for files in sent)
     if not earlier:
         return []
-    times = "once" if earlier == 1 else f"{earlier} times"
-    return [Remark("sent_before", f"your team has sent this very table {times} before")]
+    if earlier == 1:
+        message = Message("your team has sent this very table once before")
+    else:
+        message = Message("your team has sent this very table {times} times before", times=earlier)
+    return [Remark("sent_before", message)]
 
 
 def of_team(
@@ -230,7 +238,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
     if evaluation.state not in leases.UNFINISHED:
-        raise Conflict(f"the submission is {evaluation.state} already", code="finished")
+        raise Conflict("the submission is {state} already", code="finished", state=Message(evaluation.state))
     leases.finish(session, evaluation, State.CANCELLED)
     session.expire(found, ["evaluation"])
     return visible(session, principal, submission_id)

@@ -72,7 +72,7 @@ def due(session: Session) -> Found:
             if is_due(row, seen, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:
-            found.unreadable[row.id] = problem.detail
+            found.unreadable[row.id] = str(problem)
     return found
 
 

@@ -144,7 +144,11 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     composed into the secret: what is scored, attacked and published is the same table.
     """
     if len(comment) > LONGEST_COMMENT or not is_storable(comment):
-        raise InvalidInput(f"a comment is text of at most {LONGEST_COMMENT} characters", code="comment")
+        raise InvalidInput(
+            "a comment is text of at most {most} characters",
+            code="comment",
+            most=LONGEST_COMMENT,
+        )
     competition = competitions.read_file(at.file)
     track = TRACKS[competition.track]
     original = competitions.original_tables(at.original, at.file)

@@ -16,6 +16,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
 from app.errors import NotFound, Unavailable
+from app.storage.folder import NOT_READ, NOT_REMOVED, NOT_STORED
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
@@ -59,7 +60,7 @@ class Bucket:
     def open(self, name: str) -> IO[bytes]:
         file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # whoever asks closes it
         try:
-            with said("read"):
+            with said(NOT_READ):
                 for piece in obstore.get(self.objects, name).stream():
                     file.write(piece)
         except BaseException:
@@ -69,7 +70,7 @@ class Bucket:
 
     def holds(self, name: str) -> bool:
         try:
-            with said("read"):
+            with said(NOT_READ):
                 obstore.head(self.objects, name)
         except NotFound:
             return False
@@ -86,7 +87,7 @@ class Bucket:
         self.write(name, content, mode="overwrite")
 
     def remove(self, name: str) -> None:
-        with said("removed"):
+        with said(NOT_REMOVED):
             obstore.delete(self.objects, name)
 
     def check(self) -> None:
@@ -96,7 +97,7 @@ class Bucket:
     def write(self, name: str, content: IO[bytes], *, mode: Literal["create", "overwrite"]) -> None:
         # Not in parts: those know no create-if-absent, and a broken upload would leave them behind.
         content.seek(0)
-        with said("stored"):
+        with said(NOT_STORED):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
 
 
@@ -106,7 +107,7 @@ def is_plain(endpoint: str) -> bool:
 
 
 @contextmanager
-def said(what: str) -> Iterator[None]:
+def said(failure: str) -> Iterator[None]:
     """Errors of the store in the words of the service; endpoint and names are for the log only."""
     try:
         yield
@@ -118,4 +119,4 @@ def said(what: str) -> Iterator[None]:
             raise NotFound("the file is not in the store", code="file_lost") from None
         reason = code[1] if code else str(problem).partition("\n")[0]
         log.warning("storage_unavailable", problem=type(problem).__name__, reason=reason)
-        raise Unavailable(f"the file could not be {what}", code="storage_unavailable") from problem
+        raise Unavailable(failure, code="storage_unavailable") from problem

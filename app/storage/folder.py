@@ -15,6 +15,10 @@ from app.storage.durable import write_whole
 
 log = structlog.get_logger(__name__)
 
+NOT_READ = "the file could not be read"
+NOT_STORED = "the file could not be stored"
+NOT_REMOVED = "the file could not be removed"
+
 
 @dataclass(frozen=True, slots=True)
 class Folder:
@@ -23,11 +27,11 @@ class Folder:
     root: Path
 
     def open(self, name: str) -> IO[bytes]:
-        with said("read"):
+        with said(NOT_READ):
             return (self.root / name).open("rb")
 
     def holds(self, name: str) -> bool:
-        with said("read"):
+        with said(NOT_READ):
             try:
                 (self.root / name).stat()
             except FileNotFoundError:
@@ -41,16 +45,16 @@ class Folder:
         return True
 
     def replace(self, name: str, content: IO[bytes]) -> None:
-        with said("stored"):
+        with said(NOT_STORED):
             # Web, workers and clock may be different users, who share the folder by its group.
             write_whole(self.root / name, content, mode=0o640)
 
     def remove(self, name: str) -> None:
-        with said("removed"):
+        with said(NOT_REMOVED):
             (self.root / name).unlink(missing_ok=True)
 
     def check(self) -> None:
-        with said("stored"):
+        with said(NOT_STORED):
             self.root.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
                 file.write(b"anoncup")
@@ -58,7 +62,7 @@ class Folder:
 
 
 @contextmanager
-def said(what: str) -> Iterator[None]:
+def said(failure: str) -> Iterator[None]:
     """Errors of the disk in the words of the service; the path is for the log only."""
     try:
         yield
@@ -66,4 +70,4 @@ def said(what: str) -> Iterator[None]:
         raise NotFound("the file is not in the store", code="file_lost") from None
     except OSError as problem:
         log.warning("storage_unavailable", reason=str(problem))
-        raise Unavailable(f"the file could not be {what}", code="storage_unavailable") from problem
+        raise Unavailable(failure, code="storage_unavailable") from problem

@@ -13,7 +13,7 @@ import structlog
 
 from app.config import get_settings
 from app.errors import InvalidInput, NotFound, Unavailable
-from app.storage.folder import Folder
+from app.storage.folder import NOT_READ, Folder
 from app.storage.place import Place
 
 log = structlog.get_logger(__name__)
@@ -111,7 +111,7 @@ def measured(file: IO[bytes]) -> str:
         for piece in read(file):
             found.update(piece)
     except OSError as problem:
-        raise Unavailable("the file could not be read", code="storage_unavailable") from problem
+        raise Unavailable(NOT_READ, code="storage_unavailable") from problem
     return found.hexdigest()
 
 

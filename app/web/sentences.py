@@ -26,7 +26,7 @@ def fault(problem: Problem, t: Words) -> str:
     at = {"row": problem.row and f"{problem.row:,}", "column": problem.column if unsaid else None}
     place = "_".join(name for name, value in at.items() if value)
     where = t[f"fault_at_{place}"].format(**at) if place else ""
-    return where + said("bad", problem.code, problem.message, t)
+    return where + said("bad", problem.code, str(problem.message), t)
 
 
 def said(kind: str, code: str, sentence: str, t: Words) -> str:

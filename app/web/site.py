@@ -206,4 +206,4 @@ def said_of(problem: DomainError, t: dict[str, str]) -> str:
     nameless = isinstance(problem, WrongCredential) and problem.code == "wrong_password"
     particular = nameless or isinstance(problem, InvalidCompetition)
     everybody = None if particular else t.get(f"problem_{problem.code}")
-    return everybody or sentences.said("invalid", problem.code, problem.detail, t)
+    return everybody or sentences.said("invalid", problem.code, str(problem), t)

@@ -34,6 +34,7 @@ from app.http.dependencies import AppSettings, SignedIn
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.http.taking_in import admission, release_of, taken_in
+from app.messages import Message
 from app.scoring.files import SECRET
 from app.services import competitions, marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
@@ -217,7 +218,8 @@ async def form_of(
 def require_files(at: Entrance, sent: Parts) -> None:
     """Name all files that were not chosen at once."""
     names = fields_of(competitions.read_file(at.file))
-    missing = [Problem(name, None, None, "missing_file", name) for name in names if name not in sent.files]
+    message = Message("no file was chosen, or it is empty")
+    missing = [Problem(name, None, None, "missing_file", message) for name in names if name not in sent.files]
     if missing:
         raise InvalidUpload(missing)
 

@@ -103,7 +103,7 @@ def test_another_version_of_what_counts_is_refused(
     bumped(monkeypatch, kind, name)
     refused = refusal(text)
     assert refused.code == "part_version"
-    assert f"{kind}.{name} counts in version 1; version 2 is installed" in refused.detail
+    assert f"{kind}.{name} counts in version 1; version 2 is installed" in str(refused)
 
 
 def test_another_version_of_what_is_only_reported_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +114,7 @@ def test_another_version_of_what_is_only_reported_changes_nothing(monkeypatch: p
 @pytest.mark.parametrize("name", ["measures.gone", "attackers.gone", "distances.gone", "parts.mean_mae", "x"])
 def test_a_part_that_is_missing_is_named(name: str) -> None:
     refused = refusal(with_scored_by(EXAMPLE, {**FIXED, name: "1"}))
-    assert (refused.code, refused.detail) == ("part_missing", f"scored_by: {name} is not installed")
+    assert (refused.code, str(refused)) == ("part_missing", f"scored_by: {name} is not installed")
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_approach_one_refuses_data_near_to_somebody_elses() -> None:
     swapped = TABLE.iloc[[1, 0, 2, 3, 4, 5]].reset_index(drop=True)
     found = verdict(swapped, competition=rules)
     assert codes(found) == ["excessive_anonymization"]
-    assert found.violations[0].message.startswith("2 anonymized individuals")
+    assert str(found.violations[0].message).startswith("2 anonymized individuals")
 
 
 def test_the_way_round_approach_one_is_closed_by_approach_two() -> None:

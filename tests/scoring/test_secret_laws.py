@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
 from app.scoring.registry import Attacker, Measure, Track
@@ -90,7 +91,7 @@ def answers(draw: st.DrawFn) -> tuple[Answer, int, int]:
     rows = draw(st.integers(1, originals))
     guess = st.lists(st.integers(ABSTAIN, originals - 1), min_size=rows, max_size=rows).map(np.array)
     if draw(st.booleans()):
-        return draw(st.one_of(guess, guess.map(lambda one: Noted(one, "noted")))), rows, originals
+        return draw(st.one_of(guess, guess.map(lambda one: Noted(one, Message("noted"))))), rows, originals
     labels = draw(st.lists(st.integers(0, 2), min_size=originals, max_size=originals))
     group_of = np.unique(labels, return_inverse=True)[1]
     sizes = np.bincount(group_of)

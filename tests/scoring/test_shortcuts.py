@@ -132,7 +132,7 @@ def test_a_file_with_far_more_lines_than_rows_are_possible_is_not_read_any_furth
     rows = [HEADER.decode().rstrip(), *["x,no number"] * 2005]
     problem = refusal(end.join(rows).encode(), of=original("x", "x"))
     assert places(problem) == [(None, None, "too_many_rows")]
-    assert "more than 2 lines" in problem.problems[0].message
+    assert "more than 2 lines" in str(problem.problems[0].message)
 
 
 def test_line_breaks_in_cells_are_no_rows() -> None:

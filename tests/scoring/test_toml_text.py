@@ -216,7 +216,7 @@ def is_read_or_refused(text: str) -> None:
     try:
         rules = parse_competition(text)
     except InvalidCompetition as problem:
-        assert problem.detail  # noqa: PT017
+        assert str(problem)  # noqa: PT017
         return
     assert all(math.isfinite(value) for value in rules.scales.values())
     again = with_scales(text, {"mean_mae": 1.5})

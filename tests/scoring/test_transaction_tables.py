@@ -169,7 +169,7 @@ def test_shift_jis_is_read_and_said_of_each_file() -> None:
     assert found.transactions["goods"].tolist() == ["紅茶"]
     assert found.customers["country"].tolist() == ["日本"]
     assert [remark.code for remark in remarks] == ["read_as_cp932"] * 2
-    assert [remark.message.split()[0] for remark in remarks] == ["customers", "transactions"]
+    assert [str(remark.message).split()[0] for remark in remarks] == ["customers", "transactions"]
 
 
 # What a release may be.
@@ -213,7 +213,7 @@ def test_a_number_spelled_anew_is_accepted_with_a_remark(
 ) -> None:
     original, _ = read(PEOPLE + b"c1,1,,2\n", RECORDS + record(goods="1"))
     _, remarks = released(PEOPLE + customers, RECORDS + record(goods=goods), of=original)
-    assert [remark.message.split(":")[0] for remark in remarks] == expected
+    assert [str(remark.message).split(":")[0] for remark in remarks] == expected
     assert {remark.code for remark in remarks} <= {"respelled"}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from app.api.documentation.codes import ERRORS, IN_FILES, REJECTIONS, WARNINGS
 from app.errors import DomainError, InvalidUpload, Problem
+from app.messages import Message
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
 from app.scoring.column_roles import suggested
@@ -97,8 +98,10 @@ FAULTS: dict[str, Callable[[], object]] = {
 def problems() -> list[Problem]:
     """What is really said of such files."""
     found = [
-        Problem("request", None, None, "encoding", "names and texts of a multipart request are UTF-8"),
-        Problem("secret", None, None, "missing_file", "secret"),
+        Problem(
+            "request", None, None, "encoding", Message("names and texts of a multipart request are UTF-8")
+        ),
+        Problem("secret", None, None, "missing_file", Message("secret")),
     ]
     for broken in FAULTS.values():
         with pytest.raises(InvalidUpload) as caught:
@@ -183,7 +186,7 @@ def test_a_fault_is_said_in_the_readers_language_with_its_place(case: str) -> No
 
 
 def test_every_form_of_a_fault_is_one_that_the_service_uses() -> None:
-    found = [(f"bad_{one.code}", one.message) for one in problems()]
+    found = [(f"bad_{one.code}", str(one.message)) for one in problems()]
     assert matched(found) == {
         (key, variant) for key, forms in sentence_forms.IN_FILES.items() for variant in forms
     }
@@ -199,29 +202,31 @@ def matched(found: list[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def test_a_fault_keeps_its_values() -> None:
-    name = Problem("anonymized", 4, "Youto038", "not_a_number", "Youto038, row 4: not a decimal number")
+    name = Problem(
+        "anonymized", 4, "Youto038", "not_a_number", Message("Youto038, row 4: not a decimal number")
+    )
     assert fault(name, JA) == "4 行目、Youto038 列：10 進数の数値ではありません。"
     assert fault(name, EN) == "Row 4, Youto038: Not a decimal number."
     header = "column 2 is '年\"齢'; it must be \"it's\""
-    assert fault(Problem("anonymized", None, "it's", "header", header), JA) == (
+    assert fault(Problem("anonymized", None, "it's", "header", Message(header)), JA) == (
         "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
     )
 
 
 @pytest.mark.parametrize(("problem", "value"), refusals())
 def test_what_is_wrong_in_a_competition_file_is_said_with_its_key(problem: DomainError, value: str) -> None:
-    japanese = said("invalid", problem.code, problem.detail, JA)
-    assert with_values("invalid", problem.code, problem.detail, JA) == japanese
+    japanese = said("invalid", problem.code, str(problem), JA)
+    assert with_values("invalid", problem.code, str(problem), JA) == japanese
     assert value in japanese
     assert not ENGLISH.search(japanese), japanese
-    assert value.split(maxsplit=1)[0] in said("invalid", problem.code, problem.detail, EN)
+    assert value.split(maxsplit=1)[0] in said("invalid", problem.code, str(problem), EN)
 
 
 def test_an_attackers_note_is_said_in_numbers() -> None:
     nobody = np.full(3, -1)
     for late in (0, 17):
         sentence = note_of(Matching(nobody, late), rows=8333, dense_limit=1000)
-        japanese = note(sentence, JA)
+        japanese = note(str(sentence), JA)
         assert "8,333 行（1,000 行超）" in japanese
         assert not ENGLISH.search(japanese)
         assert ("17 行" in japanese) == bool(late)
@@ -245,9 +250,9 @@ def test_a_warning_is_said_without_english() -> None:
         *csv_text.decoded(b"\x93\xfa", "a")[1],
     ]
     for remark in remarks:
-        assert not ENGLISH.search(said("said", remark.code, remark.message, JA))
-    assert "transactions.csv" in said("said", remarks[1].code, remarks[1].message, JA)
-    assert "age" in said("said", remarks[2].code, remarks[2].message, JA)
+        assert not ENGLISH.search(said("said", remark.code, str(remark.message), JA))
+    assert "transactions.csv" in said("said", remarks[1].code, str(remarks[1].message), JA)
+    assert "age" in said("said", remarks[2].code, str(remarks[2].message), JA)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,12 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from app.api.documentation import answers, bodies, codes, examples
 from app.api.documentation.problem import Problem
 from app.config import get_settings
+from app.errors import InvalidUpload, particulars
+from app.errors import Problem as WrongInFile
 from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, signed_in, signed_in_or_not
 from app.http.paging import paging
 from app.http.problems import TITLES, body
+from app.messages import Message
 
 Json = dict[str, Any]
 
@@ -251,11 +254,10 @@ def problems() -> Iterator[tuple[str, Json]]:
 def more(code: str) -> Json:
     """What some errors say besides."""
     if code == "malformed_upload":
-        message = "row 3 has 3 cells; 4 are needed"
-        wrong = {"file": "anonymized", "row": 3, "column": None, "code": "ragged_row", "message": message}
-        return {"errors": [wrong], "total": 1}
+        message = Message("row {row} has {found} cells; {needed} are needed", row=3, found=3, needed=4)
+        return particulars(InvalidUpload([WrongInFile("anonymized", 3, None, "ragged_row", message)]))
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}
     if code == "too_large":
-        return {"file": "anonymized"}
+        return {"values": {"file": "anonymized", "most_mb": 64}, "file": "anonymized"}
     return {}

@@ -1,10 +1,12 @@
 """The one body that every error has."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from app.errors import LISTED
+
+Values = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
 
 
 class WrongInFile(BaseModel):
@@ -15,6 +17,7 @@ class WrongInFile(BaseModel):
     column: str | None
     code: Annotated[str, Field(description="stable")]
     message: str
+    values: Values
 
 
 class WrongField(BaseModel):
@@ -32,6 +35,7 @@ class Problem(BaseModel):
     status: int
     detail: Annotated[str, Field(description="a sentence for people")]
     code: Annotated[str, Field(description="stable: decide by this")]
+    values: Values
     errors: Annotated[
         list[WrongInFile], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")
     ] = []

@@ -72,10 +72,10 @@ def certified_bounds(distances: FloatArray, fixed: Iterable[int] | None = None) 
     matrix = checked(distances)
     n = len(matrix)
     if fixed is None and n > LARGEST:
-        raise InvalidInput(f"bounds for all r are limited to {LARGEST} individuals")
+        raise InvalidInput("bounds for all r are limited to {most} individuals", most=LARGEST)
     asked = np.arange(n + 1) if fixed is None else np.unique(np.fromiter(fixed, dtype=np.int64))
     if asked.size and not 0 <= asked[0] <= asked[-1] <= n:
-        raise InvalidInput(f"numbers of fixed points lie in 0..{n}")
+        raise InvalidInput("numbers of fixed points lie in 0..{most}", most=n)
     candidates, totals = np.arange(n)[np.newaxis], np.zeros(n + 1)
     if n >= 2 and asked.size:
         choices = cheapest_choices(matrix, _with_neighbours(n - asked, n))

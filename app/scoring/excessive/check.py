@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from app.messages import Message
 from app.scoring.arrays import FloatArray
 from app.scoring.competition import Excessive
 from app.scoring.registry import Distance
@@ -56,8 +57,8 @@ def individual_distances(release: Any, distance: Distance) -> Distances:
     return Distances(distance.name, moved)
 
 
-def excess(release: Any, distance: Distance, distances: Distances, settings: Excessive) -> str | None:
-    """What makes a release excessive, in a sentence; None if nothing does, or if there is no threshold.
+def excess(release: Any, distance: Distance, distances: Distances, settings: Excessive) -> Message | None:
+    """What makes a release excessive; None if nothing does, or if there is no threshold.
 
     Approach II: the mean distance of individuals to their originals (average), or any of them (strict),
     exceeds the threshold; strict forbids deletion below a threshold of 1. Approach I: the data of some
@@ -68,24 +69,36 @@ def excess(release: Any, distance: Distance, distances: Distances, settings: Exc
         return None
     if settings.approach == "I":
         return _resemblance(release, distance, limit)
-    kind, value = ("largest", distances.largest) if settings.rule == "strict" else ("mean", distances.mean)
+    which, value = ("largest", distances.largest) if settings.rule == "strict" else ("mean", distances.mean)
     if value <= limit + TOLERANCE:
         return None
-    return f"the {kind} {distance.name} distance of individuals is {value:.6g}; at most {limit} is allowed"
+    return Message(
+        "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed",
+        which=Message(which),
+        distance=Message(distance.name),
+        found=value,
+        limit=limit,
+    )
 
 
-def deletion(release: Any, distance: Distance) -> str | None:
+def deletion(release: Any, distance: Distance) -> Message | None:
     """Why rows may not be deleted under this distance, if some are; None if it is bounded or none is."""
     if distance.bounded or release.target.rows == release.original.rows:
         return None
-    return f"under the {distance.name} distance, which has no bound, every individual must be kept"
+    return Message(
+        "under the {distance} distance, which has no bound, every individual must be kept",
+        distance=Message(distance.name),
+    )
 
 
-def _resemblance(release: Any, distance: Distance, limit: float) -> str | None:
+def _resemblance(release: Any, distance: Distance, limit: float) -> Message | None:
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None
-    return (
-        f"{count} anonymized individuals lie within a {distance.name} distance of {limit} of somebody else's "
-        "original; none may"
+    return Message(
+        "{found} anonymized individuals lie within a {distance} distance of {limit} of somebody else's "
+        "original; none may",
+        found=count,
+        distance=Message(distance.name),
+        limit=limit,
     )

@@ -34,14 +34,22 @@ def checked(question: Question, competition: Competition) -> Question:
     track = TRACKS[competition.track]
     distance = question.distance or competition.excessive.distance
     if distance not in track.distances:
-        known = ", ".join(track.distances)
-        raise InvalidInput(f"distances of the {track.name} track: {known}", code="unknown_distance")
+        raise InvalidInput(
+            "distances of the {track} track: {known}",
+            code="unknown_distance",
+            track=track.name,
+            known=tuple(track.distances),
+        )
     known_columns, usual = track.group_columns(competition)
     groups = tuple(usual if question.groups is None else question.groups)
     unknown = set(groups) - set(known_columns)
     if unknown:
-        said = f"{', '.join(sorted(unknown))}: group columns are {', '.join(known_columns)}"
-        raise InvalidInput(said, code="unknown_column")
+        raise InvalidInput(
+            "{unknown}: group columns are {known}",
+            code="unknown_column",
+            unknown=tuple(sorted(unknown)),
+            known=tuple(known_columns),
+        )
     return Question(groups, distance, question.bits, question.draws, question.seconds)
 
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
+from app.messages import Message
 from app.scoring.competition import Columns
 from app.scoring.tracks import TRACKS
 from app.services import originals, revisions
@@ -71,7 +72,8 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
 
 def sent_file(form: Sent, name: str) -> bytes:
     if "table" not in form.files:
-        raise InvalidUpload([Problem(name, None, None, "missing_file", "no file was chosen, or it is empty")])
+        message = Message("no file was chosen, or it is empty")
+        raise InvalidUpload([Problem(name, None, None, "missing_file", message)])
     return form.files["table"]
 
 

@@ -155,7 +155,7 @@ def step_page(
 
 def refusal(request: Request, problem: DomainError) -> Refused:
     t = words.in_language(words.language_of(request))
-    return Refused(said("invalid", problem.code, problem.detail, t), status_of(problem), problem)
+    return Refused(said("invalid", problem.code, str(problem), t), status_of(problem), problem)
 
 
 def saved(

@@ -125,7 +125,7 @@ def repair_page(
         status=status_of(refused or problem),
         slug=slug,
         title=competitions.title_of(row),
-        why=refusal(request, InvalidCompetition(problem.detail)).said,
+        why=refusal(request, InvalidCompetition(problem.message)).said,
         refused=refusal(request, refused) if refused else None,
         text=row.file if text is None else text,
         of=competitions.sha256_of(row.file),

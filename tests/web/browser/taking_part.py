@@ -84,7 +84,7 @@ def is_rejected_for_excess(member: Person, release: Release, comment: str, file:
     member.touch(line.get_by_text(member.word("why"), exact=True))
     (violation,) = release.verdict(file).violations
     t = words.in_language(member.look.language)
-    expect(line.get_by_text(said("said", violation.code, violation.message, t))).to_be_visible()
+    expect(line.get_by_text(said("said", violation.code, str(violation.message), t))).to_be_visible()
     member.finds_no_fault()
     expect(member.control("button", "mark_final", within=line)).to_have_count(0)
 

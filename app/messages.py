@@ -1,0 +1,97 @@
+"""What is said to people: a template in English, and the values that belong into it.
+
+A page translates the template and puts the values in afterwards; nothing ever takes a sentence apart.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+One: TypeAlias = "str | int | float | Message | None"
+Value: TypeAlias = "One | tuple[One, ...]"
+
+FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|d|\.[0-9][fg]))?\}")
+"""Less than ``str.format`` knows: a template may come out of a row or a scoring child."""
+
+
+def N_(text: str) -> str:  # noqa: N802  # as it is called wherever texts are translated
+    """The text itself, marked as one that is translated where it is shown."""
+    return text
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Message:
+    """A sentence, or a part of one that another's value is. A template without values is taken as it is.
+
+    ``str`` gives the English. Several values in a tuple are joined by commas.
+    """
+
+    template: str
+    values: Mapping[str, Value] = field(hash=False)
+
+    def __init__(self, template: str, /, **values: Value) -> None:
+        object.__setattr__(self, "template", template)
+        object.__setattr__(self, "values", values)
+
+    def __str__(self) -> str:
+        return filled(self.template, self.values)
+
+    def plain(self) -> dict[str, Any]:
+        """The values as a program is told them: what is itself a message, by its English."""
+        return {name: mapped(value, str) for name, value in self.values.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        values = {name: mapped(value, Message.to_json) for name, value in self.values.items()}
+        return {"template": self.template, "values": values}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> "Message":
+        """What ``to_json`` made."""
+        return Message(stored["template"], **{name: read(each) for name, each in stored["values"].items()})
+
+
+def filled(
+    template: str,
+    values: Mapping[str, Value],
+    *,
+    say: Callable[[Message], str] = str,
+    whole: Callable[[int], str] = str,
+) -> str:
+    """The template with the values in their places; a place of no value stays as it is.
+
+    ``say``: how a value that is a message is said; ``whole``: whole numbers without a form of their own.
+    """
+
+    def put(place: re.Match[str]) -> str:
+        name, quoted, form = place.groups(default="")
+        return written(values[name], quoted, form) if name in values else place[0]
+
+    def written(value: Value, quoted: str, form: str) -> str:
+        match value:
+            case tuple():
+                return ", ".join(written(each, quoted, form) for each in value)
+            case Message():
+                return say(value)
+            case int() if not form:
+                return whole(value)
+            case int() | float():
+                return format(value, form)
+        return repr(value) if quoted else str(value)
+
+    return FIELD.sub(put, template)
+
+
+def mapped(value: Value, say: Callable[[Message], Any]) -> Any:
+    if isinstance(value, tuple):
+        return [mapped(each, say) for each in value]
+    return say(value) if isinstance(value, Message) else value
+
+
+def read(stored: Any) -> Any:
+    match stored:
+        case list():
+            return tuple(read(each) for each in stored)
+        case dict():
+            return Message.from_json(stored)
+    return stored
