@@ -136,6 +136,28 @@ def mapped() -> int:
     return len(mmap.mmap(-1, 2**40))
 
 
+def opened(count: int) -> int:
+    """As many descriptors, each of which others could be made to watch."""
+    return len([os.pipe() for _ in range(count)])
+
+
+def reserved(path: str) -> None:
+    """Space on the disk, which takes no time where nothing is written."""
+    with open(path, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 2**20)
+
+
+def filled(path: str, size: int) -> int:
+    with open(path, "wb", buffering=0) as file:
+        return sum(file.write(bytes(2**20)) for _ in range(0, size, 2**20))
+
+
+def locked(path: str) -> None:
+    """What others wait for, or read as a sign."""
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+
 def limits_lifted() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
 
@@ -207,6 +229,10 @@ DEEDS: dict[str, Callable[..., Any]] = {
     "group": os.killpg,
     "outlive": outlive,
     "mapped": mapped,
+    "opened": opened,
+    "reserved": reserved,
+    "filled": filled,
+    "locked": locked,
     "limits": limits_lifted,
     "parents_limits": parents_limits,
     "signals": signals_by_a_pipe,

@@ -37,7 +37,15 @@ from workers.prepared import Digests, Prepared, originals
 from workers.walls import Walls
 
 PR_SET_PDEATHSIG = 1
-LARGEST_FILE = 2**30
+LIMITS = {
+    resource.RLIMIT_CORE: 0,  # no picture of the memory on the disk when it crashes
+    resource.RLIMIT_FSIZE: 2**26,
+    # What follows is counted by user, and web, worker and databases may have the same one.
+    resource.RLIMIT_NOFILE: 256,
+    resource.RLIMIT_NPROC: 4096,
+    resource.RLIMIT_SIGPENDING: 64,
+}
+"""Of a file's bytes, descriptors, threads (but root's) and signals that wait."""
 SCORER = version("anoncup")
 """Of the rules as a whole; each number carries its own version besides."""
 
@@ -58,10 +66,11 @@ def main() -> None:
 
 
 def limit(memory: int) -> None:
-    """Not more memory; no large files; no picture of the memory on the disk when it crashes."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    """Not more memory, and ``LIMITS``, or what there is of them."""
+    for kind, wanted in {resource.RLIMIT_AS: memory, **LIMITS}.items():
+        granted = resource.getrlimit(kind)[1]
+        most = wanted if granted == resource.RLIM_INFINITY else min(wanted, granted)
+        resource.setrlimit(kind, (most, most))
 
 
 def be_silent() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -25,6 +26,7 @@ from tests.hostile import NUMBERS, Deed
 from tests.patience import PATIENCE_S, eventually
 from workers import child, scoring, walls
 from workers.child import ScoringFailed
+from workers.scorer import LIMITS
 from workers.walls import Walls, bubble, landlock, seccomp
 
 PRIVATE = "/etc/passwd"
@@ -74,6 +76,12 @@ def key(settings: Settings) -> str:
     return str(next(settings.opening_keys_dir.iterdir()))
 
 
+def in_its_folder(name: str) -> str:
+    tried("nothing")
+    assert child.keeper.child is not None
+    return str(child.keeper.child.folder.path / name)
+
+
 def test_it_computes_and_reads_its_libraries() -> None:
     assert tried("nothing") == {"done": "None"}
     assert "done" in tried("read", json.__file__)
@@ -81,15 +89,13 @@ def test_it_computes_and_reads_its_libraries() -> None:
 
 
 def test_it_has_a_folder_of_its_own_which_goes_with_it() -> None:
-    tried("nothing")
-    assert child.keeper.child is not None
-    folder = child.keeper.child.folder.path
-    assert tried("write", str(folder / "notes")) == {"done": "4"}
-    assert "done" in tried("read", str(folder / "notes"))
-    assert denied("symlink", PRIVATE, str(folder / "other"))
-    assert denied("folder", str(folder / "deeper"))
+    notes = in_its_folder("notes")
+    assert tried("write", notes) == {"done": "4"}
+    assert "done" in tried("read", notes)
+    assert denied("symlink", PRIVATE, in_its_folder("other"))
+    assert denied("folder", in_its_folder("deeper"))
     child.keeper.discard()
-    assert not folder.exists()
+    assert not Path(notes).parent.exists()
 
 
 def test_it_reads_neither_keys_nor_files_nor_what_lies_about(settings: Settings, apart: bool) -> None:
@@ -200,6 +206,18 @@ def test_it_lifts_no_limit_and_types_into_no_terminal(apart: bool) -> None:
     assert denied("limits", apart=apart)
     assert denied("mapped", apart=apart)
     assert denied("typed", apart=apart)
+
+
+def test_of_what_it_shares_with_others_it_takes_little(apart: bool) -> None:
+    large = in_its_folder("large")
+    assert "done" in tried("filled", large, 2**24, apart=apart)
+    assert denied("filled", large, 2**26 + 2**20, apart=apart)
+    assert denied("reserved", large, apart=apart)
+    assert denied("locked", json.__file__, apart=apart)
+    assert denied("opened", 129, apart=apart)
+    for kind, most in LIMITS.items():
+        assert resource.prlimit(process(), kind) == (most, most)
+    child.keeper.discard()  # it has no descriptors left
 
 
 def test_all_its_threads_stand_behind_the_walls_and_it_holds_no_file() -> None:

@@ -2,7 +2,7 @@
 
 That is how libraries are used to find an older kernel, so they have something else to do instead. Not here,
 among others: sockets of any kind, starting programs or processes, tracing and reading others, io_uring, bpf,
-keys, mounts, namespaces, owners and modes of files, limits.
+keys, mounts, namespaces, owners, modes and locks of files, space on a disk before it is written, limits.
 """
 
 Test = tuple[int, int, int]
@@ -41,7 +41,6 @@ PLAIN: dict[str, tuple[int | None, int | None]] = {
     "getdents64": (217, 61),
     "getcwd": (79, 17),
     "ftruncate": (77, 46),
-    "fallocate": (285, 47),
     "fsync": (74, 82),
     "fdatasync": (75, 83),
     "rename": (82, None),
@@ -49,7 +48,6 @@ PLAIN: dict[str, tuple[int | None, int | None]] = {
     "renameat2": (316, 276),
     "unlink": (87, None),
     "unlinkat": (263, 35),
-    "flock": (73, 32),
     "fadvise64": (221, 223),
     "dup": (32, 23),
     "dup2": (33, None),
@@ -140,8 +138,8 @@ def guards(pid: int) -> dict[str, tuple[tuple[Test, ...], ...]]:
             (argument(2, mask=3, value=1),),
             (argument(2, mask=3, value=2),),
         ),
-        # Duplicates, flags, locks. Not F_SETOWN, which sends signals to others.
-        "fcntl": one_of(1, 0, 1, 2, 3, 4, 5, 6, 7, 1030, 1032),
+        # Duplicates and flags. Not F_SETOWN, which sends signals to others, nor locks, which others wait for.
+        "fcntl": one_of(1, 0, 1, 2, 3, 4, 1030, 1032),
         # Whether it is a terminal, whether to close it, whether to wait. Not what types into a terminal.
         "ioctl": one_of(1, 0x5401, 0x5450, 0x5451, 0x5421, 0x541B),
         # Names of threads and of memory. Not to outlive the parent.
