@@ -152,6 +152,13 @@ def filled(path: str, size: int) -> int:
         return sum(file.write(bytes(2**20)) for _ in range(0, size, 2**20))
 
 
+def crowded(folder: str) -> int:
+    """As many files as there may be."""
+    for number in range(10_000):
+        os.close(os.open(f"{folder}/{number}", os.O_CREAT | os.O_WRONLY))
+    return 0
+
+
 def locked(path: str) -> None:
     """What others wait for, or read as a sign."""
     with open(path, "rb") as file:
@@ -232,6 +239,7 @@ DEEDS: dict[str, Callable[..., Any]] = {
     "opened": opened,
     "reserved": reserved,
     "filled": filled,
+    "crowded": crowded,
     "locked": locked,
     "limits": limits_lifted,
     "parents_limits": parents_limits,

@@ -56,6 +56,12 @@ def texts(value: object) -> Iterator[str]:
         yield str(value)
 
 
+@pytest.mark.parametrize("name", sorted(WORKERS | {"scheduler"}))
+def test_what_a_scoring_process_writes_has_an_end(services: dict[str, Compose], name: str) -> None:
+    """In a container it can make none for itself."""
+    assert services[name]["tmpfs"] == ["/tmp:size=512m"]
+
+
 @pytest.mark.parametrize("file", ["docker-compose.yml", "docker-compose.s3.yml"])
 def test_the_file_is_valid_by_the_official_schema(schema: Draft202012Validator, file: str) -> None:
     assert [error.message for error in schema.iter_errors(yaml.safe_load((ROOT / file).read_text()))] == []

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ PRIVATE = "/etc/passwd"
 
 
 @pytest.fixture(scope="module", autouse=True, params=[walls.LANDLOCK, walls.BUBBLEWRAP])
-def taken_over(request: pytest.FixtureRequest) -> Iterator[None]:
+def taken_over(request: pytest.FixtureRequest) -> Iterator[str]:
     """This process's scoring child does deeds."""
     here = {walls.LANDLOCK: bool(landlock.version()), walls.BUBBLEWRAP: bubble.works()}
     if not (seccomp.works() and here[request.param]):
@@ -42,7 +43,7 @@ def taken_over(request: pytest.FixtureRequest) -> Iterator[None]:
         patch.setattr(walls, "found", lambda: Walls(request.param, walls.SECCOMP))
         patch.setattr(child, "PROGRAM", "tests.hostile")
         child.keeper.discard()
-        yield
+        yield request.param
         child.keeper.discard()
 
 
@@ -218,6 +219,27 @@ def test_of_what_it_shares_with_others_it_takes_little(apart: bool) -> None:
     for kind, most in LIMITS.items():
         assert resource.prlimit(process(), kind) == (most, most)
     child.keeper.discard()  # it has no descriptors left
+
+
+def may_mount() -> bool:
+    """In a process of its own, for it would stay so."""
+    program = (
+        "from pathlib import Path; from workers.walls import scratch; exit(not scratch.mount(Path('/mnt')))"
+    )
+    return subprocess.run([sys.executable, "-P", "-c", program], check=False).returncode == 0
+
+
+def test_what_it_writes_fills_no_disk_of_others(taken_over: str) -> None:
+    if taken_over == walls.BUBBLEWRAP or not may_mount():
+        pytest.skip("its folder has no end of its own on this machine")
+    folder = Path(in_its_folder("0")).parent
+    for number in range(4):
+        tried("filled", str(folder / f"large{number}"), 2**26)
+    assert denied("filled", str(folder / "more"), 2**20)
+    assert denied("crowded", str(folder))
+    assert not list(folder.iterdir())  # nobody else sees it
+    child.keeper.discard()
+    assert not folder.exists()
 
 
 def test_all_its_threads_stand_behind_the_walls_and_it_holds_no_file() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from workers.walls import bubble, landlock, reach, seccomp
+from workers.walls import bubble, landlock, reach, scratch, seccomp
 from workers.walls.kernel import WallRefused
 
 __all__ = ["WallRefused", "Walls", "advice", "announce", "command", "found", "reach", "stand", "wanted"]
@@ -86,6 +86,8 @@ def stand(chosen: Walls, *, folder: Path) -> None:
         return
     if len(os.listdir("/proc/self/task")) > 1:
         raise WallRefused("another thread runs already")
+    if chosen.files == LANDLOCK:
+        scratch.mount(folder)  # where it may not, the folder has no end of its own
     give_up_privileges()
     if chosen.files == LANDLOCK:
         landlock.restrict(reach.readable(), written=folder)
@@ -98,7 +100,8 @@ def give_up_privileges() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     header, held = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
     libc.capget(header, held)
-    kept = held[1] & 1 << CAP_DAC_READ_SEARCH  # of those that are permitted
+    # Of those that are permitted; in a namespace of users, everybody has them.
+    kept = held[1] & 1 << CAP_DAC_READ_SEARCH if os.geteuid() == 0 else 0
     if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0)) != 0:
         raise WallRefused("capset")
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
