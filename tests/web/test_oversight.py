@@ -71,6 +71,16 @@ def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest)
         assert "{" not in content
 
 
+@pytest.mark.parametrize("name", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-14:00"])
+def test_the_audit_log_is_shown_whatever_teams_call_themselves(arena: Arena, name: str) -> None:
+    """This is a time on no calendar of another zone."""
+    code = arena.post(f"/competitions/{arena.slug}/invites", json={}).json()["code"]
+    token = signed_in(arena.client, "Rei")
+    joined = arena.post("/join", token=token, json={"invite": code, "team": name})
+    assert joined.is_success, joined.text
+    assert name in read(arena, "/audit")
+
+
 def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.web.organize.oversight.PAGE", 2)
     for _ in range(3):

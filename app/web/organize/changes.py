@@ -108,7 +108,12 @@ def said(value: Any, zone: str) -> str:
     if isinstance(value, str) and DIGEST.fullmatch(value):
         return f"{value[:12]}…"
     found = moment(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
-    return str(value) if found is None or found.tzinfo is None else shown.shown_time(found, zone)
+    if found is None or found.tzinfo is None:
+        return str(value)
+    try:
+        return shown.shown_time(found, zone)
+    except OverflowError:  # a team may have such a name
+        return str(value)
 
 
 def subject_of(entry: AuditEntry) -> str:
