@@ -36,13 +36,13 @@ def place_of(cursor: str | None, *kinds: Any) -> tuple[Any, ...] | None:
             raise ValueError
         return tuple(kind(part) for kind, part in zip(kinds, parts, strict=True))
     # What a stranger puts in a cursor fails in every way that reading a value can.
-    except (ValueError, TypeError, AttributeError, ArithmeticError):
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
         raise InvalidInput("the cursor is not one of ours", code="invalid_cursor") from None
 
 
 def number(part: Any) -> int:
     """A number that the database can compare with its own."""
-    if not isinstance(part, int) or not -(2**63) <= part < 2**63:
+    if type(part) is not int or not -(2**63) <= part < 2**63:
         raise ValueError
     return part
 

@@ -161,6 +161,7 @@ def test_a_competition_shows_its_own_audit_entries_only(arena: Arena) -> None:
         forged(float("inf")),
         forged(10**60),
         forged(None),
+        forged(True),
         forged({}),
         forged(5, 5),
         forged("2027-01-01", 5),

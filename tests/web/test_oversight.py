@@ -1,5 +1,6 @@
 """What organizers look at: announcements, the audit log, health, exports."""
 
+import base64
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -94,7 +95,9 @@ def test_the_audit_log_comes_in_pages(arena: Arena, monkeypatch: pytest.MonkeyPa
             break
         query = following.group(1)
     assert rows == [2, 2, 1]  # created, uploaded, and three announcements
-    assert page(arena, DESK + "/audit?cursor=nonsense", organizer=True).status_code == 422
+    deep = base64.urlsafe_b64encode(b"[" * 30_000).decode()
+    for cursor in ("nonsense", deep):
+        assert page(arena, DESK + f"/audit?cursor={cursor}", organizer=True).status_code == 422
 
 
 def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena) -> None:
