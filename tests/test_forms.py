@@ -17,6 +17,7 @@ from tests.test_transactions_commands import (
     RELEASED_TRANSACTIONS,
     TRANSACTIONS,
 )
+from workers.forms import MOST_TRIPLES
 from workers.scorer import Desk, judge, rewrite, score
 from workers.work import Inquiry, Request, Rewriting, Trial
 
@@ -63,6 +64,15 @@ def test_a_verdict_that_was_computed_is_admitted(track: str, request: pytest.Fix
     assert asked.admits(verdict)
 
 
+def test_a_verdict_says_what_e_tells_of_u_where_it_tells_anything_and_need_not(
+    microdata: tuple[Request, Json], transactions: tuple[Request, Json]
+) -> None:
+    request, verdict = microdata
+    assert verdict["reach"][0][0] == 0
+    assert request.admits({name: value for name, value in verdict.items() if name != "reach"})
+    assert "reach" not in transactions[1]
+
+
 def changed(verdict: Json, *path: str | int, to: Any) -> Json:
     made = copy.deepcopy(verdict)
     place: Any = made
@@ -98,6 +108,11 @@ def changed(verdict: Json, *path: str | int, to: Any) -> Json:
         (("excessive", "histogram", "counts"), [0] * 1001),
         (("resembles",), [{"methods": []}]),
         (("resembles", 0, "methods"), ["x"] * 11),
+        (("reach",), [[0, 0.1]]),
+        (("reach",), [[0, 0.1, "1"]]),
+        (("reach",), [[-1, 0.0, 1.0]]),
+        (("reach",), [[0, 0.0, float("nan")]]),
+        (("reach",), [[0, 0.0, 1.0]] * (MOST_TRIPLES + 1)),
     ],
 )
 def test_another_form_is_not(microdata: tuple[Request, Json], path: tuple[str | int, ...], to: Any) -> None:

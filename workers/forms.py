@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
 
-DEEPEST, LONGEST_TEXT = 8, 10_000
+DEEPEST, LONGEST_TEXT, MOST_TRIPLES = 8, 10_000, 10_000
 T = TypeVar("T")
 
 
@@ -24,6 +24,7 @@ def storable(text: str) -> str:
 
 Text: TypeAlias = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
+Triple: TypeAlias = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=3, max_length=3)]
 EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -96,6 +97,7 @@ class VerdictForm(TypedDict):
     security: Share
     overall: Share
     resembles: Annotated[list[ResemblanceForm], Field(max_length=10)]
+    reach: NotRequired[Annotated[list[Triple], Field(max_length=MOST_TRIPLES)]]
 
 
 @with_config(EXACT)

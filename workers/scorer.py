@@ -147,7 +147,8 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
         anonymized=track.individuals(release),
     )
     verdict = evaluate(competition, prepared, release, source, progress=progress)
-    return verdict.to_json() | {"resembles": resembled(competition, prepared, verdict)}
+    of_release = {"resembles": resembled(competition, prepared, verdict)}
+    return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
 
 
 def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from app.db.models import State, Submission
+from app.db.models import Evaluation, State, Submission
 from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
@@ -259,5 +259,11 @@ def described(slug: str, found: Submission, queue_position: int | None) -> Submi
         finished_at=evaluation.finished_at,
         failure=evaluation.failure,
         scorer=evaluation.scorer,
-        result=evaluation.verdict,
+        result=result_of(evaluation),
     )
+
+
+def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
+    """The verdict, but for what only the number of possible owners is counted by."""
+    found = evaluation.verdict
+    return found and {name: value for name, value in found.items() if name != "reach"}

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
-from app.scoring.counted import counts
+from app.scoring.counted import counts, weighing
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, rounding_of, security, utility
-from app.scoring.rates import Rate, rate_of
-from app.scoring.registry import Distance, Measure, Tables, Track
+from app.scoring.rates import Answer, Rate, rate_of
+from app.scoring.reach import Known, Reach, UtilityBy, known, levels, limits, reach
+from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
 
@@ -63,6 +65,7 @@ class Verdict:
     """Everything there is to say about a submission. ``violations`` is empty exactly if it is accepted.
 
     ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 best, and are given on a rejection too.
+    ``reach``: what anybody can tell of U by E, whatever the secret; empty where that is nothing more.
     """
 
     violations: tuple[Violation, ...]
@@ -72,13 +75,17 @@ class Verdict:
     utility: float
     security: float
     overall: float
+    reach: Reach = ()
 
     @property
     def verdict(self) -> str:
         return "rejected" if self.violations else "accepted"
 
     def to_json(self) -> Json:
-        """Plain builtins, all numbers finite: what ``anoncup score --json`` prints, but for the warnings."""
+        """Plain builtins, all numbers finite: what ``anoncup score --json`` prints, but for the warnings.
+
+        Without ``reach``, which tells nothing about the submission.
+        """
         return {
             "verdict": self.verdict,
             "violations": [{"code": each.code, "message": str(each.message)} for each in self.violations],
@@ -115,9 +122,17 @@ def evaluate(
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
-    attackers = {name: _attacked(name, track, release, competition, tell) for name in track.attackers}
+    utility_by = _utility(competition, track, original, measures)
+    unsure, right = _open(competition, track, release.target), levels(len(source))
+    attackers: dict[str, AttackerResult] = {}
+    told = []
+    for name, attacker in track.attackers.items():
+        answer = _answer(attacker, release.target, competition, tell)
+        attackers[name] = AttackerResult(rate_of(answer, source, rows=original.rows), attacker.version)
+        if unsure and counts(competition, name):
+            told.append({one: limits(answer, about, right) for one, about in unsure.items()})
     violations, excessive = _judged(competition, track, release)
-    u, e = _utility(competition, track, original, measures), _security(competition, attackers)
+    u, e = utility_by({}), _security(competition, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
@@ -126,6 +141,7 @@ def evaluate(
         utility=u,
         security=e,
         overall=overall(u, e),
+        reach=reach(told, right, utility_by),
     )
 
 
@@ -153,26 +169,35 @@ def _measured(
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 
-def _attacked(
-    name: str, track: Track, release: Any, competition: Competition, tell: Callable[[str], None]
-) -> AttackerResult:
-    tell(name)
-    attacker = track.attackers[name]
-    parameters = competition.attackers.get(name, AttackerSettings()).parameters
-    answer = attacker.attack(release.target, **parameters)
-    return AttackerResult(rate_of(answer, release.source, rows=release.original.rows), attacker.version)
+def _answer(attacker: Attacker, target: Any, competition: Competition, tell: Callable[[str], None]) -> Answer:
+    tell(attacker.name)
+    parameters = competition.attackers.get(attacker.name, AttackerSettings()).parameters
+    answer: Answer = attacker.attack(target, **parameters)
+    return answer
 
 
 def _utility(
     competition: Competition, track: Track, original: Any, measures: Mapping[str, MeasureResult]
-) -> float:
-    return utility(
-        {name: result.value for name, result in measures.items()},
+) -> UtilityBy:
+    """U, if some measures had other values than these."""
+    values = {name: result.value for name, result in measures.items()}
+    found = partial(
+        utility,
         measures=track.measures,
         settings=competition.measures,
         scales=_all_scales(competition, track, original),
         largest_cell=track.largest_cell(original),
     )
+    return lambda others: found(values | others)
+
+
+def _open(competition: Competition, track: Track, target: Any) -> dict[str, Known | None]:
+    """What anybody computes of the measures in U that read the secret; empty if it is nothing."""
+    reading = [
+        each for name, each in track.measures.items() if name in weighing(competition) and each.reads_secret
+    ]
+    found = {each.name: known(each.cells(target)) if each.cells else None for each in reading}
+    return found if any(found.values()) else {}
 
 
 def _all_scales(competition: Competition, track: Track, original: Any) -> Mapping[str, float]:

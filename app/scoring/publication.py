@@ -7,7 +7,8 @@ these limits are rounded to what stands in the row.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from itertools import pairwise
+from math import floor, nextafter
 
 from app.scoring.competition import Competition
 from app.scoring.counted import counts
@@ -48,13 +49,22 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """If E lies in [``low``, ``high``], U may lie in [``least``, ``most``]."""
+
+    low: float
+    high: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
 class Computed:
-    """What anyone can compute of a target: U lies in [``least``, ``most``], and E is one of k / ``rows`` with
+    """What anyone can compute of a target: U and E lie in one of ``spans``, and E is one of k / ``rows`` with
     k in 0..``hits``, or anything in [0, ``drawn``].
     """
 
-    least: float
-    most: float
+    spans: tuple[Span, ...]
     rows: int
     hits: int
     drawn: float = 0.0
@@ -78,11 +88,41 @@ def computed(
     rounding: Mapping[str, float],
     bounds: Mapping[str, Bound],
     utility: float,
+    reach: Sequence[float] = (),
 ) -> Computed:
-    """From a verdict's values, their rounding and its attackers' bounds, by name.
+    """From a verdict's values, their rounding and its attackers' bounds, by name, and its ``reach``, flat.
 
-    Where the file leaves a scale open, which anybody computes from the original, ``utility`` counts as known.
+    Without a reach the secret part of U lies between 0 and its weight; where besides the file leaves a scale
+    open, which anybody computes from the original, ``utility`` counts as known.
     """
+    counting = [bounds[name] for name in bounds if counts(competition, name)]
+    rows = max((1, *(each.trials for each in counting)))
+    return Computed(
+        spans=spans_of(reach, rows)
+        or (Span(0.0, 1.0, *whole_range(competition, track, values, rounding, utility)),),
+        rows=rows,
+        hits=max((floor(each.most + SLACK) for each in counting if not each.lots), default=0),
+        drawn=max((each.most / max(each.trials, 1) for each in counting if each.lots), default=0.0),
+    )
+
+
+def spans_of(reach: Sequence[float], rows: int) -> tuple[Span, ...]:
+    """What is told of a number of rows holds below the next that something is told of."""
+    ends = {hits: nextafter(more / rows, 0.0) for hits, more in pairwise(dict.fromkeys(reach[::3]))}
+    return tuple(
+        Span(hits / rows, ends.get(hits, 1.0), least, most)
+        for hits, least, most in zip(reach[::3], reach[1::3], reach[2::3], strict=True)
+    )
+
+
+def whole_range(
+    competition: Competition,
+    track: Track,
+    values: Mapping[str, float],
+    rounding: Mapping[str, float],
+    utility: float,
+) -> tuple[float, float]:
+    """Of U, whatever E is."""
     weights = {name: each.weight for name, each in competition.measures.items() if each.weight > 0}
     total, least, most = sum(weights.values()), 0.0, 0.0
     for name, weight in weights.items():
@@ -92,38 +132,42 @@ def computed(
             tiny = rounding.get(name, NOTHING)
             least += weight / total * utility_score(values[name], competition.scales[name], tiny=tiny)
     if not weights.keys() <= competition.scales.keys():
-        least, most = utility, 0.0
-    counting = [bounds[name] for name in bounds if counts(competition, name)]
-    return Computed(
-        least=least,
-        most=least + most,
-        rows=max((each.trials for each in counting), default=1),
-        hits=max((floor(each.most + SLACK) for each in counting if not each.lots), default=0),
-        drawn=max((each.most / max(each.trials, 1) for each in counting if each.lots), default=0.0),
-    )
+        return utility, utility
+    return least, least + most
 
 
 def fits(target: Computed, shown: Scores, digits: int) -> bool:
     """Whether the release behind this row, rounded to ``digits``, could be the target."""
-    half, unit = 0.5 * 10.0**-digits, 10.0**-OVERALL_DIGITS
-    low_u, high_u = max(target.least, shown.utility - half), min(target.most, shown.utility + half)
-    low_e = max(shown.security - half, 2 * shown.overall - unit - high_u)
-    high_e = min(shown.security + half, 2 * shown.overall + unit - low_u)
-    return low_u <= high_u + SLACK and may_be_rate(target, low_e - SLACK, high_e + SLACK)
+    half = 0.5 * 10.0**-digits
+    low, high = shown.security - half - SLACK, shown.security + half + SLACK
+    return any(
+        low <= span.high and span.low <= high and meets(target, span, shown, half) for span in target.spans
+    )
 
 
-def may_be_rate(target: Computed, low: float, high: float) -> bool:
-    """Whether E can lie in [low, high]."""
-    if max(low, 0.0) <= min(high, target.drawn):
-        return True
-    fewest, most = max(ceil(low * target.rows), 0), min(floor(high * target.rows), target.hits)
-    return fewest <= most
+def meets(target: Computed, span: Span, shown: Scores, half: float) -> bool:
+    unit = 10.0**-OVERALL_DIGITS
+    low_u, high_u = max(span.least, shown.utility - half), min(span.most, shown.utility + half)
+    low_e = max(shown.security - half, 2 * shown.overall - unit - high_u) - SLACK
+    high_e = min(shown.security + half, 2 * shown.overall + unit - low_u) + SLACK
+    rate = largest_rate(target, max(span.low, low_e), min(span.high, high_e))
+    return low_u <= high_u + SLACK and rate is not None
+
+
+def largest_rate(target: Computed, low: float, high: float) -> float | None:
+    """The largest E in [low, high]; None if there is none."""
+    # A product may be rounded to the next number of rows.
+    most = min(floor(high * target.rows) + 1, target.hits)
+    rates = [hits / target.rows for hits in range(most, most - 3, -1)]
+    found = [rate for rate in (*rates, min(high, target.drawn)) if max(low, 0.0) <= rate <= high]
+    return max(found, default=None)
 
 
 def may_be_behind(target: Computed, shown: Scores) -> bool:
     """Whether a team with this row could have the target besides: no better than its best."""
-    largest = (target.most + max(target.hits / max(target.rows, 1), target.drawn)) / 2
-    return largest >= shown.overall - 0.5 * 10.0**-OVERALL_DIGITS - SLACK
+    least = 2 * shown.overall - 10.0**-OVERALL_DIGITS - SLACK
+    largest = ((largest_rate(target, span.low, span.high), span.most) for span in reversed(target.spans))
+    return any(rate is not None and most + rate >= least for rate, most in largest)
 
 
 def possible_owners(finals: Sequence[Final], limits: Mapping[int, int], digits: int) -> list[frozenset[int]]:

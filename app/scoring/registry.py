@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.rates import Answer
+    from app.scoring.reach import Cells
 
 Files = Mapping[str, bytes]
 Tables = Any
@@ -33,7 +34,8 @@ class Measure:
     ``details``: further numbers behind it, by name (of each sensitive column, or with its sign).
     ``in_data_units``: it has the unit of the cells. ``weighs``: 0 is best and it may have a weight in U; the
     others are only reported. ``reads_secret`` False: its value is a function of the original and the
-    anonymized table alone, so that who has both can compute it (docs/publication.md).
+    anonymized table alone, so that who has both can compute it (docs/publication.md). ``cells(target)``: of
+    one that reads it, if it is a mean over cells, which what attackers answer limits; else nothing does.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Measure:
     weighs: bool = False
     higher_is_better: bool = False
     reads_secret: bool = True
+    cells: Callable[[Any], Cells] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,7 @@ def final_of(
             rounding=found.rounding,
             bounds=found.bounds,
             utility=found.utility,
+            reach=found.reach,
         ),
         scores=Scores(found.overall, found.utility, found.security),
         seen=seen,

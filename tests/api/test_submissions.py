@@ -150,6 +150,7 @@ def test_both_directions_of_the_secret_mean_the_same(arena: Arena) -> None:
     results = [arena.submission(identifier, "red")["result"] for identifier in (first, second)]
     assert results[0] == results[1]
     assert results[0]["measures"]["information_loss"]["value"] > 0
+    assert "reach" not in results[0]
 
 
 def test_deleted_rows_may_be_named_by_zeros(arena: Arena) -> None:

@@ -3,6 +3,7 @@
 Written apart from the rule it is held against (app/scoring/publication.py): it recomputes from the tables.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -27,6 +28,7 @@ from app.scoring.tracks.microdata import MICRODATA
 from app.services.boards.verdicts import numbers
 
 ROWS = 240
+Method = Callable[[int], tuple[str, dict[str, Any]]]
 
 
 def method_of(team: int) -> tuple[str, dict[str, Any]]:
@@ -43,19 +45,28 @@ def method_of(team: int) -> tuple[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Contest:
-    """The public part of a contest, ``targets`` by their owners, and what the service knows of each."""
+    """The public part of a contest, ``targets`` by their owners; what the service knows of each, and what an
+    attacker has recomputed."""
 
     rules: Competition
     original: PreparedOriginal
     targets: list[Any]
     scores: list[Scores]
     finals: list[Final]
+    known: list["Recomputed"]
+
+
+def noise_of(team: int) -> tuple[str, dict[str, Any]]:
+    """So little that some attacker has every row right."""
+    return "add_noise", {"strength": 0.02 + team / 400}
 
 
 @lru_cache(maxsize=8)
-def contest(teams: int, *, secret_free: bool = False) -> Contest:
-    """Each team's release by a usual method, with a seed of its own."""
-    original = prepare(household_table(ROWS), household_columns())
+def contest(
+    teams: int, *, secret_free: bool = False, rows: int = ROWS, method: Method = method_of
+) -> Contest:
+    """Each team's release by such a method, with a seed of its own, in an order that tells nothing."""
+    original = prepare(household_table(rows), household_columns())
     rules = parse_competition(template(2015))
     rules = replace(rules, scales=scales(MICRODATA, original, rules.measures))
     if secret_free:
@@ -63,55 +74,64 @@ def contest(teams: int, *, secret_free: bool = False) -> Contest:
         rules = replace(rules, measures={**rules.measures, "information_loss": off})
     targets, scores, finals = [], [], []
     for team in range(teams):
-        name, options = method_of(team)
+        name, options = method(team)
         table, source = MICRODATA.anonymize(
             MICRODATA.methods[name], original.table, rules, np.random.default_rng(team), options
         )
+        table, source = MICRODATA.shuffle(table, source, rng=np.random.default_rng(team))
         verdict = evaluate(rules, original, table, source)
-        known = numbers(verdict.to_json())
+        read = numbers(verdict.to_json() | {"reach": verdict.reach})
         told = computed(
             rules,
             MICRODATA,
-            values=known.measures,
-            rounding=known.rounding,
-            bounds=known.bounds,
-            utility=known.utility,
+            values=read.measures,
+            rounding=read.rounding,
+            bounds=read.bounds,
+            utility=read.utility,
+            reach=read.reach,
         )
         scores.append(Scores(verdict.overall, verdict.utility, verdict.security))
         finals.append(Final(team, told, scores[-1]))
         targets.append(table)
-    return Contest(rules, original, targets, scores, finals)
+    known = [recomputed(rules, original, table) for table in targets]
+    return Contest(rules, original, targets, scores, finals, known)
 
 
 @dataclass(frozen=True)
 class Recomputed:
-    """``utility``: the part that reads no secret; ``share``: what the rest can add; ``rates``: every value
-    that E can have; ``any_to``: besides, anything up to it.
+    """``utility``: the part of U that reads no secret; ``by_hits``: if one is right on 0, 1, ... rows,
+    what U lies between, for each that can be; ``any_to``: what E can be besides, when U is as ``then``.
     """
 
     utility: float
-    share: float
-    rates: FloatArray
+    by_hits: list[list[tuple[float, float]]]
     any_to: float
+    then: tuple[float, float]
+    rows: int
 
 
-def recomputed(found: Contest, table: Any) -> Recomputed:
+def recomputed(rules: Competition, original: PreparedOriginal, table: Any) -> Recomputed:
     """What the attacker finds of a target, without its secret."""
-    anybody = MICRODATA.release_of(found.original, table, np.arange(len(table)))
-    weights = {name: each.weight for name, each in found.rules.measures.items() if each.weight}
-    utility = share = 0.0
-    for name, weight in weights.items():
+    anybody = MICRODATA.release_of(original, table, np.arange(len(table)))
+    weights = {name: each.weight for name, each in rules.measures.items() if each.weight}
+    shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
+    utility = 0.0
+    for name in shares.keys() - {"information_loss"}:
         measure = MICRODATA.measures[name]
-        if measure.reads_secret:
-            share += weight / sum(weights.values())
-            continue
-        tiny = NOTHING * MICRODATA.largest_cell(found.original) if measure.in_data_units else NOTHING
-        value = measure.compute(anybody, **found.rules.measures[name].parameters)
-        utility += utility_score(value, found.rules.scales[name], tiny=tiny) * weight / sum(weights.values())
-    most, any_to = 0, 0.0
-    for name, attacker in MICRODATA.attackers.items():
-        settings = found.rules.attackers.get(name)
-        answer = attacker.attack(anybody.target, **(settings.parameters if settings else {}))
+        tiny = NOTHING * MICRODATA.largest_cell(original) if measure.in_data_units else NOTHING
+        value = measure.compute(anybody, **rules.measures[name].parameters)
+        utility += utility_score(value, rules.scales[name], tiny=tiny) * shares[name]
+
+    def whole(losses: tuple[float, float]) -> tuple[float, float]:
+        scale = rules.scales["information_loss"]
+        least, most = (utility_score(max(loss, 0.0), scale) for loss in losses)
+        share = shares.get("information_loss", 0.0)
+        return utility + share * least, utility + share * most
+
+    lossy = Losses.of(anybody)
+    by_hits: list[list[tuple[float, float]]] = [[whole(lossy.anyhow())]]
+    any_to = 0.0
+    for answer in answers(rules, anybody.target):
         if isinstance(answer, Candidates):
             chosen = [int(group) for group in answer.chosen if group >= 0]
             chances = [
@@ -119,11 +139,96 @@ def recomputed(found: Contest, table: Any) -> Recomputed:
                 for group in set(chosen)
             ]
             any_to = max(any_to, sum(chances) / len(table))
-        else:
-            guess = answer.guess if isinstance(answer, Noted) else answer
-            assert isinstance(guess, np.ndarray)
-            most = max(most, len({int(row) for row in guess if row >= 0}))
-    return Recomputed(utility, share, np.arange(most + 1) / len(table), any_to)
+            continue
+        most = len({int(row) for row in answer if row >= 0})
+        by_hits += [[] for _ in range(most + 1 - len(by_hits))]
+        for hits, losses in enumerate(lossy.by_hits(answer, most)):
+            by_hits[hits].append(whole(losses))
+    return Recomputed(utility, by_hits, any_to, by_hits[0][0], len(table))
+
+
+def answers(rules: Competition, target: Any) -> Iterator[Any]:
+    """Those of all attackers: guesses, and one that draws lots."""
+    for name, attacker in MICRODATA.attackers.items():
+        settings = rules.attackers.get(name)
+        answer = attacker.attack(target, **(settings.parameters if settings else {}))
+        yield answer.guess if isinstance(answer, Noted) else answer
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What rows cost, (rows, originals): two ways that add up to no more than the loss, two to minus that.
+
+    ``free``: of each way what is to be added; ``least``: of each row, whosever it is.
+    """
+
+    loss: FloatArray
+    costs: list[FloatArray]
+    free: list[float]
+    least: list[FloatArray]
+    cells: int
+
+    @staticmethod
+    def of(release: Any) -> "Losses":
+        x, y = release.original.values, release.target.values
+        x, y = x / np.ptp(x, axis=0), y / np.ptp(x, axis=0)
+        gaps = abs(x[None] - y[:, None])
+        levels = [potential(a, b) for a, b in zip(x.T, y.T, strict=True)]
+        of_x, of_y = (np.stack(one, axis=1) for one in zip(*levels, strict=True))
+        middle = np.median(np.concatenate((x, y)), axis=0)
+        ways = [
+            (gaps, 0 * x, 0 * y),
+            (gaps, of_x, -of_y),
+            (-gaps, 0 * x, 0 * y),
+            (-gaps, abs(x - middle), abs(y - middle)),
+        ]
+        every = [one + of_owner[None] + of_row[:, None] for one, of_owner, of_row in ways]
+        return Losses(
+            loss=gaps.sum(axis=2),
+            costs=[one.sum(axis=2) for one in every],
+            free=[-sum(sorted(a.sum(axis=1))[-len(y) :]) - b.sum() for _, a, b in ways],
+            least=[one.min(axis=1).sum(axis=1) for one in every],
+            cells=y.size,
+        )
+
+    def anyhow(self) -> tuple[float, float]:
+        bounds = [free + least.sum() for free, least in zip(self.free, self.least, strict=True)]
+        return max(bounds[:2]) / self.cells, -max(bounds[2:]) / self.cells
+
+    def by_hits(self, guess: Any, most: int) -> Iterator[tuple[float, float]]:
+        """Between what the loss lies if so many are right, from 0 to ``most``."""
+        rows = np.flatnonzero(guess >= 0)
+        further = [
+            np.sort(c[rows, guess[rows]] - n[rows]) for c, n in zip(self.costs, self.least, strict=True)
+        ]
+        for hits in range(most + 1):
+            low, sharp_low, high, sharp_high = (
+                free + least.sum() + each[:hits].sum()
+                for free, least, each in zip(self.free, self.least, further, strict=True)
+            )
+            yield max(low, sharp_low) / self.cells, -max(high, sharp_high) / self.cells
+
+
+def potential(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A function, at x and at y, whose sums differ by what rows are moved at least, value by value."""
+    places = np.unique(np.concatenate((x, y)))
+    below_x, below_y = ((column[None] <= places[:-1, None]).sum(axis=1) for column in (x, y))
+    slopes = 1.0 * (below_x - (len(x) - len(y)) > below_y) - (below_x < below_y)
+    heights = np.append(0.0, np.cumsum(slopes * np.diff(places)))
+    return np.interp(x, places, heights), np.interp(y, places, heights)
+
+
+def scored_with_answers(found: Contest, digits: int) -> np.ndarray:
+    """(targets, rows): which rows `anoncup score` gives with an attacker's answer as the secret."""
+    rows = [each.rounded(digits) for each in found.scores]
+    pairs = np.zeros((len(found.targets), len(rows)), dtype=bool)
+    for place, table in enumerate(found.targets):
+        for answer in answers(found.rules, MICRODATA.target_of(found.original, table)):
+            if isinstance(answer, np.ndarray) and sorted(answer) == list(range(found.original.rows)):
+                verdict = evaluate(found.rules, found.original, table, answer)
+                scores = Scores(verdict.overall, verdict.utility, verdict.security).rounded(digits)
+                pairs[place] |= [scores == row for row in rows]
+    return pairs
 
 
 def secret_free_values(found: Contest, table: Any) -> list[float]:
@@ -138,25 +243,20 @@ def secret_free_values(found: Contest, table: Any) -> list[float]:
 
 def could_be(one: Recomputed, row: Scores, digits: int) -> bool:
     """Whether some rate explains the row: a U within its limits is then left."""
+    known = [(hits / one.rows, *span) for hits, spans in enumerate(one.by_hits) for span in spans]
+    drawn = [(rate, *one.then) for rate in (np.linspace(0.0, one.any_to, 20_001) if one.any_to else ())]
+    rates, least, most = np.array(known + drawn).T
     edge = 1e-9
     half = 0.5 * 10.0**-digits + edge
-    for rates in (one.rates, np.linspace(0.0, one.any_to, 20_001)):
-        close = rates[abs(rates - row.security) <= half]
-        low = np.maximum(2 * row.overall - 1e-4 - close, max(one.utility, row.utility - half)) - edge
-        high = (
-            np.minimum(2 * row.overall + 1e-4 - close, min(one.utility + one.share, row.utility + half))
-            + edge
-        )
-        if (low <= high).any():
-            return True
-    return False
+    low = np.maximum(2 * row.overall - 1e-4 - rates, np.maximum(least, row.utility - half)) - edge
+    high = np.minimum(2 * row.overall + 1e-4 - rates, np.minimum(most, row.utility + half)) + edge
+    return bool(((abs(rates - row.security) <= half) & (low <= high)).any())
 
 
 def fitting(found: Contest, digits: int) -> np.ndarray:
     """(targets, rows): what the attacker cannot exclude, one by one."""
-    known = [recomputed(found, table) for table in found.targets]
     rows = [each.rounded(digits) for each in found.scores]
-    return np.array([[could_be(one, row, digits) for row in rows] for one in known])
+    return np.array([[could_be(one, row, digits) for row in rows] for one in found.known])
 
 
 def in_some_matching(pairs: np.ndarray) -> np.ndarray:
@@ -177,7 +277,7 @@ def is_matchable(pairs: np.ndarray) -> bool:
 def likeliest(found: Contest, digits: int, *, tries: int = 20) -> float:
     """How many targets it names rightly, on average, that gives each the row left for it whose U is nearest
     to its own, moved by what most releases lose besides."""
-    known = np.array([recomputed(found, table).utility for table in found.targets])
+    known = np.array([each.utility for each in found.known])
     rows = np.array([each.rounded(digits).utility for each in found.scores])
     pairs = in_some_matching(fitting(found, digits))
     cost = np.where(pairs, abs(rows - known[:, None] - np.median(rows) + np.median(known)), 1e3)

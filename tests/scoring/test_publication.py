@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, Literal
 
 import pytest
@@ -27,6 +27,7 @@ from app.scoring.publication import (
     Computed,
     Final,
     Scores,
+    Span,
     computed,
     fits,
     may_be_behind,
@@ -53,9 +54,9 @@ def fits_by_trying(target: Computed, shown: Scores, digits: int) -> bool:
     """Whether a U and an E within the limits are rounded to the row, of every possible E."""
     half, unit = Fraction(1, 2 * 10**digits), Fraction(1, 20_000)
     u, e, both = exact(shown.utility), exact(shown.security), exact(shown.overall)
-    for low_e, high_e in rates(target):
-        e_from, e_to = max(low_e, e - half), min(high_e, e + half)
-        u_from, u_to = max(exact(target.least), u - half), min(exact(target.most), u + half)
+    for (low_e, high_e), span in product(rates(target), target.spans):
+        e_from, e_to = max(low_e, exact(span.low), e - half), min(high_e, exact(span.high), e + half)
+        u_from, u_to = max(exact(span.least), u - half), min(exact(span.most), u + half)
         if e_from > e_to or u_from > u_to:
             continue
         if (u_from + e_from) / 2 <= both + unit and (u_to + e_to) / 2 >= both - unit:
@@ -64,8 +65,12 @@ def fits_by_trying(target: Computed, shown: Scores, digits: int) -> bool:
 
 
 def behind_by_trying(target: Computed, shown: Scores) -> bool:
-    largest = max(high for _, high in rates(target))
-    return (exact(target.most) + largest) / 2 >= exact(shown.overall) - Fraction(1, 20_000)
+    largest = [
+        exact(span.most) + min(exact(span.high), high)
+        for (low, high), span in product(rates(target), target.spans)
+        if low <= exact(span.high) and high >= exact(span.low)
+    ]
+    return max(largest) / 2 >= exact(shown.overall) - Fraction(1, 20_000)
 
 
 def owners_by_trying(finals: Sequence[Final], limits: Mapping[int, int], digits: int) -> list[set[int]]:
@@ -106,7 +111,23 @@ def releases(draw: st.DrawFn, *, rows: int) -> tuple[Computed, Scores]:
     hits = draw(st.integers(0, rows))
     drawn = draw(st.sampled_from([0.0, 0.0, 0.25, 1.0]))
     security = draw(st.integers(0, hits)) / rows if not drawn or draw(st.booleans()) else drawn / 2
-    return Computed(least, most, rows, hits, drawn), Scores((utility + security) / 2, utility, security)
+    spans = [Span(0.0, 1.0, least, most)]
+    if draw(st.booleans()):
+        levels = sorted({0, *draw(st.lists(st.integers(1, 100), max_size=3)), 100})
+        pairs = st.lists(st.integers(0, 1000), min_size=2, max_size=2).map(sorted)
+        spans = [
+            Span(low / 100, high / 100, pair[0] / 1000, pair[1] / 1000)
+            for low, high in pairwise(levels)
+            for pair in draw(st.lists(pairs, min_size=1, max_size=2))
+        ]
+        spans += [Span(one.low, one.high, least, most) for one in spans if one.low <= security <= one.high]
+    known = Computed(tuple(spans), rows, hits, drawn)
+    return known, Scores((utility + security) / 2, utility, security)
+
+
+def whole(least: float, most: float, rows: int, hits: int, drawn: float = 0.0) -> Computed:
+    """Where nothing is told of U by E."""
+    return Computed((Span(0.0, 1.0, least, most),), rows, hits, drawn)
 
 
 @st.composite
@@ -173,7 +194,7 @@ def test_fewer_digits_never_take_an_owner_away_and_the_true_one_is_always_among_
 def certain(team: int, utility: float, *, hits: int = 20, security: float = 0.25) -> Final:
     """A release whose U anybody computes, of 40 rows."""
     scores = Scores((utility + security) / 2, utility, security)
-    return Final(team, Computed(utility, utility, 40, hits), scores)
+    return Final(team, whole(utility, utility, 40, hits), scores)
 
 
 def numbers(finals: Sequence[Final], *, most: int = 1, digits: int = 2) -> list[int]:
@@ -198,20 +219,20 @@ def test_weights_on_what_reads_no_secret_alone_name_every_owner() -> None:
 
 def test_weights_on_what_reads_the_secret_alone_name_nobody() -> None:
     finals = [certain(team, 0.1 + team / 50) for team in range(5)]
-    open_to_all = [replace(each, computed=Computed(0.0, 1.0, 40, 40)) for each in finals]
+    open_to_all = [replace(each, computed=whole(0.0, 1.0, 40, 40)) for each in finals]
     assert numbers(open_to_all) == [5] * 5
 
 
 def test_the_largest_rate_that_any_secret_gives_excludes_owners() -> None:
     finals = [certain(0, 0.1, hits=10), certain(1, 0.1, hits=9, security=0.2)]
-    loose = [replace(each, computed=replace(each.computed, least=0.0, most=0.5)) for each in finals]
+    loose = [replace(each, computed=whole(0.0, 0.5, 40, each.computed.hits)) for each in finals]
     assert numbers(loose) == [1, 1]  # the second cannot have 0.25, so the first is not the second's row
-    assert numbers([replace(each, computed=Computed(0.0, 0.5, 40, 10)) for each in loose]) == [2, 2]
+    assert numbers([replace(each, computed=whole(0.0, 0.5, 40, 10)) for each in loose]) == [2, 2]
 
 
 def test_a_target_that_fits_one_row_leaves_the_others_fewer() -> None:
     """Two fit each of two rows, and the third fits both: but two targets already fill them."""
-    wide = Computed(0.0, 1.0, 40, 40)
+    wide = whole(0.0, 1.0, 40, 40)
     finals = [
         certain(0, 0.1),
         certain(1, 0.1),
@@ -245,16 +266,16 @@ def known(competition: Competition, bounds: Mapping[str, Bound] | None = None) -
 
 def test_what_reads_no_secret_is_known_and_the_rest_lies_within_its_weight() -> None:
     rules = replace(RULES, scales={"cor_mae": 0.5, "information_loss": 0.2})
-    assert known(rules) == Computed(least=0.125, most=0.875, rows=40, hits=12, drawn=0.25)
+    assert known(rules) == whole(0.125, 0.875, rows=40, hits=12, drawn=0.25)
 
 
 def test_a_file_without_scales_leaves_nothing_open() -> None:
-    assert (known(RULES).least, known(RULES).most) == (0.3, 0.3)
+    assert known(RULES).spans == (Span(0.0, 1.0, 0.3, 0.3),)
 
 
 def test_nothing_weighs_and_nothing_counts() -> None:
     off = {name: AttackerSettings(counts=False) for name in MICRODATA.attackers}
-    assert known(replace(RULES, measures={}, attackers=off)) == Computed(0.0, 0.0, 1, 0)
+    assert known(replace(RULES, measures={}, attackers=off)) == whole(0.0, 0.0, 1, 0)
 
 
 def test_only_attackers_that_count_bound_the_rate() -> None:
@@ -269,8 +290,33 @@ def test_only_attackers_that_count_bound_the_rate() -> None:
 def test_rounding_of_a_value_is_heeded() -> None:
     rules = replace(RULES, measures={"cor_mae": MeasureSettings(1.0)})
     tiny = computed(rules, MICRODATA, values=VALUES, rounding={"cor_mae": 0.3}, bounds={}, utility=0.0)
-    assert (tiny.least, tiny.most) == (0.0, 0.0)
-    assert math.isclose(known(rules).least, 0.5)
+    assert tiny.spans == (Span(0.0, 1.0, 0.0, 0.0),)
+    assert math.isclose(known(rules).spans[0].least, 0.5)
+
+
+def test_what_a_verdict_tells_of_u_holds_up_to_its_next_level() -> None:
+    flat = [0, 0.1, 0.9, 20, 0.2, 0.3, 20, 0.5, 0.6, 40, 0.25, 0.25]
+    bounds = {"sort": GUESS}
+    told = computed(RULES, MICRODATA, values={}, rounding={}, bounds=bounds, utility=0.3, reach=flat)
+    assert told.spans == (
+        Span(0.0, math.nextafter(0.5, 0.0), 0.1, 0.9),
+        Span(0.5, math.nextafter(1.0, 0.0), 0.2, 0.3),
+        Span(0.5, math.nextafter(1.0, 0.0), 0.5, 0.6),
+        Span(1.0, 1.0, 0.25, 0.25),
+    )
+    empty = {"sort": Bound(0, 0, lots=False)}
+    told = computed(RULES, MICRODATA, values={}, rounding={}, bounds=empty, utility=0.3, reach=flat)
+    assert (told.rows, len(told.spans)) == (1, 4)
+
+
+def test_what_nearly_all_rows_tell_of_u_excludes_owners() -> None:
+    """Whatever E is, U lies within half of everything; where all rows are right it is one of two numbers."""
+    told = (Span(0.0, 1.0, 0.0, 0.5), Span(1.0, 1.0, 0.1, 0.1), Span(1.0, 1.0, 0.3, 0.3))
+    rows = [Scores((1 + utility) / 2, utility, 1.0) for utility in (0.1, 0.2, 0.3)]
+    loose, sharp = Computed(told[:1], 40, 40), Computed((replace(told[0], high=0.99), *told[1:]), 40, 40)
+    assert [fits(loose, row, 2) for row in rows] == [True, True, True]
+    assert [fits(sharp, row, 2) for row in rows] == [True, False, True]
+    assert fits(sharp, Scores(0.5875, 0.2, 0.975), 2)
 
 
 @pytest.mark.parametrize("digits", range(5))

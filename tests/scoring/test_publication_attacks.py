@@ -51,6 +51,27 @@ def test_recomputing_all_that_reads_no_secret_leaves_the_owners_that_are_stated(
     assert all(team in owners for team, owners in enumerate(found))
 
 
+@pytest.mark.parametrize("digits", [2, 4])
+def test_scoring_with_an_attackers_answer_as_the_secret_names_no_more_than_is_stated(digits: int) -> None:
+    """Where every row shows E = 1.00 of a few rows, one of the answers is the secret."""
+    found = linking.contest(6, rows=60, method=linking.noise_of)
+    assert {each.rounded(2).security for each in found.scores} == {1.0}
+    left = linking.in_some_matching(linking.scored_with_answers(found, digits))
+    assert left.diagonal().all()
+    named, told = [int(each.sum()) for each in left], [len(each) for each in stated(found, digits)]
+    assert all(few <= many for few, many in zip(told, named, strict=True))
+    assert sum(untold(found, digits)) > sum(named)  # so much too many, if nothing is told of U by E
+
+
+def untold(found: linking.Contest, digits: int) -> list[int]:
+    """The numbers by verdicts of an older version."""
+    known = [each.computed for each in found.finals]
+    whole = [(replace(one.spans[0], high=1.0),) for one in known]
+    spans = [replace(one, spans=span) for one, span in zip(known, whole, strict=True)]
+    finals = [replace(each, computed=one) for each, one in zip(found.finals, spans, strict=True)]
+    return [len(each) for each in possible_owners(finals, dict.fromkeys(range(len(finals)), 1), digits)]
+
+
 def test_an_exact_board_named_every_owner_whose_release_is_not_anothers() -> None:
     found = linking.contest(TEAMS)
     tables = [linking.secret_free_values(found, table) for table in found.targets]
@@ -71,7 +92,7 @@ def test_every_release_fits_its_own_row_however_hostile(track: str) -> None:
         table = target.tables if track == "transactions" else target.anonymized
         verdict = evaluate(asked, original, table, case.release.source)
         asked = replace(asked, scales=scales(TRACKS[track], original, asked.measures))
-        known = numbers(verdict.to_json())
+        known = numbers(verdict.to_json() | {"reach": verdict.reach})
         told = computed(
             asked,
             TRACKS[track],
@@ -79,6 +100,7 @@ def test_every_release_fits_its_own_row_however_hostile(track: str) -> None:
             rounding=known.rounding,
             bounds=known.bounds,
             utility=known.utility,
+            reach=known.reach,
         )
         scores = Scores(known.overall, known.utility, known.security)
         assert all(fits(told, scores.rounded(digits), digits) for digits in range(5))

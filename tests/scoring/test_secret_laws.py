@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
+from app.scoring.reach import LARGEST_NUMBER
 from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break, transactions_to_break
@@ -112,3 +113,25 @@ def test_the_most_that_can_be_right_is_the_most_under_any_secret(asked: tuple[An
 def test_whoever_knows_the_clusters_is_right_as_often_under_any_secret() -> None:
     rate = rate_of(OwnCluster(np.array([1, 2, 4])), np.array([2, 1, 0]), rows=5)
     assert (rate.correct, rate.most) == (1.75, 1.75)
+
+
+CELLS = [entry for entry in ENTRIES if isinstance(entry.values[1], Measure) and entry.values[1].cells]
+
+
+@pytest.mark.parametrize(("track", "measure"), CELLS)
+def test_what_is_a_mean_over_cells_is_that_of_these_cells(track: Track, measure: Measure) -> None:
+    @tries(100)
+    @given(case=RELEASES[track.name], seed=st.integers(0, 99))
+    def law(case: Any, seed: int) -> None:
+        assert measure.cells
+        cells = measure.cells(case.release.target)
+        for source in secrets(case.release, seed):
+            mean = np.abs(cells.x[source] - cells.y).mean()
+            if mean < LARGEST_NUMBER:
+                slack = 1e-12 * np.abs(cells.y).max(initial=1.0)
+                assert value(track, measure, case.release, source) == pytest.approx(
+                    mean, abs=slack, rel=1e-12
+                )
+
+    assert measure.reads_secret
+    law()

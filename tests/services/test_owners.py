@@ -1,11 +1,16 @@
 """How many teams a target could be of: told to organizers before it is published, to teams from then on."""
 
+from dataclasses import replace
+
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
+from app.db.models import Evaluation
 from app.scoring.publication import fits
 from app.scoring.toml_text import with_tables
 from app.services import competitions, outlook, owners, phases
+from app.services.boards import verdicts
 from app.services.owners import Anonymity
 from app.transaction import transaction
 from tests.contest import Contest, competition_row, turn
@@ -53,16 +58,32 @@ def test_a_contest_without_a_release_has_no_number(client: TestClient) -> None:
 def test_what_reads_the_secret_is_open_and_the_rest_is_known_by_the_scales_beside_the_file(
     client: TestClient,
 ) -> None:
-    """information_loss has half of the weight."""
+    """information_loss has half of the weight; so verdicts of an older version leave that open."""
     opened(client)
+    of_reach = {}
     with transaction() as session:
-        row = competition_row()
-        assert not competitions.read_file(row.file).scales
-        _, question = owners.asked(session, row)
-    assert len(question.finals) == len(TEAMS)
-    for final in question.finals:
-        assert final.computed.most - final.computed.least == pytest.approx(0.5)
-        assert final.computed.least < final.scores.utility
+        assert not competitions.read_file(competition_row().file).scales
+        _, question = owners.asked(session, competition_row())
+        for evaluation in session.scalars(select(Evaluation)):
+            assert evaluation.verdict is not None
+            of_reach[evaluation.id] = evaluation.verdict["reach"]
+            evaluation.verdict = {name: one for name, one in evaluation.verdict.items() if name != "reach"}
+    verdicts.kept.clear()
+    with transaction() as session:
+        _, older = owners.asked(session, competition_row())
+    assert len(question.finals) == len(older.finals) == len(of_reach) == len(TEAMS)
+    for final, old in zip(question.finals, older.finals, strict=True):
+        (span,) = old.computed.spans
+        assert span.most - span.least == pytest.approx(0.5)
+        assert span.least < final.scores.utility < span.most
+        told = final.computed.spans
+        assert [[one.least, one.most] for one in told] in [
+            [pair for _, *pair in each] for each in of_reach.values()
+        ]
+        assert all(span.least - 1e-5 <= one.least and one.most <= span.most + 1e-5 for one in told)
+        assert replace(final, computed=old.computed) == old
+    new, before = (owners.numbers(one, 2) for one in (question, older))
+    assert all(few <= many for few, many in zip(new, before, strict=True))
 
 
 def test_the_number_is_known_before_the_finals_and_does_not_change_with_them(client: TestClient) -> None:

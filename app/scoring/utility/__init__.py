@@ -22,7 +22,13 @@ UTILITIES = {
         "cross_count", 1, _by("microdata.cross_count"), ("columns",), weighs=True, reads_secret=False
     ),
     "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True, reads_secret=False),
-    "information_loss": Measure("information_loss", 1, _by("microdata.information_loss"), weighs=True),
+    "information_loss": Measure(
+        "information_loss",
+        1,
+        _by("microdata.information_loss"),
+        weighs=True,
+        cells=_by("microdata.cells_of_loss"),
+    ),
     "row_difference": Measure(
         "row_difference", 1, _by("microdata.row_difference"), weighs=True, reads_secret=False
     ),

@@ -9,10 +9,11 @@ from itertools import combinations
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.distances import differences
+from app.scoring.distances import differences, ranges
 from app.scoring.encoding import group_rows
 from app.scoring.magnitude import LARGEST, deviations, finite_mean, headroom, mean, restored
-from app.scoring.release import Release, once, places_of
+from app.scoring.reach import Cells
+from app.scoring.release import Release, Target, once, places_of
 
 
 def mean_mae(release: Release) -> float:
@@ -61,6 +62,18 @@ def information_loss(release: Release) -> float:
     losses = differences(release)
     with np.errstate(over="ignore"):
         return min(float((losses / max(losses.size, 1)).sum()), LARGEST)
+
+
+def cells_of_loss(target: Target) -> Cells:
+    """What :func:`information_loss` is the mean difference of: the cells in ranges of X, above its least."""
+    before, (rooms, widths) = target.original.values, ranges(target.original)
+    constant, scaled = widths == 0, np.ldexp(before, rooms)
+    with np.errstate(over="ignore"):
+        x, y = (
+            (each - scaled.min(axis=0)) / np.where(constant, 1.0, widths)
+            for each in (scaled, np.ldexp(target.values, rooms))
+        )
+    return Cells(x, np.where(constant, target.values != before[0], y))
 
 
 def row_difference(release: Release) -> float:

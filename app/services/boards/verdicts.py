@@ -4,11 +4,13 @@ A verdict is a large JSON and never changes once its evaluation has ended; wheth
 of the database every time. A few thousand are kept, so that a board that was read before costs no parsing.
 """
 
+from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from sys import intern
 from threading import Lock
 from typing import Any
@@ -22,7 +24,7 @@ from app.scoring.counted import Versions
 from app.scoring.publication import Bound
 
 MOST_KEPT = 8_192
-"""At about 2 KB each."""
+"""At about 4 KB each."""
 
 Ending = tuple[UUID, datetime | None]
 """An evaluation and when it ended: an ending that was rolled back is not the one that comes later."""
@@ -35,7 +37,8 @@ class Numbers:
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
     a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
     compute, tells of its rate; all rows where an older version did not say how many. ``versions``: of each,
-    as in ``[scored_by]``.
+    as in ``[scored_by]``. ``reach``: what E tells of U, its triples one after the other; none in a verdict of
+    an older version.
     """
 
     utility: float
@@ -48,6 +51,7 @@ class Numbers:
     correct: Mapping[str, float]
     bounds: Mapping[str, Bound]
     versions: Versions
+    reach: Sequence[float] = ()
 
 
 class Kept:
@@ -114,6 +118,7 @@ def numbers(verdict: Mapping[str, Any]) -> Numbers:
             for name, one in attackers.items()
         },
         versions=shared(tuple(versions_in(verdict))),
+        reach=array("d", chain.from_iterable(verdict.get("reach", ()))),
     )
 
 

@@ -1,0 +1,246 @@
+"""What E tells of U: between which values U lies if E is at least so much (docs/publication.md).
+
+Whoever has a target computes every attacker's answer. A row that shows E says that one of those that count
+is right on so many rows, though not on which; and a measure that adds up how far each row is from its owner
+has no longer its whole range.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from math import ceil, floor, inf
+
+import numpy as np
+
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, most_correct
+
+LEVELS = 100
+"""Numbers of rows, besides all, that limits are told for."""
+SLACK = 1e-9
+"""By how much sums in another order differ at most, per cell, where the largest number is 1."""
+LARGEST_NUMBER = 1e100
+"""Beyond it nothing is told: sums have to stay finite."""
+UNIT = 100_000
+"""Limits of U are written in parts of it, rounded outward."""
+
+Reach = tuple[tuple[int, float, float], ...]
+"""(rows, least, largest), ascending: if some attacker is right on so many rows, U lies between such a pair.
+A number of rows that is left out has the pairs of the last before it.
+"""
+Pairs = list[tuple[float, float]]
+UtilityBy = Callable[[dict[str, float]], float]
+Costs = tuple[int, FloatArray, FloatArray, FloatArray]
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Of a measure whose value is the mean of |x[source] - y| over all cells: x (n, c), y (n', c), finite."""
+
+    x: FloatArray
+    y: FloatArray
+
+    @property
+    def largest(self) -> float:
+        return float(np.max([np.abs(cells).max(initial=1.0) for cells in (self.x, self.y)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A limit, for any secret, of the sum of |x[source] - y| over all cells; ``sign`` -1: from above.
+
+    Row i with the owner r costs ``sign`` * sum |x_r - y_i| + ``of_x[r]`` + ``of_y[i]``, whoever r is at
+    least ``least[i]``. ``sign`` times the sum is at least ``base`` and what each row costs above its least:
+    ``base`` takes off what ``of_x`` (n,) and ``of_y`` (n',) add, for every row has an owner of its own.
+    """
+
+    sign: int
+    of_x: FloatArray
+    of_y: FloatArray
+    least: FloatArray
+
+    @property
+    def base(self) -> float:
+        owners = np.sort(self.of_x)[len(self.of_x) - len(self.of_y) :]
+        return float(self.least.sum() - owners.sum() - self.of_y.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What anyone computes of one measure of a target."""
+
+    cells: Cells
+    sides: tuple[Side, ...]
+
+
+def known(cells: Cells) -> Known | None:
+    """None where there is nothing to add up, or too much."""
+    if not cells.y.size or not cells.largest <= LARGEST_NUMBER:
+        return None
+    everybody = Candidates(
+        np.zeros(len(cells.y), np.int64), np.zeros(len(cells.x), np.int64), np.array([len(cells.x)])
+    )
+    return Known(cells, tuple(Side(*costs) for costs in costs_in_group(cells, everybody)))
+
+
+def costs_in_group(cells: Cells, answer: Candidates) -> list[Costs]:
+    """Of each side ``sign``, ``of_x``, ``of_y`` and the least that each row costs with an owner of its group.
+
+    Column by column, an owner for each. Rows that are not answered are left out.
+    """
+    rows = np.flatnonzero(answer.chosen != ABSTAIN)
+    columns = zip(cells.x.T, cells.y.T, strict=True)
+    return reduce(added, (costs_of_column(x, y, rows, answer) for x, y in columns))
+
+
+def added(costs: list[Costs], others: list[Costs]) -> list[Costs]:
+    pairs = zip(costs, others, strict=True)
+    return [(one[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]) for one, other in pairs]
+
+
+def costs_of_column(x: FloatArray, y: FloatArray, rows: IntArray, answer: Candidates) -> list[Costs]:
+    order = np.argsort(np.concatenate((x, y)))
+    near, far = neighbours_and_ends(order, rows, answer)
+    nothing = np.zeros(len(x)), np.zeros(len(y))
+    added = (
+        (1, near, nothing),
+        (1, near, in_order(x, y, order)),
+        (-1, far, nothing),
+        (-1, far, in_reverse(x, y, order)),
+    )
+    return [
+        (sign, of_x, of_y, (sign * np.abs(x[owners] - y[rows]) + of_x[owners]).min(axis=0) + of_y[rows])
+        for sign, owners, (of_x, of_y) in added
+    ]
+
+
+def in_order(x: FloatArray, y: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
+    """What makes a pairing in the order of the values cost least: nearer, all rows cannot be.
+
+    |x - y| is at least f(y) - f(x) for an f with slopes 1, 0 and -1: where more x than y lie below, however
+    many of them have no row; where it may be as many; where fewer do. ``order``: of x and then y, ascending.
+    """
+    surplus = np.cumsum(np.where(order < len(x), 1, -1))[:-1]
+    slopes = np.where(surplus < 0, -1, surplus > len(x) - len(y))
+    f = np.empty(len(order))
+    f[order] = np.concatenate(([0.0], np.cumsum(slopes * np.diff(np.concatenate((x, y))[order]))))
+    return f[: len(x)], -f[len(x) :]
+
+
+def in_reverse(x: FloatArray, y: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
+    """What makes a pairing across the median of both cost least: farther, all rows cannot be."""
+    middle = order[len(order) // 2]
+    median = x[middle] if middle < len(x) else y[middle - len(x)]
+    return np.abs(x - median), np.abs(y - median)
+
+
+def neighbours_and_ends(order: IntArray, rows: IntArray, answer: Candidates) -> tuple[IntArray, IntArray]:
+    """For each of ``rows`` the owners in its group next below and above it, and the least and the largest.
+
+    One of those costs least, as nothing that is added to |x - y| changes faster than that. Both (2, rows).
+    """
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    keys = answer.group_of * len(order) + ranks[: len(answer.group_of)]
+    owners = np.argsort(keys)
+    chosen = answer.chosen[rows]
+    above = np.searchsorted(keys[owners], chosen * len(order) + ranks[len(keys) + rows])
+    last = np.cumsum(answer.sizes)[chosen] - 1
+    first = last - answer.sizes[chosen] + 1
+    near = np.stack((np.maximum(above - 1, first), np.minimum(above, last)))
+    return owners[near], owners[np.stack((first, last))]
+
+
+def levels(trials: int) -> IntArray:
+    """From none to all rows, the closer the fewer are missing: so many more tell the more."""
+    missing = np.geomspace(1, trials, LEVELS).astype(np.int64)
+    return trials - np.unique(np.append(missing, (0, trials)))[::-1]
+
+
+def limits(answer: Answer, about: Known | None, right: IntArray) -> FloatArray:
+    """The least and the largest value if so many rows are ``right``, (levels, 2), as far as they can be."""
+    correct = right[right <= most_correct(answer) + SLACK * right[-1]]
+    if about is None:
+        return np.tile([0.0, inf], (len(correct), 1))
+    weights, costs = further(answer, about)
+    found = [
+        side.sign * (side.base + cheapest(weights, cost, correct))
+        for side, cost in zip(about.sides, costs, strict=True)
+    ]
+    slack = SLACK * about.cells.largest
+    low, high = np.maximum(*found[:2]) / about.cells.y.size, np.minimum(*found[2:]) / about.cells.y.size
+    return np.stack([np.maximum(low - slack, 0.0), high + slack], axis=1)
+
+
+def further(answer: Answer, about: Known) -> tuple[FloatArray, list[FloatArray]]:
+    """How many rows each answered row is if its answer is right, and by side what it then costs besides."""
+    match answer:
+        case OwnCluster():
+            weights = 1.0 / answer.sizes
+            return weights, [np.zeros(len(weights)) for _ in about.sides]
+        case Candidates():
+            rows = np.flatnonzero(answer.chosen != ABSTAIN)
+            weights = 1.0 / answer.sizes[answer.chosen[rows]]
+            costs = [least for _, _, _, least in costs_in_group(about.cells, answer)]
+        case _:
+            guess = answer.guess if isinstance(answer, Noted) else answer
+            rows = np.flatnonzero(guess != ABSTAIN)
+            weights = np.ones(len(rows))
+            costs = costs_of_owners(about, rows, guess[rows])
+    return weights, [
+        np.maximum(cost - side.least[rows], 0.0) for side, cost in zip(about.sides, costs, strict=True)
+    ]
+
+
+def costs_of_owners(about: Known, rows: IntArray, owners: IntArray) -> list[FloatArray]:
+    sums = np.abs(about.cells.x[owners] - about.cells.y[rows]).sum(axis=1)
+    return [side.sign * sums + side.of_x[owners] + side.of_y[rows] for side in about.sides]
+
+
+def cheapest(weights: FloatArray, costs: FloatArray, correct: FloatArray) -> FloatArray:
+    """The least that so many rows cost together; of the last one as large a part as is needed."""
+    # What is right with 1/size each may add up to a whole number, but for rounding.
+    correct = correct - SLACK * correct.max(initial=0)
+    order = np.argsort(costs / weights)
+    rows, total = (np.concatenate(([0.0], np.cumsum(each[order]))) for each in (weights, costs))
+    found: FloatArray = np.interp(correct, rows, total)
+    return found
+
+
+def reach(told: Sequence[Mapping[str, FloatArray]], right: IntArray, utility_by: UtilityBy) -> Reach:
+    """U's limits, from those of the measures that read the secret for each attacker that counts.
+
+    One of them is right as often as E says.
+    """
+    found: list[tuple[int, float, float]] = []
+    last: Pairs = []
+    for level, rows in enumerate(right.tolist()):
+        able = [each for each in told if level < min(map(len, each.values()))]
+        pairs = of_utility(able, level, utility_by) if able else last
+        if pairs != last:
+            found += [(rows, low, high) for low, high in pairs]
+            last = pairs
+    return tuple(found)
+
+
+def of_utility(told: Sequence[Mapping[str, FloatArray]], level: int, utility_by: UtilityBy) -> Pairs:
+    """Every measure may lie in each of its stretches, whichever the others lie in; rounded outward."""
+    names = list(told[0])
+    stretches = [united([tuple(each[name][level].tolist()) for each in told]) for name in names]
+    found = []
+    for pairs in product(*stretches):
+        low, high = (utility_by(dict(zip(names, ends, strict=True))) for ends in zip(*pairs, strict=True))
+        found.append((floor(low * UNIT) / UNIT, ceil(high * UNIT) / UNIT))
+    return united(found)
+
+
+def united(pairs: Pairs) -> Pairs:
+    """Stretches that do not touch, ascending."""
+    found: Pairs = []
+    for low, high in sorted(pairs):
+        if found and low <= found[-1][1]:
+            found[-1] = (found[-1][0], max(high, found[-1][1]))
+        else:
+            found.append((low, high))
+    return found
