@@ -367,6 +367,21 @@ def test_every_setting_of_publication_but_the_notice_is_compared() -> None:
     assert compared == set(Publication.__dataclass_fields__) - {"reveal_notice_hours"}
 
 
+def test_every_part_of_a_file_is_compared_or_cannot_change_by_itself() -> None:
+    """Once there are submissions, some are fixed and some change by a re-score set, with the password."""
+    compared = {"publication", "ranking", "limits", "timezone", "phases"}
+    fixed = {"slug", "track", "columns"}
+    by_a_set = {"measures", "attackers", "scales", "excessive"}
+    tells_nothing = {"title", "scored_by"}
+    assert compared | fixed | by_a_set | tells_nothing == set(Competition.__dataclass_fields__)
+
+
+def test_of_the_limits_only_more_guesses_disclose() -> None:
+    for name in Limits.__dataclass_fields__:
+        more = Limits(**{name: getattr(Limits(), name) * 2})
+        assert discloses_more(contest(), contest(limits=more)) is (name == "guesses_per_target")
+
+
 def second(start: datetime) -> tuple[Phase, ...]:
     return (Phase("reidentification", start, LATE + timedelta(days=1)),)
 
