@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
 
-DEEPEST, LONGEST_TEXT, MOST_TRIPLES = 8, 10_000, 10_000
+DEEPEST, LONGEST_TEXT, MOST_DETAILS, MOST_TRIPLES, LARGEST = 8, 10_000, 1000, 10_000, 2**63
 T = TypeVar("T")
 
 
@@ -23,6 +23,8 @@ def storable(text: str) -> str:
 
 
 Text: TypeAlias = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
+Count: TypeAlias = Annotated[int, Field(ge=0, lt=LARGEST)]
+"""Larger ones are no floats, and pictures are drawn of floats."""
 Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Triple: TypeAlias = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=3, max_length=3)]
 EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
@@ -37,17 +39,17 @@ class ViolationForm(TypedDict):
 @with_config(EXACT)
 class MeasureForm(TypedDict):
     value: float
-    version: int
+    version: Count
     rounding: float
-    details: NotRequired[dict[Text, float]]
+    details: NotRequired[Annotated[dict[Text, float], Field(max_length=MOST_DETAILS)]]
 
 
 @with_config(EXACT)
 class AttackerForm(TypedDict):
     rate: Share
     correct: float
-    trials: int
-    version: int
+    trials: Count
+    version: Count
     baseline: Share
     sd: NotRequired[float | None]
     interval: NotRequired[Annotated[list[float], Field(min_length=2, max_length=2)]]
@@ -57,7 +59,7 @@ class AttackerForm(TypedDict):
 
 @with_config(EXACT)
 class HistogramForm(TypedDict):
-    counts: Annotated[list[int], Field(max_length=1000)]
+    counts: Annotated[list[Count], Field(max_length=1000)]
     end: float
 
 
@@ -107,7 +109,7 @@ class FilesForm(TypedDict):
 
 @with_config(EXACT)
 class CountForm(TypedDict):
-    correct: Annotated[int, Field(ge=0)]
+    correct: Count
 
 
 VERDICT, FILES, COUNT = TypeAdapter(VerdictForm), TypeAdapter(FilesForm), TypeAdapter(CountForm)
@@ -148,7 +150,7 @@ def is_count(content: dict[str, Any], *, most: int) -> bool:
 
 
 def is_plain(value: Any, depth: int = 0) -> bool:
-    """Finite numbers and short texts, nested a little."""
+    """Numbers that are floats too, and short texts, nested a little."""
     match value:
         case dict() | list() if depth == DEEPEST:
             return False
@@ -160,4 +162,6 @@ def is_plain(value: Any, depth: int = 0) -> bool:
             return has_form(TEXT, value)
         case float():
             return math.isfinite(value)
-    return value is None or isinstance(value, int)
+        case int():
+            return abs(value) < LARGEST
+    return value is None
