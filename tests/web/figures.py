@@ -135,6 +135,8 @@ DATA: dict[str, list[float]] = {
     "tiny": [1e-9, 3e-9, 2.5e-9],
     "huge": [1e12, 4e12, 1.5e12],
     "huge and alike": [1e12, 1e12 + 1, 1e12 + 2],
+    "huge and the same": [1e300] * 3,
+    "huge, the same and below zero": [-1e300] * 3,
     "below zero": [-3.0, -1.0, -2.5],
     "far apart": [1e-300, 1e300, -1e300],
     "not numbers": [float("nan"), 0.2, float("inf"), 0.3, float("-inf")],

@@ -66,7 +66,8 @@ def thin(values: Sequence[float], own: float | None, said: str) -> Markup:
     """The strip; its own range is its width, even if that is a single value."""
     places = [*values, *([] if own is None else [own])]
     low, high = min(places, default=0.0), max(places, default=0.0)
-    room = Axis(low, high, (), ()) if low < high else Axis(low - 1, low + 1, (), ())
+    margin = max(1.0, abs(low)) if low == high else 0.0  # 1 more than a large number is that number
+    room = Axis(low - margin, high + margin, (), ())
     parts: list[Markup] = []
     if values:
         ticks = "".join(
