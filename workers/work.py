@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol
 from workers import forms
 
 LONGEST, LONGEST_FILES = 2**22, 2**28
-"""Bytes of an answer: ten times what is really said, for every one may become a hundred in the memory of who
-reads it; and more than a target's files."""
+"""Bytes of an answer: more than the longest verdict has, yet few, for each may become thirty in the memory of
+who reads it; and more than a target's files."""
 
 
 class Work(Protocol):
