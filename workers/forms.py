@@ -160,8 +160,6 @@ def is_plain(value: Any, depth: int = 0) -> bool:
             return all(is_plain(each, depth + 1) for pair in value.items() for each in pair)
         case str():
             return has_form(TEXT, value)
-        case float():
-            return math.isfinite(value)
-        case int():
-            return abs(value) < LARGEST
+        case int() | float():
+            return abs(value) < (LARGEST if isinstance(value, int) else math.inf)
     return value is None
