@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.messages import Message, Value
+from app.messages import Message, Value, told
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
@@ -110,11 +110,6 @@ class InvalidUpload(DomainError):
         self.problems = tuple(problems[:LISTED])
         self.total = len(problems) if total is None else total
         super().__init__(self.problems[0].message)
-
-
-def told(code: str, message: Message) -> dict[str, Any]:
-    """Something that is said of an upload, as programs are told it."""
-    return {"code": code, "message": str(message), "values": message.plain()}
 
 
 def particulars(error: DomainError) -> dict[str, Any]:

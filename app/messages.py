@@ -51,6 +51,37 @@ class Message:
         return Message(stored["template"], **{name: read(each) for name, each in stored["values"].items()})
 
 
+def told(code: str, message: Message) -> dict[str, Any]:
+    """Something that is said of an upload, as programs are told it."""
+    return {"code": code, "message": str(message), "values": message.plain()}
+
+
+def kept(code: str, message: Message) -> dict[str, Any]:
+    """The same as it is stored, to be said in any language later."""
+    return {"code": code, "message": str(message), **message.to_json()}
+
+
+def kept_under(name: str, message: Message) -> dict[str, Any]:
+    """What is said of something, among other things that are stored of it."""
+    said = message.to_json()
+    return {name: str(message), f"{name}_template": said["template"], f"{name}_values": said["values"]}
+
+
+def message_under(name: str, stored: Mapping[str, Any]) -> Message | None:
+    if stored.get(name) is None:
+        return None
+    return Message.from_json({"template": stored[f"{name}_template"], "values": stored[f"{name}_values"]})
+
+
+def told_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What was stored, as programs are told it."""
+    return told(entry["code"], Message.from_json(entry))
+
+
+def english(message: Message | None) -> str | None:
+    return None if message is None else str(message)
+
+
 def filled(
     template: str,
     values: Mapping[str, Value],

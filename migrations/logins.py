@@ -25,7 +25,9 @@ def let_in(database_url: str, folder: Path) -> None:
             for process, role in logins.ROLES.items():
                 logins.let_in(driver, role, logins.password_of(logins.login_file(folder, process), role))
     except (InsufficientPrivilege, UndefinedObject) as problem:
-        raise NotAllowed(f"this user may not let roles sign in: {problem.diag.message_primary}") from problem
+        raise NotAllowed(
+            "this user may not let roles sign in: {reason}", reason=problem.diag.message_primary
+        ) from problem
     except OperationalError as problem:
         raise unreachable(problem) from problem
     finally:

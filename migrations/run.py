@@ -35,8 +35,9 @@ def migrate(database_url: str, revision: str = "head") -> None:
         raise unreachable(problem) from problem
     except ProgrammingError as problem:
         if isinstance(problem.orig, InsufficientPrivilege):
-            message = "this database user may not change the tables: migrate with their owner's DATABASE_URL"
-            raise NotAllowed(message) from problem
+            raise NotAllowed(
+                "this database user may not change the tables: migrate with their owner's DATABASE_URL"
+            ) from problem
         raise
     finally:
         engine.dispose()
@@ -59,4 +60,4 @@ def hold(connection: Connection) -> None:
 def unreachable(problem: OperationalError) -> Unavailable:
     """In one line; the driver's own text has one per address it tried."""
     reason = " ".join(str(problem.orig).split())
-    return Unavailable(f"the database cannot be reached: {reason}", code="database_unavailable")
+    return Unavailable("the database cannot be reached: {reason}", code="database_unavailable", reason=reason)

@@ -175,7 +175,7 @@ def test_a_release_spelled_anew_is_accepted_with_a_warning(folder: Path) -> None
     done = score(folder, "--json")
     content = json.loads(done.stdout)
     assert (done.returncode, content["verdict"]) == (0, "accepted")
-    assert [set(each) for each in content["warnings"]] == [{"code", "message"}]
+    assert [set(each) for each in content["warnings"]] == [{"code", "message", "values"}]
     assert content["warnings"][0]["code"] == "respelled"
     assert content["warnings"][0]["message"].startswith("年齢[/b]: ")
 
@@ -222,7 +222,7 @@ def test_too_few_rows_and_too_much_change_exit_with_one_and_all_measures(folder:
     done = score(folder, "--json")
     content = json.loads(done.stdout)
     assert (done.returncode, done.stderr, content["verdict"]) == (1, "", "rejected")
-    assert [set(each) for each in content["violations"]] == [{"code", "message"}] * 2
+    assert [set(each) for each in content["violations"]] == [{"code", "message", "values"}] * 2
     codes = [each["code"] for each in content["violations"]]
     assert codes == ["too_few_rows", "excessive_anonymization"]
     assert list(content["measures"]) == list(TRACK.measures)
@@ -251,7 +251,9 @@ def test_a_file_that_the_service_would_not_take_is_refused(folder: Path, command
     done = run(command, *options(folder, *FILES), "--json", cwd=folder)
     sentence = f"{name}.csv is larger than 1 MB"
     assert (done.returncode, done.stderr) == (2, f"anoncup: {sentence}\n")
-    assert json.loads(done.stdout) == {"code": "too_large", "detail": sentence, "file": f"{name}.csv"}
+    values = {"file": f"{name}.csv", "most_mb": 1}
+    said = {"code": "too_large", "detail": sentence, "values": values, "file": f"{name}.csv"}
+    assert json.loads(done.stdout) == said
 
 
 @pytest.mark.parametrize(
@@ -286,7 +288,7 @@ def test_a_malformed_file_is_named_with_row_and_code(
     assert (file, int(row) if row else None, code) in [
         (one["file"], one["row"], one["code"]) for one in listed
     ]
-    assert set(listed[0]) >= {"file", "row", "column", "code", "message"}
+    assert set(listed[0]) >= {"file", "row", "column", "code", "message", "values"}
     assert found["total"] == len(listed)
 
 

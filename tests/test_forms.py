@@ -106,8 +106,7 @@ def changed(verdict: Json, *path: str | int, to: Any) -> Json:
         (("attackers", "euc1", "trials"), 10**400),
         (("attackers", "euc1", "trials"), -1),
         (("attackers", "euc1", "interval"), [0.0]),
-        (("attackers", "euc1", "note"), "x" * 10_001),
-        (("attackers", "euc1", "note"), "\ud800"),
+        (("attackers", "euc1", "note"), "a note without a template"),
         (("excessive", "histogram", "counts"), [0] * 1001),
         (("excessive", "histogram", "counts"), [2**63]),
         (("excessive", "histogram", "counts"), [-1]),
@@ -132,10 +131,46 @@ def test_the_numbers_of_another_track_are_none_of_this_ones(
     assert not request.admits(changed(verdict, "measures", to=transactions[1]["measures"]))
 
 
+def noted(verdict: Json, text: str, **values: Any) -> Json:
+    """The verdict, with that note of an attacker."""
+    note = {"note": text, "note_template": "{said}" if values else text, "note_values": values}
+    return changed(verdict, "attackers", "euc1", to=verdict["attackers"]["euc1"] | note)
+
+
 def test_names_and_notes_may_be_in_any_script(microdata: tuple[Request, Json]) -> None:
     request, verdict = microdata
     for text in ("収入\u3000（円）", "a\nb", "💡"):
-        assert request.admits(changed(verdict, "attackers", "euc1", "note", to=text))
+        assert request.admits(noted(verdict, text))
+        assert request.admits(noted(verdict, text, said=text))
+        assert request.admits(noted(verdict, text, said={"template": "{a}", "values": {"a": [text]}}))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("another sentence", "this one"),
+        ("x" * 10_001, "x" * 10_001),
+        ("\ud800", "\ud800"),
+        ("nan", float("nan")),
+        ("{}", {}),
+        ("x", {"template": "x"}),
+        ("x", {"template": "x", "values": {}, "more": 1}),
+        ("x", {"template": "{a}", "values": {"a": [["x"]]}}),
+    ],
+)
+def test_a_note_is_what_its_template_and_plain_values_make(
+    microdata: tuple[Request, Json], text: str, said: Any
+) -> None:
+    request, verdict = microdata
+    assert not request.admits(noted(verdict, text, said=said))
+
+
+def test_a_violation_is_what_its_template_and_values_make(microdata: tuple[Request, Json]) -> None:
+    request, verdict = microdata
+    violation = {"code": "x", "message": "3 rows", "template": "{a} rows", "values": {"a": 3}}
+    for values, admitted in (({"a": 3}, True), ({"a": 4}, False)):
+        rejected = verdict | {"verdict": "rejected", "violations": [violation | {"values": values}]}
+        assert request.admits(rejected) is admitted
 
 
 def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[Request, Json]) -> None:

@@ -99,7 +99,7 @@ def test_no_sentence_is_put_together_where_it_is_raised() -> None:
     """But for what is said by something else, such as another service: that is a ``Message`` as it is."""
     glued = [
         f"{file.relative_to(ROOT)}:{call.lineno}"
-        for folder in ("app", "workers")
+        for folder in ("app", "workers", "migrations")
         for file in sorted((ROOT / folder).rglob("*.py"))
         for call in ast.walk(ast.parse(file.read_text()))
         if isinstance(call, ast.Call) and name_of(call) in SENTENCES - {"Message"}

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
@@ -17,11 +18,24 @@ from app import names
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
-from app.db.models import Base, Competition, Evaluation, Opening, Secret, State, Submission, Team, Token, User
+from app.db.models import (
+    Base,
+    Competition,
+    Evaluation,
+    Opening,
+    Secret,
+    State,
+    Submission,
+    Team,
+    ThresholdReport,
+    Token,
+    User,
+)
 from app.errors import Unavailable
+from app.messages import Message, message_under, told_of
 from app.services import accounts
 from app.storage import digest_of, opened
-from migrations.run import migrate
+from migrations.run import configuration, migrate
 from tests.backups import target
 
 __all__ = ["target"]
@@ -107,6 +121,28 @@ UPDATE evaluations SET verdict = '{
 """
 """A contest that revision 0012 had under way."""
 
+SAID = """
+UPDATE submissions SET remarks = '[
+    {"code": "sent_before", "message": "your team has sent this very table 3 times before"},
+    {"code": "other", "message": "{this} fits none"}
+]';
+UPDATE evaluations SET failure = 'scoring took longer than the limit of 600 s' WHERE NOT current;
+UPDATE evaluations SET verdict = '{
+    "verdict": "rejected", "utility": 0.30000000000000004,
+    "violations": [{"code": "excessive_anonymization", "message":
+        "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed"}],
+    "attackers": {"euc1": {"rate": 0.5, "note": "sparse assignment: 60 rows are more than dense_limit = 59; \
+the total cost is the least possible"}, "id": {"rate": 0.25}}
+}' WHERE current;
+INSERT INTO threshold_reports
+    (id, competition_id, user_id, file, original, question, state, attempt, report)
+VALUES ('00000000-0000-0000-0000-000000000008', '00000000-0000-0000-0000-000000000003',
+        '00000000-0000-0000-0000-000000000001', '', '{}', '{}', 'SCORED', 1, '{"bits": 50, "remedy":
+        "7 of 9 groups have one individual, who stays in place whatever the cheat: \
+name fewer group columns, or merge rare values"}');
+"""
+"""What revision 0014 said of a release, and why it failed."""
+
 CONTENT = b"sex,income\nf,1\n"
 
 
@@ -185,6 +221,53 @@ def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     with read_today(target) as session:
         (opening,) = session.scalars(select(Opening))
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
+
+
+def test_what_was_said_keeps_its_words_and_gets_its_values(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0014", target, SAID)
+    migrate(target)
+    with read_today(target) as session:
+        remarks = session.scalars(select(Submission.remarks)).one()
+        failure = session.scalars(select(Evaluation.failure).where(~Evaluation.current)).one()
+        verdict = session.scalars(select(Evaluation.verdict).where(Evaluation.current)).one() or {}
+        assert session.scalars(select(Evaluation.failure).where(Evaluation.current)).one() is None
+    assert [told_of(each)["values"] for each in remarks] == [{"times": 3}, {}]
+    assert [str(Message.from_json(each)) for each in remarks] == [each["message"] for each in remarks]
+    assert failure == Message("scoring took longer than the limit of {limit} s", limit=600)
+    (violation,), attackers = verdict["violations"], verdict["attackers"]
+    assert told_of(violation) == {
+        "code": "excessive_anonymization",
+        "message": "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed",
+        "values": {"which": "mean", "distance": "gower", "found": 0.0798, "limit": 0.07},
+    }
+    assert (attackers["euc1"]["note_values"], attackers["id"]) == ({"rows": 60, "limit": 59}, {"rate": 0.25})
+    assert verdict["utility"] == 0.1 + 0.2
+
+
+def test_a_report_keeps_its_remedy_with_its_values(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0014", target, SAID)
+    migrate(target)
+    with read_today(target) as session:
+        report = session.scalars(select(ThresholdReport.report)).one() or {}
+    remedy = message_under("remedy", report)
+    assert remedy is not None
+    assert (str(remedy), remedy.values) == (report["remedy"], {"alone": 7, "groups": 9})
+    assert report["bits"] == 50
+
+
+def test_a_failure_with_values_goes_back_as_a_sentence(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0014", target, SAID)
+    migrate(target)
+    engine, config = create_engine(target), configuration()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0014")
+        found = connection.scalars(text("SELECT failure FROM evaluations WHERE NOT current")).one()
+    engine.dispose()
+    assert found == "scoring took longer than the limit of 600 s"
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

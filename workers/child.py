@@ -22,7 +22,8 @@ from typing import Any
 import structlog
 
 from app.config import Settings
-from app.errors import CompetitionUnavailable, InvalidCompetition
+from app.errors import CompetitionUnavailable, DomainError, InvalidCompetition
+from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.storage import store
 from workers import walls
@@ -37,15 +38,14 @@ KEPT = {"PATH", "HOME", "LANG", "TMPDIR", "NUMBA_CACHE_DIR"}
 HEARTBEAT_S = 3.0
 LONGEST_NAME, LONGEST_TRACE, MOST_STEPS = 100, 10_000, 10_000
 
-DIED = "the scoring process was killed, perhaps for want of memory"
-TIMED_OUT = "scoring took longer than the limit of {} s"
-OUT_OF_MEMORY = "scoring needed more memory than the limit of {} MB"
-UNREADABLE = "the competition's file cannot be read: {}"
-CRASHED = "scoring failed with an internal error; the operators have been told"
+DIED = Message("the scoring process was killed, perhaps for want of memory")
+CRASHED = Message("scoring failed with an internal error; the operators have been told")
 
 
-class ScoringFailed(Exception):  # the name is what happened
+class ScoringFailed(DomainError):
     """The evaluation cannot be finished; the message is for the team."""
+
+    code = "scoring_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,10 @@ class Verdict:
     scorer: str
 
 
-class ChildDied(Exception):  # the name is what happened
+class ChildDied(DomainError):
     """The child was killed, by the kernel for want of memory or by a person: worth another try."""
+
+    code = "child_died"
 
 
 class OutOfTime(Exception):  # the name is what happened
@@ -248,7 +250,9 @@ def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[
         child.send({"kind": type(work).__name__, **asdict(work)}, deadline=deadline)
         return converse(child, work, settings, on_step, deadline)
     except OutOfTime:
-        raise ScoringFailed(TIMED_OUT.format(settings.scoring_time_limit_s)) from None
+        raise ScoringFailed(
+            "scoring took longer than the limit of {limit} s", limit=settings.scoring_time_limit_s
+        ) from None
 
 
 def converse(
@@ -271,7 +275,7 @@ def converse(
             case {"unreadable": True}:
                 raise unreadable(work)
             case {"failed": str(reason), "trace": str(trace)}:
-                raise ScoringFailed(failure(reason, trace, settings))
+                raise failed(reason, trace, settings)
             case dict(unknown):
                 log.error("child_says_what_it_must_not", says=sorted(map(str, unknown))[:5])
                 raise ScoringFailed(CRASHED)
@@ -289,7 +293,9 @@ def unreadable(work: Work) -> CompetitionUnavailable | ScoringFailed:
         if isinstance(work, OfRelease | Inquiry):
             parse_competition(work.competition_file)
     except InvalidCompetition as problem:
-        return CompetitionUnavailable(UNREADABLE.format(problem))
+        return CompetitionUnavailable(
+            "the competition's file cannot be read: {reason}", reason=problem.message
+        )
     log.error("child_says_what_is_not_so")
     return ScoringFailed(CRASHED)
 
@@ -298,8 +304,10 @@ def is_name(text: str) -> bool:
     return len(text) <= LONGEST_NAME and text.isprintable()
 
 
-def failure(reason: str, trace: str, settings: Settings) -> str:
+def failed(reason: str, trace: str, settings: Settings) -> ScoringFailed:
     if reason == "memory":
-        return OUT_OF_MEMORY.format(settings.scoring_memory_mb)
+        return ScoringFailed(
+            "scoring needed more memory than the limit of {limit} MB", limit=settings.scoring_memory_mb
+        )
     log.error("scoring_crashed", trace=trace[:LONGEST_TRACE])
-    return CRASHED
+    return ScoringFailed(CRASHED)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from app.messages import Message
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
 
@@ -31,7 +32,17 @@ EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 @with_config(EXACT)
-class ViolationForm(TypedDict):
+class MessageForm(TypedDict):
+    template: Text
+    values: "Values"
+
+
+One: TypeAlias = int | float | Text | MessageForm | None
+Values: TypeAlias = Annotated[dict[Text, One | list[One]], Field(max_length=20)]
+
+
+@with_config(EXACT)
+class ViolationForm(MessageForm):
     code: Text
     message: Text
 
@@ -55,6 +66,8 @@ class AttackerForm(TypedDict):
     interval: NotRequired[Annotated[list[float], Field(min_length=2, max_length=2)]]
     most: NotRequired[float]
     note: NotRequired[Text]
+    note_template: NotRequired[Text]
+    note_values: NotRequired[Values]
 
 
 @with_config(EXACT)
@@ -114,6 +127,7 @@ class CountForm(TypedDict):
 
 VERDICT, FILES, COUNT = TypeAdapter(VerdictForm), TypeAdapter(FilesForm), TypeAdapter(CountForm)
 TEXT: TypeAdapter[str] = TypeAdapter(Text)
+MESSAGE = TypeAdapter(MessageForm)
 
 
 def has_form(adapter: TypeAdapter[T], content: Any) -> bool:
@@ -124,14 +138,34 @@ def has_form(adapter: TypeAdapter[T], content: Any) -> bool:
     return True
 
 
+def is_message(content: dict[str, Any]) -> bool:
+    return has_form(MESSAGE, content) and is_plain(content)
+
+
+def says(content: Mapping[str, Any], text: str, template: str, values: str) -> bool:
+    """Whether a sentence is what its template and values make, if there is one."""
+    said = {"template": content.get(template), "values": content.get(values)}
+    if text not in content:
+        return said == {"template": None, "values": None}
+    return is_message(said) and content[text] == str(Message.from_json(said))
+
+
 def is_verdict(content: dict[str, Any]) -> bool:
     """Numbers of one track's measures and attackers, in this version of them; rejected if for a reason."""
     if not has_form(VERDICT, content):
         return False
     result = "rejected" if content["violations"] else "accepted"
-    return content["verdict"] == result and any(
-        are_of(content["measures"], track.measures) and are_of(content["attackers"], track.attackers)
-        for track in TRACKS.values()
+    violations = all(says(each, "message", "template", "values") for each in content["violations"])
+    noted = content["attackers"].values()
+    notes = all(says(each, "note", "note_template", "note_values") for each in noted)
+    return (
+        content["verdict"] == result
+        and violations
+        and notes
+        and any(
+            are_of(content["measures"], track.measures) and are_of(content["attackers"], track.attackers)
+            for track in TRACKS.values()
+        )
     )
 
 

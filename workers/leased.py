@@ -13,6 +13,7 @@ from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
 from app.errors import CompetitionUnavailable, NotFound, Unavailable
+from app.messages import Message
 from app.services import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
@@ -52,7 +53,7 @@ def done(
         fitness.refresh()
         return found
     except ScoringFailed as problem:
-        end_in_error(kind, identifier, attempt, str(problem))
+        end_in_error(kind, identifier, attempt, problem.message)
     except LostClaim:
         log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
     except CompetitionUnavailable as problem:
@@ -61,9 +62,9 @@ def done(
         if problem.code in WANTING:
             turn_away(kind, identifier, attempt, problem, fitness)
         else:
-            give_back(kind, identifier, attempt, str(problem))
+            give_back(kind, identifier, attempt, problem.message)
     except ChildDied as problem:
-        give_back(kind, identifier, attempt, str(problem))
+        give_back(kind, identifier, attempt, problem.message)
     return None
 
 
@@ -96,9 +97,9 @@ def turn_away(
     patience = timedelta(seconds=get_settings().lost_after_s)
     with transaction() as session:
         if here is not None or problem.code == KEY_MISSING:
-            leases.excuse(session, kind, identifier, attempt, str(problem))
+            leases.excuse(session, kind, identifier, attempt, problem.message)
         else:
-            leases.miss(session, kind, identifier, attempt, str(problem), patience=patience)
+            leases.miss(session, kind, identifier, attempt, problem.message, patience=patience)
     fitness.rest()
 
 
@@ -108,21 +109,21 @@ def leave_unreadable(
     """Its organizers can put the file right, and nothing is lost until then; a report has a copy of its own,
     which nobody can."""
     if kind is ThresholdReport:
-        end_in_error(kind, identifier, attempt, str(problem))
+        end_in_error(kind, identifier, attempt, problem.message)
         return
     log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
-        leases.excuse(session, kind, identifier, attempt, str(problem))
+        leases.excuse(session, kind, identifier, attempt, problem.message)
 
 
-def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
-    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=reason)
+def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
+    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=str(reason))
     with transaction() as session:
         leases.fail(session, kind, identifier, attempt, reason)
 
 
-def give_back(kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+def give_back(kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
     """A part was away or the child was killed: the sweep tries again, up to the cap of attempts."""
-    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=reason)
+    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(reason))
     with transaction() as session:
         leases.give_back(session, kind, identifier, attempt, reason)

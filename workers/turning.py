@@ -20,7 +20,6 @@ from app.services.turning import Unrevealed, Unwritten
 from app.storage import store
 from app.transaction import transaction
 from workers import child
-from workers.child import ChildDied, ScoringFailed
 from workers.fitness import FOR_REPORTS, FOR_SECRETS
 from workers.work import Rewriting
 
@@ -71,7 +70,7 @@ def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
     for target in targets:
         try:
             do(target)
-        except (DomainError, ChildDied, ScoringFailed) as problem:
+        except DomainError as problem:
             failed += 1
             log.error("turning_failed", target=str(target.target_id), reason=str(problem))
     return not failed

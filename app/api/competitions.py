@@ -9,10 +9,11 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition as CompetitionRow
-from app.errors import CompetitionUnavailable, NotFound, told
+from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.taking_in import admission
+from app.messages import told
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases, revisions, witnesses

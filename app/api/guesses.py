@@ -12,6 +12,7 @@ from app.http.bodies import Parts
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.http.taking_in import admission, received
+from app.messages import english
 from app.scoring.files import GUESS
 from app.services import guesses, uploads
 from app.services.accounts import Principal
@@ -123,5 +124,5 @@ def guess_out(made: Guess, horizon: datetime | None) -> GuessOut:
         rows=made.target.rows,
         correct=correct,
         rate=None if correct is None else correct / made.target.rows,
-        failure=made.failure,
+        failure=english(made.failure),
     )

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from app.api.competitions import Toml
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
+from app.messages import english
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores, revisions
 from app.services.rescores import Change, Judged, Preview, Stage
@@ -129,5 +130,5 @@ def outcome(judged: Judged) -> Outcome:
         security=numbers.security if numbers else None,
         overall=judged.overall,
         violations=list(numbers.violations) if numbers else [],
-        failure=judged.evaluation.failure,
+        failure=english(judged.evaluation.failure),
     )

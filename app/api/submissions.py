@@ -14,6 +14,7 @@ from app.errors import NotFound
 from app.http.dependencies import AppSettings, IdempotencyKey, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.http.taking_in import admission, release_of, taken_in
+from app.messages import english, told_of
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.storage import store
@@ -141,7 +142,7 @@ def receipt(made: submissions.Receipt) -> Receipt:
         received_at=made.submission.received_at,
         sha256=named(made.submission.sent),
         commitment=made.commitment,
-        warnings=made.submission.remarks,
+        warnings=[told_of(each) for each in made.submission.remarks],
         quota_left=made.submission.quota_left,
     )
 
@@ -242,7 +243,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> Submi
         received_at=found.received_at,
         sha256=named(found.sent),
         commitment=found.secret.commitment,
-        warnings=found.remarks,
+        warnings=[told_of(each) for each in found.remarks],
         quota_left=found.quota_left,
         competition=slug,
         team=found.team.name,
@@ -257,13 +258,16 @@ def described(slug: str, found: Submission, queue_position: int | None) -> Submi
         attempt=evaluation.attempt,
         started_at=evaluation.started_at,
         finished_at=evaluation.finished_at,
-        failure=evaluation.failure,
+        failure=english(evaluation.failure),
         scorer=evaluation.scorer,
         result=result_of(evaluation),
     )
 
 
 def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
-    """The verdict, but for what only the number of possible owners is counted by."""
+    """The verdict as programs are told it, but for what only the number of possible owners is counted by."""
     found = evaluation.verdict
-    return found and {name: value for name, value in found.items() if name != "reach"}
+    if found is None:
+        return None
+    violations = [told_of(each) for each in found["violations"]]
+    return {name: value for name, value in found.items() if name != "reach"} | {"violations": violations}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
+from app.messages import english
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
 from app.services import threshold_reports
@@ -76,6 +77,6 @@ def summary(found: ThresholdReport) -> ReportSummary:
         status=found.state,
         created_at=found.created_at,
         finished_at=found.finished_at,
-        failure=found.failure,
+        failure=english(found.failure),
         question=found.question,
     )

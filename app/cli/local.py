@@ -22,7 +22,7 @@ from app.cli.options import (
     TransactionsFile,
 )
 from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
-from app.errors import told
+from app.messages import told, told_of
 
 if TYPE_CHECKING:
     from app.scoring.evaluate import Verdict
@@ -150,7 +150,8 @@ def score(
 
 
 def as_printed(verdict: Verdict, remarks: list[Remark]) -> dict[str, Any]:
-    content = verdict.to_json()
+    content: dict[str, Any] = dict(verdict.to_json())
+    content["violations"] = [told_of(each) for each in content["violations"]]
     return {
         "verdict": content.pop("verdict"),
         "violations": content.pop("violations"),

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from app.messages import Message
+from app.messages import Message, kept, kept_under
 from app.scoring.arrays import IntArray
 from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
 from app.scoring.counted import counts, weighing
@@ -82,13 +82,13 @@ class Verdict:
         return "rejected" if self.violations else "accepted"
 
     def to_json(self) -> Json:
-        """Plain builtins, all numbers finite: what ``anoncup score --json`` prints, but for the warnings.
+        """Plain builtins, all numbers finite. What is said has its template, to be said in any language.
 
         Without ``reach``, which tells nothing about the submission.
         """
         return {
             "verdict": self.verdict,
-            "violations": [{"code": each.code, "message": str(each.message)} for each in self.violations],
+            "violations": [kept(each.code, each.message) for each in self.violations],
             "measures": {name: _measure_json(result) for name, result in self.measures.items()},
             "attackers": {
                 name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
@@ -259,5 +259,5 @@ def attacker_json(rate: Rate, version: int) -> Json:
         "baseline": rate.baseline,
         **spread,
         **({} if rate.most is None else {"most": rate.most}),
-        **({} if rate.note is None else {"note": str(rate.note)}),
+        **({} if rate.note is None else kept_under("note", rate.note)),
     }

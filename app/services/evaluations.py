@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app import queue
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
+from app.messages import Message
 from app.services import leases
 from app.services.competitions import completed, published_file
 
@@ -96,11 +97,11 @@ def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer:
     return True
 
 
-def fail(session: Session, claimed: Claim, reason: str) -> bool:
+def fail(session: Session, claimed: Claim, reason: Message) -> bool:
     """End the evaluation in ERROR: our fault, with a reason that a team may read."""
     return leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)
 
 
-def release(session: Session, claimed: Claim, reason: str) -> None:
+def release(session: Session, claimed: Claim, reason: Message) -> None:
     """Give the claim back after a passing fault; the sweep asks for it again."""
     leases.give_back(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import AuditEntry, Evaluation, Guess, Member, Submission, Target, Team
 from app.db.models import Competition as CompetitionRow
+from app.messages import english
 from app.scoring.tracks import TRACKS
 from app.services import audit, competitions
 from app.services.accounts import Principal
@@ -125,7 +126,7 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
         "started_at": moment(evaluation.started_at),
         "finished_at": moment(evaluation.finished_at),
         "scorer": evaluation.scorer,
-        "failure": evaluation.failure,
+        "failure": english(evaluation.failure),
         "verdict": evaluation.verdict,
     }
 

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.db.models.declarations import Work
+from app.messages import Message
 from app.services import fairness
 
 log = structlog.get_logger(__name__)
@@ -83,8 +84,10 @@ def gave_up(session: Session, work: Work, attempts: int) -> bool:
     if tried < attempts:
         return False
     finish(session, work, State.ERROR)
-    last = work.failure or "its worker was lost"
-    work.failure = f"scoring was tried {tried} times and never finished; last: {last}"
+    last = work.failure or Message("its worker was lost")
+    work.failure = Message(
+        "scoring was tried {times} times and never finished; last: {last}", times=tried, last=last
+    )
     return True
 
 
@@ -115,7 +118,7 @@ def finish(session: Session, work: Work, state: State) -> None:
     log.info("work_finished", work=type(work).__name__, id=str(work.id), state=state, attempt=work.attempt)
 
 
-def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str) -> bool:
+def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> bool:
     """End in ERROR: our fault, with a reason that a team may read."""
     work = held(session, kind, identifier, attempt)
     if work is None:
@@ -125,7 +128,7 @@ def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, rea
     return True
 
 
-def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
     """Give the claim back after a passing fault; the sweep asks for it again."""
     work = held(session, kind, identifier, attempt)
     if work is not None:
@@ -134,7 +137,7 @@ def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int
         work.leased_until = None
 
 
-def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str) -> None:
+def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
     """Give the claim back uncounted: what was wanting is this worker's, and another one may have it.
 
     It rests a while, longer each time, so that who can do it finds it when who cannot has turned away.
@@ -145,7 +148,13 @@ def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, r
 
 
 def miss(
-    session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: str, *, patience: timedelta
+    session: Session,
+    kind: type[Work],
+    identifier: UUID,
+    attempt: int,
+    reason: Message,
+    *,
+    patience: timedelta,
 ) -> None:
     """As ``excuse``, for a file that is not whole in a store that answers; once it has been missed for
     ``patience``, nobody seems to have it, and the work ends in ERROR."""
@@ -161,7 +170,7 @@ def miss(
         work.failure = reason
 
 
-def put_back(session: Session, work: Work, reason: str) -> None:
+def put_back(session: Session, work: Work, reason: Message) -> None:
     work.not_before = clock(session) + min(FIRST_REST * 2**work.excused, LONGEST_REST)
     work.excused += 1
     work.failure = reason

@@ -15,6 +15,7 @@ from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.messages import Message
+from app.messages import kept as kept_as
 from app.scoring.files import Remark
 from app.services import (
     attempts,
@@ -118,7 +119,10 @@ def kept(
         files=upload.files,
         sent=upload.sent,
         rows=upload.rows,
-        remarks=[noted(remark) for remark in (*upload.remarks, *repetition(session, team, upload))],
+        remarks=[
+            kept_as(remark.code, remark.message)
+            for remark in (*upload.remarks, *repetition(session, team, upload))
+        ],
         quota_left=dict(quota_left),
         idempotency_key=upload.entrance.key,
         fingerprint=upload.fingerprint,
@@ -129,10 +133,6 @@ def kept(
     evaluations.queue_up(session, identifier)
     rescores.include(session, row.id, identifier)
     return Receipt(submission, sealed.commitment)
-
-
-def noted(remark: Remark) -> dict[str, str]:
-    return {"code": remark.code, "message": str(remark.message)}
 
 
 def sealed_columns(sealed: sealing.Sealed) -> dict[str, object]:

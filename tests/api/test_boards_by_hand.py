@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
+from app.messages import Message
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, guesses, leases, rescores
@@ -204,7 +205,7 @@ def end_scoring(sent: Sent, *, rescore: UUID | None = None) -> None:
         else:
             claimed = claim_evaluation(session, found.id)
             if judged.state == "ERROR":
-                evaluations.fail(session, claimed, "a fault of ours")
+                evaluations.fail(session, claimed, Message("a fault of ours"))
             else:
                 evaluations.record(session, claimed, verdict=verdict(judged), scorer="by hand")
         found.created_at, found.finished_at = sent.at, judged.ended
@@ -245,7 +246,7 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
             guesses.record(session, claimed, correct=guess.correct)
             session.get_one(Guess, identifier).finished_at = guess.ended
         else:
-            leases.fail(session, Guess, identifier, claimed.attempt, "a fault of ours")
+            leases.fail(session, Guess, identifier, claimed.attempt, Message("a fault of ours"))
 
 
 def compare(which: str, found: dict[str, Any], facts: Facts, viewer: str) -> None:

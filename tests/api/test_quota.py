@@ -14,6 +14,7 @@ from httpx2 import Response
 from sqlalchemy import func, select, update
 
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
+from app.messages import Message
 from app.services import evaluations, leases
 from app.services.quota import LONGEST_WAIT_S, day_of
 from app.transaction import transaction
@@ -166,7 +167,7 @@ def end_in_error(submission: str) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
         claimed = claim_evaluation(session, found)
-        evaluations.fail(session, claimed, "a fault of ours")
+        evaluations.fail(session, claimed, Message("a fault of ours"))
 
 
 def test_a_rejected_submission_stays_counted(client: TestClient) -> None:

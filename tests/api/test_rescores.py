@@ -11,6 +11,7 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore, State
+from app.messages import Message
 from app.scoring.toml_text import with_tables
 from app.services import evaluations
 from app.transaction import transaction
@@ -90,7 +91,7 @@ def end_set_evaluation(submission: str, *, current: bool) -> None:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         found = session.scalars(query.where(Evaluation.current.is_(current))).one()
         claimed = claim_evaluation(session, found)
-        evaluations.fail(session, claimed, "a fault of ours")
+        evaluations.fail(session, claimed, Message("a fault of ours"))
 
 
 def test_a_set_changes_nothing_until_it_is_applied_and_then_all_at_once(contest: Contest) -> None:

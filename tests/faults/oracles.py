@@ -177,8 +177,8 @@ def guessed(ledger: Ledger) -> Iterator[str]:
         stored = {str(one.id): one for one in session.scalars(select(Guess))}
     for upload in ledger.taken("guess"):
         found = stored[upload.id]
-        if found.state == State.ERROR and KILLED_EACH_TIME.fullmatch(found.failure or ""):
-            ledger.errors[f"guess {found.id}"] = (upload.team, found.failure or "")
+        if found.state == State.ERROR and KILLED_EACH_TIME.fullmatch(str(found.failure)):
+            ledger.errors[f"guess {found.id}"] = (upload.team, str(found.failure))
             continue
         right = correct(upload, released[str(upload.target)])
         if (found.state, found.correct) != (State.SCORED, right):
@@ -305,7 +305,7 @@ def reported(ledger: Ledger) -> Iterator[str]:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for one in reports:
         if one.state == State.ERROR:
-            ledger.errors[f"report {one.id}"] = ("", one.failure or "")
+            ledger.errors[f"report {one.id}"] = ("", str(one.failure))
         elif one.state != State.SCORED:
             yield f"report {one.id} is {one.state}"
     applied = [one for one in sets if one.applied_at is not None]

@@ -132,7 +132,7 @@ def test_groups_of_one_leave_no_room_and_the_advice_says_what_to_change() -> Non
     advice = advise(original, GOWER, np.arange(200), draws=0)
     assert (advice.fixed, advice.alone, advice.threshold) == (200, 200, None)
     assert advice.remedy is not None
-    assert "200 of 200 groups have one individual" in advice.remedy
+    assert "200 of 200 groups have one individual" in str(advice.remedy)
 
 
 def test_only_so_many_records_can_leave_their_circle() -> None:

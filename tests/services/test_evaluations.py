@@ -133,7 +133,7 @@ def test_an_evaluation_that_was_tried_too_often_ends_in_error(arena: Arena) -> N
         taken(identifier, lease=timedelta(0))
     assert claim(identifier) is None
     assert row(identifier).state == State.ERROR
-    assert "3 times" in (row(identifier).failure or "")
+    assert "3 times" in str(row(identifier).failure)
 
 
 def test_the_sweep_rings_for_queued_work_when_the_queue_was_emptied(arena: Arena) -> None:
@@ -241,7 +241,7 @@ def test_scoring_beyond_the_time_limit_ends_in_error_with_the_reason(
     limited(settings, monkeypatch, scoring_time_limit_s=0)
     scoring.score(str(identifier))
     assert row(identifier).state == State.ERROR
-    assert "limit of 0 s" in (row(identifier).failure or "")
+    assert "limit of 0 s" in str(row(identifier).failure)
 
 
 def test_scoring_that_never_fits_into_memory_ends_in_error(
@@ -253,7 +253,7 @@ def test_scoring_that_never_fits_into_memory_ends_in_error(
         scoring.score(str(identifier))
     child.keeper.discard()
     assert row(identifier).state == State.ERROR
-    assert "memory" in (row(identifier).failure or "")
+    assert "memory" in str(row(identifier).failure)
 
 
 def test_a_database_that_is_away_is_said_to_be_unavailable(

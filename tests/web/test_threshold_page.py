@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from app.db.models import State, ThresholdReport
+from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services import competitions
@@ -138,7 +139,7 @@ def test_a_failed_report_says_so(arena: Arena) -> None:
     path = asked(arena)
     with transaction() as session:
         found = session.scalars(select(ThresholdReport)).one()
-        found.state, found.failure = State.ERROR, "out of memory"
+        found.state, found.failure = State.ERROR, Message("out of memory")
     shown = page(arena, path, organizer=True).text
     assert "Failed" in shown
     assert "out of memory" in shown

@@ -5,9 +5,24 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import ARRAY, JSON, DateTime, MetaData, Text
+from sqlalchemy import ARRAY, JSON, DateTime, Dialect, MetaData, Text, TypeDecorator
 from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from app.messages import Message
+
+
+class Said(TypeDecorator[Message]):
+    """A message with its values, to be said in any language."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: Message | None, _: Dialect) -> dict[str, Any] | None:
+        return None if value is None else value.to_json()
+
+    def process_result_value(self, value: Any, _: Dialect) -> Message | None:
+        return None if value is None else Message.from_json(value)
 
 
 class Base(DeclarativeBase):
@@ -27,6 +42,7 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
         list[str]: ARRAY(Text),
+        Message: Said,
     }
 
 
@@ -73,7 +89,7 @@ class Work:
     created_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    failure: Mapped[str | None]
+    failure: Mapped[Message | None]
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")

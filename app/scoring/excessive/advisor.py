@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64, Generator
 
+from app.messages import Message, kept_under
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY
@@ -75,13 +76,13 @@ class Advice:
     high_s_lower: float
     certified: bool
     threshold: float | None
-    remedy: str | None
+    remedy: Message | None
     escapes: int | None
     bounds: tuple[Bound, ...]
     histograms: dict[str, Histogram]
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | ({} if self.remedy is None else kept_under("remedy", self.remedy))
 
 
 def advise(
@@ -194,19 +195,22 @@ def _bounds(nearest: FloatArray, certified: Certified | None, shown: list[int]) 
     return tuple(found)
 
 
-def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> str:
+def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
     if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
-        return (
+        return Message(
             "two individuals have the same data, or nobody has a neighbour at all: no distance tells them "
             "apart; use another distance or other columns, or remove the repetitions"
         )
     if cheats[2].fixed > 2 * cheats[1].fixed:
-        alone = int((sizes == 1).sum())
-        return (
-            f"{alone} of {len(sizes)} groups have one individual, who stays in place whatever the cheat: "
-            "name fewer group columns, or merge rare values"
+        return Message(
+            "{alone} of {groups} groups have one individual, who stays in place whatever the cheat: "
+            "name fewer group columns, or merge rare values",
+            alone=int((sizes == 1).sum()),
+            groups=len(sizes),
         )
-    return "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
+    return Message(
+        "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
+    )
 
 
 def _histograms(
