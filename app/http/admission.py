@@ -116,7 +116,11 @@ async def patient(patience_s: float) -> AsyncIterator[None]:
         async with asyncio.timeout(patience_s):
             yield
     except TimeoutError:
-        raise Unavailable("many uploads are being taken in; try again in a moment", code="busy") from None
+        raise Unavailable(
+            "many uploads are being taken in right now; send it again in a moment: "
+            "this attempt does not count",
+            code="busy",
+        ) from None
 
 
 @asynccontextmanager

@@ -69,7 +69,9 @@ def require_same_origin(request: Request) -> None:
         site is None and origin is not None and urlsplit(origin).netloc == request.headers.get("host")
     ):
         return
-    raise NotAllowed("this request comes from another site", code="cross_site")
+    raise NotAllowed(
+        "this form came from another site: open the page here and send it again", code="cross_site"
+    )
 
 
 def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)]) -> Principal:

@@ -98,7 +98,7 @@ def read_title(table: Table) -> dict[str, str]:
     }
     titles.finish()
     if not found:
-        raise InvalidCompetition("title is missing", code="missing_key")
+        raise InvalidCompetition("{key} is missing", code="missing_key", key="title")
     return found
 
 
@@ -134,12 +134,12 @@ def read_measures(table: Table, track: str, columns: Columns | None) -> dict[str
     for name, entry in table.tables():
         if name not in known:
             raise InvalidCompetition(
-                "measures.{name} is not a measure of this track", code="unknown_measure", name=name
+                "{key} is not a measure of this track", code="unknown_measure", key=f"measures.{name}"
             )
         weight = cast(float, entry.take("weight", number, 0.0))
         if weight and not known[name].weighs:
             raise InvalidCompetition(
-                "measures.{name} is reported only", code="measure_without_weight", name=name
+                "{key} is reported only", code="measure_without_weight", key=f"measures.{name}"
             )
         settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, columns))
         entry.finish()
@@ -152,13 +152,13 @@ def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[st
     for name, entry in table.tables():
         if name not in known:
             raise InvalidCompetition(
-                "attackers.{name} is not an attacker of this track", code="unknown_attacker", name=name
+                "{key} is not an attacker of this track", code="unknown_attacker", key=f"attackers.{name}"
             )
         may_count = known[name].may_count
         counts = cast(bool, entry.take("counts", flag, may_count))
         if counts and not may_count:
             raise InvalidCompetition(
-                "attackers.{name} never counts towards E", code="attacker_never_counts", name=name
+                "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
             )
         settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, columns))
         entry.finish()
@@ -169,7 +169,7 @@ def read_scales(table: Table, track: str) -> dict[str, float]:
     for name in table.raw:
         if name not in TRACKS[track].measures:
             raise InvalidCompetition(
-                "scales.{name} is not a measure of this track", code="unknown_measure", name=name
+                "{key} is not a measure of this track", code="unknown_measure", key=f"scales.{name}"
             )
     return {name: cast(float, table.take(name, number)) for name in list(table.raw)}
 

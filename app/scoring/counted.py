@@ -76,20 +76,23 @@ def check_scored_by(competition: Competition) -> None:
     for name in sorted(settled.keys() ^ competition.scored_by.keys()):
         if name in competition.scored_by or not name.startswith("attackers."):
             raise InvalidCompetition(
-                "scored_by: {name} counts by this table and not by the file's settings, or the "
-                "other way round",
+                "{key}: {name} counts by this table and not by the file's settings, or the other way round",
                 code="scored_by_differs",
+                key="scored_by",
                 name=name,
             )
 
 
 def require_part(name: str, version: str, part: Measure | Attacker | Distance | None) -> None:
     if part is None:
-        raise InvalidCompetition("scored_by: {name} is not installed", code="part_missing", name=name)
+        raise InvalidCompetition(
+            "{key}: {name} is not installed", code="part_missing", key="scored_by", name=name
+        )
     if str(part.version) != version:
         raise InvalidCompetition(
-            "scored_by: {name} counts in version {version}; version {installed} is installed",
+            "{key}: {name} counts in version {version}; version {installed} is installed",
             code="part_version",
+            key="scored_by",
             name=name,
             version=version,
             installed=part.version,

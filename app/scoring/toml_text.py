@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from app.errors import InvalidCompetition
 
+PLACE = re.compile(r"line (\d+), column (\d+)")
 MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
 TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
@@ -39,9 +40,27 @@ def loaded(text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except ValueError as problem:
-        raise InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=str(problem)) from None
+        raise not_toml(str(problem)) from None
     except RecursionError:
         raise InvalidCompetition("not valid TOML: nested too deeply", code="not_toml") from None
+
+
+def not_toml(said: str) -> InvalidCompetition:
+    """What the library says, and where."""
+    reason, _, place = said.removesuffix(")").rpartition(" (at ")
+    if place == "end of document":
+        return InvalidCompetition(
+            "not valid TOML: {reason} (at end of document)", code="not_toml", reason=reason
+        )
+    if found := PLACE.fullmatch(place):
+        return InvalidCompetition(
+            "not valid TOML: {reason} (at line {line}, column {column})",
+            code="not_toml",
+            reason=reason,
+            line=int(found[1]),
+            column=int(found[2]),
+        )
+    return InvalidCompetition("not valid TOML: {reason}", code="not_toml", reason=said)
 
 
 def with_tables(text: str, name: str, body: str) -> str:

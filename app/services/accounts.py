@@ -70,14 +70,18 @@ def add_user(session: Session, *, name: str, password_hash: str, role: Role = Ro
     name = names.clean(name)
     alike = names.columns(name)
     if session.scalar(select(User.id).filter_by(name_key=alike["name_key"])):
-        raise Conflict("this name is taken", code="name_taken")
+        raise name_taken()
     user = User(name=name, **alike, password_hash=password_hash, role=role)
     session.add(user)
     try:
         session.flush()
     except IntegrityError:  # somebody took it between the question and the insert
-        raise Conflict("this name is taken", code="name_taken") from None
+        raise name_taken() from None
     return user
+
+
+def name_taken() -> Conflict:
+    return Conflict("this name is taken, or one that looks like it: choose another", code="name_taken")
 
 
 def hashed(password: str) -> str:
@@ -182,7 +186,7 @@ def issue_token(
     scopes = allowed_scopes(user.role) if scopes is None else scopes
     if not scopes or not set(scopes) <= set(allowed_scopes(user.role)):
         allowed = allowed_scopes(user.role)
-        raise InvalidInput("scopes are of {names}", code="unknown_scope", names=allowed)
+        raise InvalidInput("choose at least one of the scopes {names}", code="unknown_scope", names=allowed)
     clear = "anoncup_" + secrets.token_urlsafe(32)
     session.add(
         Token(

@@ -127,7 +127,11 @@ def create(
     )
     added = session.scalar(made.on_conflict_do_nothing(index_elements=[Invite.id]).returning(Invite.id))
     if added is None:
-        raise Conflict("this invite has been made already", code="invite_made")
+        raise Conflict(
+            "this invite has been made already: it is among the open ones, "
+            "and its link cannot be shown again",
+            code="invite_made",
+        )
     return code
 
 
@@ -172,7 +176,9 @@ def usable(code: str) -> Select[Invite]:
 
 def require(found: Invite | None) -> Invite:
     if found is None:
-        raise WrongCredential("the invite is unknown, used up or expired", code="invalid_invite")
+        raise WrongCredential(
+            "the invite is unknown, used up or expired: ask for a new one", code="invalid_invite"
+        )
     return found
 
 

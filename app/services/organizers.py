@@ -62,7 +62,9 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise NotFound("there is nobody of that name", code="no_such_user")
     accounts.held(session, user.id)
     if user.role == Role.PARTICIPANT:
-        raise Conflict("this person has no organizer's account", code="not_an_organizer")
+        raise Conflict(
+            "this person has no organizer's account; an administrator makes one", code="not_an_organizer"
+        )
     if session.get(Organizer, (row.id, user.id)):
         raise Conflict("this person organizes the competition already", code="organizes_it")
     if session.get(Member, (row.id, user.id)):

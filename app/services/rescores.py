@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
-from app.messages import Message
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, evaluations, leases, revisions
@@ -24,6 +23,12 @@ from app.services.boards.verdicts import Numbers
 from app.services.revisions import Revision
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
+STANDS: dict[Stage, str] = {
+    "scoring": "the set is still being scored",
+    "ready": "the set has scored everything: apply or cancel it",
+    "applied": "the set has been applied already",
+    "cancelled": "the set has been cancelled",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +283,7 @@ def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Co
 
 def require_stage(stage: Stage, wanted: Stage) -> None:
     if stage != wanted:
-        raise Conflict(
-            "the set is {stage}, not {wanted}",
-            code=f"rescore_{stage}",
-            stage=Message(stage),
-            wanted=Message(wanted),
-        )
+        raise Conflict(STANDS[stage], code=f"rescore_{stage}")
 
 
 def noted(

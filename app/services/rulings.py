@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition as CompetitionRow
 from app.db.models import Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
-from app.messages import Message
 from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -122,8 +121,8 @@ def organizers_submission(
 
 def require_change(principal: Principal, row: CompetitionRow, disqualified: bool, wanted: bool) -> None:
     if disqualified == wanted:
-        state = "disqualified already" if wanted else "not disqualified"
-        raise Conflict("it is {state}", code="nothing_to_change", state=Message(state))
+        said = "it is disqualified already" if wanted else "it is not disqualified"
+        raise Conflict(said, code="nothing_to_change")
     if wanted or tells_owners(row):
         principal.require_confirmed()
 

@@ -40,7 +40,10 @@ def create_team(session: Session, competition_id: UUID, name: str, *, baseline: 
     try:
         session.flush()
     except IntegrityError:
-        raise Conflict("this competition has a team of that name", code="team_name_taken") from None
+        raise Conflict(
+            "this competition has a team of that name, or of one that looks like it: choose another",
+            code="team_name_taken",
+        ) from None
     return team
 
 

@@ -129,7 +129,11 @@ class PageRoute(APIRoute):
 def unreadable(problem: RequestValidationError) -> DomainError:
     """An address that cannot be is one that does not exist; a form that is not ours is refused."""
     in_path = any(entry["loc"][0] == "path" for entry in problem.errors())
-    return NotFound("") if in_path else InvalidInput("this form cannot be read", code="invalid_request")
+    return (
+        NotFound("")
+        if in_path
+        else InvalidInput("this form cannot be read: check what you typed", code="invalid_request")
+    )
 
 
 def to_sign_in(request: Request) -> RedirectResponse:

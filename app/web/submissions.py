@@ -212,7 +212,7 @@ async def form_of(
     except HTTPException as problem:  # what the server's own reader of forms and bodies says
         if problem.status_code == 413:
             raise TooLarge("the request is too large") from None
-        raise InvalidInput("this form cannot be read", code="invalid_request") from None
+        raise InvalidInput("this form cannot be read: check what you typed", code="invalid_request") from None
 
 
 def require_files(at: Entrance, sent: Parts) -> None:

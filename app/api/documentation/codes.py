@@ -6,7 +6,7 @@ ERRORS: dict[str, str] = {
     "attacker_never_counts": "this attacker never counts towards E",
     "bad_request": "the request cannot be read at all",
     "board_not_open": "this board is not open to you",
-    "busy": "many uploads are being taken in; try again in a moment",
+    "busy": "many uploads are being taken in right now; send it again in a moment",
     "changed_meanwhile": "the competition has changed while the request was read; send it again",
     "clock_stale": "the clock stands still: no phase turns until it goes again",
     "column_in_both_roles": "a column is either a quasi-identifier or sensitive",

@@ -44,7 +44,7 @@ def invite(
     try:
         number = whole(uses, code="invalid_uses")
         if not 1 <= number <= MOST_TEAMS:
-            raise InvalidInput("from 1 to {most} teams", code="invalid_uses", most=MOST_TEAMS)
+            raise InvalidInput("an invite is for 1 to {most:,} teams", code="invalid_uses", most=MOST_TEAMS)
         principal = sure()
         with transaction() as session:
             code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))

@@ -108,7 +108,7 @@ def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) 
         with transaction() as session:
             subject_of(session, principal, ruling)
             if not given.reason.strip():
-                raise InvalidInput("say why", code="no_reason")
+                raise InvalidInput("give a reason", code="no_reason")
             ruling.make(session, principal, reason=given.reason)
     except (InvalidInput, TooMany) as problem:
         return previewed(request, principal, ruling, problem=problem, reason=given.reason)
