@@ -47,6 +47,18 @@ def test_a_worker_without_walls_takes_no_work_unless_it_was_told_to(
         assert (FOR_SECRETS.wanting(), FOR_REPORTS.wanting()) == (None, None)
 
 
+@pytest.mark.parametrize("name", ["data", "opening_keys_dir"])
+def test_a_worker_whose_files_lie_where_the_walls_are_open_takes_no_work(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(walls, "found", lambda: BOTH)
+    told = settings.model_copy(update={name: Path("/usr/lib/anoncup/../contest")})
+    monkeypatch.setattr(fitness, "get_settings", lambda: told)
+    assert "lies in /usr/lib, which the scoring process may read" in (FOR_SECRETS.wanting() or "")
+    monkeypatch.setattr(fitness, "get_settings", lambda: settings)
+    assert FOR_SECRETS.wanting() is None
+
+
 def test_it_says_which_walls_stand_and_warns_where_one_is_missing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -93,8 +93,13 @@ def check_keys() -> None:
 
 
 def check_walls() -> None:
-    if get_settings().walls == "required" and not walls.found().whole:
+    settings = get_settings()
+    if settings.walls == "required" and not walls.found().whole:
         raise Unfit(walls.advice())
+    hidden = (settings.data, settings.opening_keys_dir) if walls.wanted(settings.walls).files else ()
+    for kept in filter(None, hidden):
+        if (found_in := walls.reach.exposing(kept)) is not None:
+            raise Unfit(f"{kept} lies in {found_in}, which the scoring process may read")
 
 
 FOR_SECRETS = Fitness((check_walls, check_store, check_keys))

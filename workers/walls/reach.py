@@ -29,6 +29,12 @@ def readable() -> list[Path]:
     return sorted(path for path in whole if not whole & set(path.parents))
 
 
+def exposing(kept: Path) -> Path | None:
+    """Of what may be read, that in which ``kept`` lies, as no key and no release must."""
+    found = kept.resolve()
+    return next((path for path in readable() if found.is_relative_to(path)), None)
+
+
 def packages() -> set[Path]:
     """The folders of the packages that are imported: ours, and plug-ins that are installed where they lie."""
     whole = [module for name, module in list(sys.modules.items()) if "." not in name]
