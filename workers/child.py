@@ -277,7 +277,7 @@ def converse(
             case {"failed": str(reason), "trace": str(trace)}:
                 raise failed(reason, trace, settings)
             case dict(unknown):
-                log.error("child_says_what_it_must_not", says=sorted(map(str, unknown))[:5])
+                log.error("child_says_what_it_must_not", says=[loggable(key)[:100] for key in unknown][:5])
                 raise ScoringFailed(CRASHED)
         on_step(step)
     raise OutOfTime
@@ -309,5 +309,10 @@ def failed(reason: str, trace: str, settings: Settings) -> ScoringFailed:
         return ScoringFailed(
             "scoring needed more memory than the limit of {limit} MB", limit=settings.scoring_memory_mb
         )
-    log.error("scoring_crashed", trace=trace[:LONGEST_TRACE])
+    log.error("scoring_crashed", trace=loggable(trace[:LONGEST_TRACE]))
     return ScoringFailed(CRASHED)
+
+
+def loggable(text: str) -> str:
+    """Halves of characters cannot be written on a terminal, and a log that fails leaves the work undone."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -15,6 +15,7 @@ from uuid import UUID
 
 import psutil
 import pytest
+import structlog
 from sqlalchemy import select
 
 from app.config import Settings
@@ -327,6 +328,17 @@ def test_what_it_says_is_not_believed(text: str, times: int) -> None:
     with pytest.raises(ScoringFailed, match="internal error"):
         tried("spoken", text, times)
     assert tried("nothing") == {"done": "None"}
+
+
+@pytest.mark.parametrize("text", ['{"failed": "crash", "trace": "\\ud800"}\n', '{"\\ud800": 1}\n'])
+def test_half_a_character_in_what_it_says_breaks_no_log(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str
+) -> None:
+    """As on a terminal, which is not JSON."""
+    monkeypatch.setattr(child, "log", structlog.wrap_logger(structlog.PrintLogger()))
+    with pytest.raises(ScoringFailed, match="internal error"):
+        tried("spoken", text, 1)
+    assert "ud800" in capfd.readouterr().out
 
 
 def test_who_never_ends_a_line_is_not_listened_to_for_longer_than_one_who_says_nothing() -> None:
