@@ -217,8 +217,7 @@ def reach(told: Sequence[Mapping[str, FloatArray]], right: IntArray, utility_by:
     last: Pairs = []
     for level, rows in enumerate(right.tolist()):
         able = [each for each in told if level < min(map(len, each.values()))]
-        pairs = of_utility(able, level, utility_by) if able else last
-        if pairs != last:
+        if able and (pairs := of_utility(able, level, utility_by)) != last:
             found += [(rows, low, high) for low, high in pairs]
             last = pairs
     return tuple(found)

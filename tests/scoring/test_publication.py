@@ -30,6 +30,7 @@ from app.scoring.publication import (
     Span,
     computed,
     fits,
+    largest_rate,
     may_be_behind,
     possible_owners,
 )
@@ -317,6 +318,17 @@ def test_what_nearly_all_rows_tell_of_u_excludes_owners() -> None:
     assert [fits(loose, row, 2) for row in rows] == [True, True, True]
     assert [fits(sharp, row, 2) for row in rows] == [True, False, True]
     assert fits(sharp, Scores(0.5875, 0.2, 0.975), 2)
+    assert not fits(replace(sharp, spans=sharp.spans[1:]), Scores(0.5375, 0.1, 1.0), 1)
+
+
+def test_the_largest_rate_is_found_however_products_are_rounded() -> None:
+    for rows in range(1, 40):
+        rates = [hits / rows for hits in range(rows + 1)]
+        for end in rates:
+            for high in (math.nextafter(end, 0.0), end, math.nextafter(end, 2.0)):
+                known = whole(0.0, 1.0, rows, rows)
+                assert largest_rate(known, 0.0, high) == max(rate for rate in rates if rate <= high)
+    assert largest_rate(whole(0.0, 1.0, 6, 3), 0.6, 0.9) is None
 
 
 @pytest.mark.parametrize("digits", range(5))

@@ -15,7 +15,18 @@ from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.competition import AttackerSettings, MeasureSettings
 from app.scoring.evaluate import evaluate
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
-from app.scoring.reach import LARGEST_NUMBER, LEVELS, Cells, Reach, known, levels, limits, reach, united
+from app.scoring.reach import (
+    LARGEST_NUMBER,
+    LEVELS,
+    Cells,
+    Reach,
+    cheapest,
+    known,
+    levels,
+    limits,
+    reach,
+    united,
+)
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break
 from tests.scoring.test_evaluate import COMPETITION
@@ -109,6 +120,22 @@ def test_of_one_column_that_kept_its_rows_the_limits_are_reached(data: st.DataOb
     values = [value(cells, one) for one in secrets(cells)]
     low, high = told(data.draw(answers(cells)), cells)[0]
     assert (low, high) == pytest.approx((min(values), max(values)), abs=1e-7)
+
+
+@tries(200)
+@given(data=st.data(), cells=tables(columns=1))
+def test_each_value_of_one_column_has_an_owner_not_far_from_its_place(
+    data: st.DataObject, cells: Cells
+) -> None:
+    """In order, its owner is at most as many places off as there are deleted rows."""
+    x, y = np.sort(cells.x[:, 0]), np.sort(cells.y[:, 0])
+    at_best = np.maximum(np.maximum(x[: len(y)] - y, y - x[len(x) - len(y) :]), 0.0).mean()
+    assert told(data.draw(answers(cells)), cells)[0, 0] >= at_best - 1e-7
+
+
+def test_rows_that_count_for_part_of_one_are_weighed_by_it() -> None:
+    weights, costs = np.array([1.0, 0.5]), np.array([0.5, 0.4])
+    assert cheapest(weights, costs, np.array([0.0, 0.5, 1.0, 1.5])) == pytest.approx([0.0, 0.25, 0.5, 0.9])
 
 
 @tries(200)
