@@ -3,7 +3,7 @@ DATA ?= ./.anoncup
 FAULTS ?= 200
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long containers faults check format pictures bench rush lock clean
+.PHONY: demo serve test test-long containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/tethered.py $$PPID 15 0
@@ -35,10 +35,15 @@ check: dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.catalogues
 
 format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# What the code says, into every language's catalogue; then translate what is empty there.
+words: dev
+	$(BIN)/python -m tests.catalogues --update
 
 # From a running demo: `make demo` in another terminal.
 pictures: dev

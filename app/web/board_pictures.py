@@ -1,8 +1,9 @@
 """The pictures of the boards: what a board holds, and nothing besides, as charts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.language import Words
 from app.scoring.competition import Competition
 from app.services.boards.anonymization import Board, Row
 from app.services.boards.matrix import Column as TargetColumn
@@ -15,7 +16,6 @@ from app.web.charts.strip import DistributionWords, Standing, distribution
 from app.web.charts.worded import worded
 from app.web.standings import Column, groups
 
-Words = Mapping[str, str]
 SCORES = ("overall", "utility", "security")
 
 
@@ -40,7 +40,7 @@ class Choice:
 
 def choices(competition: Competition, t: Words, *, every: bool) -> tuple[Choice, ...]:
     """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
-    scores = tuple(Choice(name, t[name]) for name in SCORES)
+    scores = tuple(Choice(name, t.label(name)) for name in SCORES)
     if not every:
         return scores
     columns = (column for group in groups(competition) for column in group.columns)
@@ -53,7 +53,7 @@ def chosen(offered: Sequence[Choice], name: str) -> Choice:
 
 
 def title_of(kind: str, name: str, t: Words) -> str:
-    return t.get(f"{kind}_{name}", name)
+    return t.label(f"{kind}_{name}", name)
 
 
 def named(row: Row, t: Words) -> str:
@@ -82,7 +82,7 @@ def scatter_of(board: Board, t: Words) -> Figure:
 def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     """How the teams' values of one column lie."""
     values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
-    others = {} if any(row.own for row in board.rows) else {"others": t["chart_teams"]}
+    others = {} if any(row.own for row in board.rows) else {"others": t("Teams")}
     words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}", **others)
     return distribution(
         [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
@@ -107,5 +107,5 @@ def target_heading(target: TargetColumn) -> Heading:
 
 def attacker_heading(row: MatrixRow, t: Words) -> Heading:
     if row.built_in:
-        return Heading(title_of("attacker", row.attacker, t), note=t["built_in"])
+        return Heading(title_of("attacker", row.attacker, t), note=t("built-in"))
     return Heading(row.attacker, own=row.own)

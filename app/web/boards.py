@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
+from app.language import Words
 from app.services import outlines
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
-from app.web import board_pictures, standings, words
+from app.web import board_pictures, languages, standings
 from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of
 from app.web.seen import seen
@@ -48,7 +49,7 @@ def anonymization_board(
 
 
 def anonymization_content(
-    board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: dict[str, str]
+    board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: Words
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
     choices = board_pictures.choices(frame.competition, t, every=board.digits is None)
@@ -93,8 +94,8 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
     )
 
 
-def words_for(request: Request) -> dict[str, str]:
-    return words.in_language(words.language_of(request))
+def words_for(request: Request) -> Words:
+    return languages.words_of(request)
 
 
 def if_open(

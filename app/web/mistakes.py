@@ -8,8 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.messages import N_
+
 Found = tuple[str, dict[str, Any]]
-"""A word, and what is written into it."""
+"""A text, and what is written into it."""
 
 ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin, of today's and of those before."""
@@ -35,25 +37,40 @@ def mistakes_of(
 
 def of_table(content: bytes, expected: Sequence[str]) -> list[Found]:
     if content.startswith(ARCHIVES):
-        return [("check_excel", {})]
+        return [
+            (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
+        ]
     header = header_in(content)
     if len(header) == 1 and header[0] in DIRECTIONS:
-        return [("check_swapped", {})]
+        return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]
     if header[1:] == list(expected) and header[0] in INDEX:
-        return [("check_index", {})]
+        return [
+            (
+                N_(
+                    "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False))."
+                ),
+                {},
+            )
+        ]
     missing = [name for name in expected if name not in header]
     extra = [name for name in header if name not in expected]
-    found = [("check_missing", {"names": names_of(missing)})] if missing else []
-    return found + ([("check_extra", {"names": names_of(extra)})] if extra else [])
+    found = [(N_("Missing columns: {names}."), {"names": names_of(missing)})] if missing else []
+    return found + ([(N_("Not among the columns: {names}."), {"names": names_of(extra)})] if extra else [])
 
 
 def of_secret(content: bytes, tables: Sequence[tuple[str, ...]], originals: int) -> list[Found]:
     if content.startswith(ARCHIVES):
-        return [("check_excel", {})]
+        return [
+            (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
+        ]
     header = header_in(content)
     if tuple(header) in tables:
-        return [("check_swapped", {})]
-    return [("check_zero", {})] if header == ["original_row"] and from_zero(content, originals) else []
+        return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]
+    return (
+        [(N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number."), {})]
+        if header == ["original_row"] and from_zero(content, originals)
+        else []
+    )
 
 
 def from_zero(content: bytes, originals: int) -> bool:

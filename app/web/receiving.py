@@ -1,6 +1,6 @@
 """What a team has to send: the files of the track, as the form and the check in the browser know them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from app.scoring.files import MAX_ROWS, SECRET
 from app.scoring.tracks import TRACKS
 from app.services import samples
 from app.services.samples import Sample
-from app.web.words import uploading
 
 SECRET_SAMPLES = (
     Sample(("original_row",), (("3",), ("1",), ("2",))),
@@ -82,9 +81,3 @@ def checks_of(parts: Sequence[Part], row: CompetitionRow, competition: Competiti
         "originals": row.original_rows,
         "bytes": competition.limits.file_mb * 2**20,
     }
-
-
-def check_words(t: Mapping[str, str]) -> dict[str, str]:
-    """What the script says, in the page's language, by name."""
-    names = [name for name in uploading.WORDS if name.startswith(("check_", "send"))]
-    return {name: t[name] for name in names}

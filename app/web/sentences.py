@@ -6,12 +6,12 @@ an unknown form is said by its code alone, and none is passed on in English to a
 
 import re
 from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from app.errors import Problem
+from app.language import Words
 from app.web.sentence_forms import EXPECTED, FORMS
 
-Words = Mapping[str, str]
 COMPILED = {
     key: tuple((variant, re.compile(form, re.DOTALL)) for variant, form in forms.items())
     for key, forms in FORMS.items()
@@ -25,7 +25,7 @@ def fault(problem: Problem, t: Words) -> str:
     unsaid = problem.file not in OF_ROWS and problem.code != "header"  # which names it itself
     at = {"row": problem.row and f"{problem.row:,}", "column": problem.column if unsaid else None}
     place = "_".join(name for name, value in at.items() if value)
-    where = t[f"fault_at_{place}"].format(**at) if place else ""
+    where = t.label(f"fault_at_{place}").format(**at) if place else ""
     return where + said("bad", problem.code, str(problem.message), t)
 
 
@@ -33,8 +33,8 @@ def said(kind: str, code: str, sentence: str, t: Words) -> str:
     """A sentence with its values, else by the word of its code."""
     return (
         with_values(kind, code, sentence, t)
-        or t.get(f"{kind}_{code}")
-        or t["sentence_unknown"].format(sentence=sentence[:1].upper() + sentence[1:].rstrip("."))
+        or t.label(f"{kind}_{code}", "")
+        or t("{sentence}.", sentence=sentence[:1].upper() + sentence[1:].rstrip("."))
     )
 
 
@@ -43,7 +43,7 @@ def with_values(kind: str, code: str, sentence: str, t: Words) -> str | None:
     for variant, form in COMPILED.get(f"{kind}_{code}", ()):
         if found := form.fullmatch(sentence):
             values = {name: shown_value(name, text, t) for name, text in found.groupdict().items()}
-            return t[f"{kind}_{code}_{variant}"].format(**values)
+            return t.label(f"{kind}_{code}_{variant}").format(**values)
     return None
 
 
@@ -67,17 +67,17 @@ def unquoted(text: str, _: Words) -> str:
 def expected(text: str, t: Words) -> str:
     """What a value of the competition file must be."""
     if text in EXPECTED:
-        return t[f"expected_{EXPECTED[text]}"]
+        return t.label(f"expected_{EXPECTED[text]}")
     is_choice, choices = text.startswith("one of "), text.removeprefix("one of ")
-    return t["expected_one_of"].format(choices=choices) if is_choice else text
+    return t("one of {choices}", choices=choices) if is_choice else text
 
 
 SHOWN: dict[str, Callable[[str, Words], str]] = {
-    "distance": lambda text, t: t.get(f"distance_{text}", text),
+    "distance": lambda text, t: t.label(f"distance_{text}", text),
     "expected": expected,
     "name": unquoted,
-    "phase": lambda text, t: t.get(text, text),
-    "which": lambda text, t: t.get(f"which_{text}", text),
+    "phase": lambda text, t: t.label(text, text),
+    "which": lambda text, t: t.label(f"which_{text}", text),
     "written": unquoted,
 }
 """By the name of a value in a form: how people read it. Other values are numbers or names as they stand."""

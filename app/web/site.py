@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from babel import Locale
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -31,8 +32,10 @@ from app.errors import (
 from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
+from app.language import LANGUAGES, Words
 from app.services.accounts import Principal
-from app.web import sentences, shown, words
+from app.web import languages, sentences, shown
+from app.web.script_words import script_words
 from app.web.standings import digits_of
 
 HERE = Path(__file__).parent
@@ -45,7 +48,9 @@ templates.env.globals |= {
     "digits_of": digits_of,
     "fault": sentences.fault,
     "indexed": shown.indexed,
+    "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": shown.score,
+    "script_words": script_words,
     "sentence": sentences.said,
     "service_address": service_address,
     "shown": shown.shown,
@@ -64,11 +69,15 @@ def page(
     **content: Any,
 ) -> HTMLResponse:
     """A page in the reader's language; a language asked for in the address is kept in a cookie."""
-    language = words.language_of(request)
+    language = languages.language_of(request)
+    t = languages.in_language(language)
     context = {
+        "_": t,
+        "label_of": t.label,
+        "ngettext": t.ngettext,
+        "pgettext": t.pgettext,
         "language": language,
-        "t": words.in_language(language),
-        "title_in": lambda titles: words.title_in(titles, language),
+        "title_in": lambda titles: languages.title_in(titles, language),
         "principal": principal,
         "done": request.query_params.get("done", ""),
         "status": status,
@@ -76,7 +85,7 @@ def page(
     }
     answer = templates.TemplateResponse(request, template, context, status_code=status)
     if request.query_params.get("lang") == language:
-        answer.set_cookie(words.COOKIE, language, max_age=A_YEAR_S, samesite="lax")
+        answer.set_cookie(languages.COOKIE, language, max_age=A_YEAR_S, samesite="lax")
     return answer
 
 
@@ -89,7 +98,7 @@ def again(
     request: Request, principal: Principal | None, template: str, problem: DomainError, **content: Any
 ) -> HTMLResponse:
     """The page of a form once more, with what was wrong as ``error`` and ``error_code``."""
-    t = words.in_language(words.language_of(request))
+    t = languages.words_of(request)
     said: dict[str, Any] = {
         "status": status_of(problem),
         "error": said_of(problem, t),
@@ -155,7 +164,7 @@ def refusal(request: Request, problem: DomainError) -> HTMLResponse:
         "refusal.html",
         status=status_of(problem),
         code=problem.code,
-        detail=None if hidden else said_of(problem, words.in_language(words.language_of(request))),
+        detail=None if hidden else said_of(problem, languages.words_of(request)),
     )
     return waiting(problem, answer)
 
@@ -165,7 +174,7 @@ def on_http_error(request: Request, error: Exception) -> Response:
     if not (isinstance(error, HTTPException) and wants_a_page(request)):
         return problems.on_http_error(request, error)
     code = problems.CODES.get(error.status_code, "not_found")
-    detail = words.in_language(words.language_of(request)).get(f"problem_{code}")
+    detail = languages.words_of(request).label(f"problem_{code}", "")
     answer = page(request, who(request), "refusal.html", status=error.status_code, code=code, detail=detail)
     if error.status_code == 405:
         answer.headers["Allow"] = ", ".join(sorted(problems.methods_of(request)))
@@ -177,7 +186,7 @@ def on_database_error(request: Request, error: Exception) -> Response:
     answer = problems.on_database_error(request, error)
     if not wants_a_page(request):
         return answer
-    detail = words.in_language(words.language_of(request))["problem_unavailable"]
+    detail = languages.words_of(request).label("problem_unavailable")
     return page(request, None, "refusal.html", status=answer.status_code, code="unavailable", detail=detail)
 
 
@@ -201,7 +210,7 @@ def who(request: Request) -> Principal | None:
         return None
 
 
-def said_of(problem: DomainError, t: dict[str, str]) -> str:
+def said_of(problem: DomainError, t: Words) -> str:
     """A domain error in the reader's language.
 
     ``problem_<code>`` says it to everybody, ``invalid_<code>`` what is wrong in a competition's file or
@@ -209,5 +218,5 @@ def said_of(problem: DomainError, t: dict[str, str]) -> str:
     """
     nameless = isinstance(problem, WrongCredential) and problem.code == "wrong_password"
     particular = nameless or isinstance(problem, InvalidCompetition)
-    everybody = None if particular else t.get(f"problem_{problem.code}")
+    everybody = None if particular else t.label(f"problem_{problem.code}", "")
     return everybody or sentences.said("invalid", problem.code, str(problem), t)

@@ -9,13 +9,14 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
+from app.language import Words
 from app.scoring.counted import lacks
 from app.services import competitions, outlines, submissions
 from app.services.accounts import Principal
 from app.services.boards import anonymization
 from app.services.boards.anonymization import Board
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.costs import costs_of
 from app.web.frame import Frame, frame_of
 from app.web.rows import lines_of, rows_as_seen
@@ -28,7 +29,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/submissions/{submission_id}")
 def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
-    t = words.in_language(words.language_of(request))
+    t = languages.words_of(request)
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
@@ -52,9 +53,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
     )
 
 
-def result_of(
-    session: Session, principal: Principal, frame: Frame, result: Json, t: dict[str, str]
-) -> dict[str, Any]:
+def result_of(session: Session, principal: Principal, frame: Frame, result: Json, t: Words) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
     rules = competitions.in_force(frame.row)
     board = board_if_open(session, principal, frame.competition.slug)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from app.db.models import State
+from app.language import Words
 from app.scoring.competition import Competition
 from app.services.outlines import Outline
 from app.services.phases import ANONYMIZATION, phase_of
@@ -16,7 +17,6 @@ from app.web.charts.strip import StripWords, strip
 from app.web.charts.worded import worded
 from app.web.verdicts import AttackerLine, Limit, MeasureLine
 
-Words = Mapping[str, str]
 COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
     State.SCORED: "accepted",
     State.REJECTED: "rejected",
@@ -52,16 +52,16 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
     if held is None:
         return None
     words = HistogramWords(
-        title=t["distances_title"],
-        x=t.get(f"distance_{excessive['distance']}") or excessive["distance"],
-        y=t["distances_y"],
-        low=t["interval_low"],
-        high=t["interval_high"],
-        threshold=t["threshold"],
-        mean=t["mean"],
-        beyond=t["distances_beyond"],
-        none=t["distances_none"],
-        said=t["distances_said"],
+        title=t("Individuals by their distance to their own original"),
+        x=t.label(f"distance_{excessive['distance']}", "") or excessive["distance"],
+        y=t("Individuals"),
+        low=t("Low"),
+        high=t("High"),
+        threshold=t("Threshold"),
+        mean=t("Mean"),
+        beyond=t("Beyond the threshold"),
+        none=t("No distances are known."),
+        said=t("{count} individuals, at distances from {least} to {largest}."),
     )
     return histogram(
         held["counts"],
@@ -79,34 +79,34 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
 def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
     rates = [rate_of(line, t) for line in lines]
     words = IntervalWords(
-        title=t["intervals_title"],
-        x=t["rate"],
-        attacker=t["attackers"],
-        rate=t["rate"],
-        low=t["interval_low"],
-        high=t["interval_high"],
-        interval=t["interval"],
-        baseline=t["baseline"],
-        none=t["intervals_none"],
-        said=t["intervals_said"],
+        title=t("What each attacker finds"),
+        x=t("Rate"),
+        attacker=t("Attackers"),
+        rate=t("Rate"),
+        low=t("Low"),
+        high=t("High"),
+        interval=t("95% interval or ± sd"),
+        baseline=t("At random"),
+        none=t("No attacker was run."),
+        said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals."),
     )
     return intervals(rates, words)
 
 
 def rate_of(line: AttackerLine, t: Words) -> Rate:
     low, high = line.entry.get("interval") or (None, None)
-    title = t.get(f"attacker_{line.name}", line.name)
+    title = t.label(f"attacker_{line.name}", line.name)
     return Rate(title, line.entry["rate"], low, high, line.entry.get("sd"), line.entry["baseline"])
 
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
     """Where each measure stands among all teams' that the viewer may see."""
     words = StripWords(
-        title=t["strip_title"],
-        value=t["value"],
-        none=t["strip_none"],
-        said=t["strip_said"],
-        said_own=t["strip_said_own"],
+        title=t("Among all teams"),
+        value=t("Value"),
+        none=t("No other values yet"),
+        said=t("{count} teams: from {least} to {largest}, median {median}."),
+        said_own=t("This one: {own}."),
     )
     return {
         line.name: strip(line.among, line.value, words, identifier=f"strip-{line.name}")

@@ -42,10 +42,10 @@ from app.services.outlines import Outline
 from app.services.quota import Cap
 from app.services.uploads import Entrance
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.frame import Frame, frame_of
 from app.web.mistakes import LOOKED_AT, Found, mistakes_of
-from app.web.receiving import SECRET_SAMPLES, Part, check_words, checks_of, fields_of, parts_of
+from app.web.receiving import SECRET_SAMPLES, Part, checks_of, fields_of, parts_of
 from app.web.rows import lines_of, rows_as_seen, taking
 from app.web.site import PageRoute, page, said_of, see, waiting
 from app.web.submission_pictures import course_of
@@ -99,7 +99,7 @@ def own_page(
     refused: Refused | None = None,
 ) -> HTMLResponse:
     """The page of a team's submissions; with what was refused, if something was."""
-    t = words.in_language(words.language_of(request))
+    t = languages.words_of(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         own, older = listed(session, principal, slug, cursor)
@@ -122,7 +122,6 @@ def own_page(
         parts=parts,
         mistakes=mistakes_in(refused, parts, frame.row.original_rows or 0),
         checks=checks_of(parts, frame.row, frame.competition),
-        check_words=check_words(t),
         secret_samples=SECRET_SAMPLES,
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,

@@ -19,9 +19,7 @@ from app.services import guesses, quota, targets
 from app.services.accounts import Principal
 from app.services.targets import Shown
 from app.transaction import transaction
-from app.web import words
 from app.web.frame import Frame, frame_of
-from app.web.receiving import check_words
 from app.web.site import PageRoute, again, page
 
 router = APIRouter(route_class=PageRoute)
@@ -112,7 +110,6 @@ def target_page(
     """One target; ``problem``: why a guess on it was refused."""
     with transaction() as session:
         content = target_content(session, principal, target_id)
-    content["check_words"] = check_words(words.in_language(words.language_of(request)))
     if problem is None:
         return page(request, principal, "target.html", **content)
     if isinstance(problem, InvalidUpload):

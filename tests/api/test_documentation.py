@@ -12,7 +12,7 @@ from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_from_file, source_from_secret
-from app.web import words
+from app.web.labels import LABELS
 from tests.contract import document, schema_of
 
 Json = dict[str, Any]
@@ -167,7 +167,7 @@ def test_every_code_of_an_error_is_in_the_registry_and_the_registry_in_the_docum
 def test_every_code_that_pages_alone_raise_is_said_in_both_languages() -> None:
     raised = raised_codes(pages=True)
     assert len(raised) > 5
-    said = {code for code in raised if {f"problem_{code}", f"invalid_{code}"} & words.WORDS.keys()}
+    said = {code for code in raised if {f"problem_{code}", f"invalid_{code}"} & LABELS.keys()}
     assert raised.keys() - said <= codes.ERRORS.keys()
 
 

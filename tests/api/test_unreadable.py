@@ -12,14 +12,15 @@ from sqlalchemy import func, select, update
 
 from app.config import Settings
 from app.db.models import AuditEntry, Competition, Evaluation, State
+from app.language import LANGUAGES
 from app.scoring.toml_text import with_tables
 from app.transaction import transaction
-from app.web import words
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
 from tests.scoring.trying import LEFT_OUT
 from tests.web.reader import page, send
+from tests.web.spoken import said
 from workers import child
 
 REMOVED = "[measures.a_part_that_was_removed]"
@@ -92,13 +93,20 @@ def test_the_list_of_the_api_says_which_one_is_unavailable(client: TestClient, p
 
 
 @KINDS
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_front_page_names_it_with_a_sentence(
     client: TestClient, pair: Pair, kind: str, language: str
 ) -> None:
     pair.break_by(kind)
     shown = page(pair.broken, "/", language=language).text
-    assert words.WORDS["problem_competition_unavailable"][language] in shown
+    assert (
+        said(
+            "This version of the service cannot read the competition’s file. Nothing is "
+            "lost: its organizers can read the file and replace it.",
+            language,
+        )
+        in shown
+    )
     assert "broken" in shown
     assert "/competitions/small" in shown
 
@@ -117,7 +125,14 @@ def test_its_own_calls_and_pages_say_that_it_is_unavailable(
     assert (upload.status_code, upload.json()["code"]) == (503, "competition_unavailable")
     shown = page(pair.broken, "/competitions/broken", language="ja")
     assert shown.status_code == 503
-    assert words.WORDS["problem_competition_unavailable"]["ja"] in shown.text
+    assert (
+        said(
+            "This version of the service cannot read the competition’s file. Nothing is "
+            "lost: its organizers can read the file and replace it.",
+            "ja",
+        )
+        in shown.text
+    )
 
 
 @KINDS
@@ -207,7 +222,7 @@ def test_its_organizer_reads_and_replaces_the_file_on_its_page(
         sent = {"of": of, "do": "save", "text": pair.kept, "password": password}
         refused = send(pair.broken, path, sent, organizer=True, language=language)
         assert refused.status_code == status
-        assert words.WORDS[SAID[status]][language] in unescape(refused.text)
+        assert said(SAID[status], language) in unescape(refused.text)
         assert 'name="password" type="password" required' in refused.text
         assert unescape(refused.text.split('wrap="off">\n')[1].split("</textarea>")[0]) == pair.kept
     saved = send(pair.broken, path, {"of": of, "do": "save", "text": pair.kept}, organizer=True)

@@ -29,7 +29,8 @@ from tests.api.test_unreadable import rested
 from tests.arena import ROWS, Arena, noisy_release
 from tests.contest import Contest, competition_row
 from tests.web.reader import page
-from tests.web.test_running import read, said
+from tests.web.spoken import said
+from tests.web.test_running import read
 from workers import child
 
 WEAK = "\n".join(
@@ -185,7 +186,11 @@ def test_with_another_version_new_submissions_wait_and_the_board_stands(
         rested()
     found = contest.arena.submission(waiting, "blue")
     assert (found["status"], told in found["failure"]) == ("QUEUED", True)
-    assert said("waiting_for_rules") in page(contest.arena, f"/submissions/{waiting}", team="blue").text
+    waits = said(
+        "It waits: the service has a newer scorer than the one that counts here. The "
+        "organizers have been asked to have everything scored again; nothing is lost."
+    )
+    assert waits in page(contest.arena, f"/submissions/{waiting}", team="blue").text
     assert page(contest.arena, f"/submissions/{before}", team="red").status_code == 200
     assert scores(contest)["red"] == board["red"]
     assert said("duty_newer_scorer", n=1) in read(contest.arena)

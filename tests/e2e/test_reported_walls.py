@@ -9,12 +9,12 @@ from app import queue
 from app.db.privileges import WORKER
 from app.processes import worker_programs
 from app.roles import Role
-from app.web import words
 from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running
 from tests.patience import eventually
 from tests.people import signed_in
 from tests.web.reader import page
+from tests.web.spoken import said
 from workers import walls
 
 SETTINGS = {"walled": "required", "open": "off"}
@@ -39,7 +39,10 @@ def test_an_administrator_sees_which_worker_scores_without_walls(arena: Arena, t
         assert (by_name["celery-open"].standing, by_name["celery-open"].whole) == ("none", False)
         assert by_name["celery-walled"].standing == str(walls.wanted("required"))
         arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
-        assert eventually(lambda: rows(arena)["celery-open"] == words.WORDS["run_walls_none"]["en"])
+        none = said(
+            "None. A file that takes a scoring process over reads the private keys and other teams’ secrets."
+        )
+        assert eventually(lambda: rows(arena)["celery-open"] == none)
 
 
 def rows(arena: Arena) -> dict[str, str]:

@@ -12,10 +12,10 @@ from app.http.dependencies import COOKIE
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
-from app.web import words
 from tests.api.test_passwords import browser_session
 from tests.arena import API, PASSWORD
 from tests.people import me, person, token_for, told
+from tests.web.spoken import said
 
 PAGES = ("/account", "/organize/new")
 
@@ -98,5 +98,5 @@ def test_the_page_of_the_account_tells_sessions_and_tokens_apart_by_their_kind(c
     ]
     tokens, sessions = by_cookie(client, "/account", cookie).text.split('id="sessions"')
     assert f"/account/tokens/{listed[0]['id']}/revoke" in tokens
-    assert words.WORDS["this_browser"]["en"] in sessions
+    assert said("This browser") in sessions
     assert "/revoke" not in sessions

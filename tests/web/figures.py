@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
-from app.web import words
+from app.language import Words
 from app.web.charts.bounds import Bound, BoundWords, bounds
 from app.web.charts.course import CourseWords, Entry, State, course
 from app.web.charts.figure import Figure
@@ -16,9 +16,10 @@ from app.web.charts.intervals import IntervalWords, Rate, intervals
 from app.web.charts.scatter import Point, ScatterWords, scatter
 from app.web.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
 from app.web.charts.worded import worded
+from app.web.languages import in_language
 from app.web.site import templates
 
-EN, JA = words.in_language("en"), words.in_language("ja")
+EN, JA = in_language("en"), in_language("ja")
 START = datetime(2026, 7, 1, tzinfo=UTC)
 STATES: tuple[State, ...] = ("accepted", "rejected", "error")
 HOSTILE = (
@@ -53,11 +54,11 @@ def rivals(values: Sequence[float], *, own: int = 0) -> list[Point]:
     ]
 
 
-def scattered(values: Sequence[float], t: dict[str, str]) -> Figure:
+def scattered(values: Sequence[float], t: Words) -> Figure:
     return scatter(rivals(values), worded(ScatterWords, t))
 
 
-def counted(values: Sequence[float], t: dict[str, str]) -> Figure:
+def counted(values: Sequence[float], t: Words) -> Figure:
     counts = [place % 4 for place in range(len(values))]
     least, largest = min(values, default=0.0), max(values, default=0.0)
     middle = (least + largest) / 2
@@ -65,22 +66,22 @@ def counted(values: Sequence[float], t: dict[str, str]) -> Figure:
     return histogram(counts, words, least=least, largest=largest, threshold=middle, mean=middle)
 
 
-def cheats(values: Sequence[float], t: dict[str, str]) -> Figure:
+def cheats(values: Sequence[float], t: Words) -> Figure:
     least, largest = min(values, default=0.0), max(values, default=0.0)
     kinds = {named(place): ([3, 0, 2], least, largest) for place in range(min(len(values), 3))}
     return histograms(kinds, worded(PanelWords, t), interval=(least, largest), threshold=least)
 
 
-def striped(values: Sequence[float], t: dict[str, str]) -> Figure:
+def striped(values: Sequence[float], t: Words) -> Figure:
     return strip(values, values[0] if values else None, worded(StripWords, t))
 
 
-def distributed(values: Sequence[float], t: dict[str, str]) -> Figure:
+def distributed(values: Sequence[float], t: Words) -> Figure:
     standings = [Standing(named(place), value, own=place == 1) for place, value in enumerate(values)]
     return distribution(standings, worded(DistributionWords, t))
 
 
-def coursed(values: Sequence[float], t: dict[str, str]) -> Figure:
+def coursed(values: Sequence[float], t: Words) -> Figure:
     entries = [
         Entry(named(place), START + place * timedelta(hours=7), value, STATES[place % 3])
         for place, value in enumerate(values)
@@ -88,7 +89,7 @@ def coursed(values: Sequence[float], t: dict[str, str]) -> Figure:
     return course(entries, worded(CourseWords, t), zone="Asia/Tokyo")
 
 
-def surveyed(values: Sequence[float], t: dict[str, str]) -> Figure:
+def surveyed(values: Sequence[float], t: Words) -> Figure:
     rates = [
         Rate(named(place), value, sd=value / 2 if place % 2 else None, low=0.0, high=value, baseline=0.1)
         for place, value in enumerate(values)
@@ -96,14 +97,14 @@ def surveyed(values: Sequence[float], t: dict[str, str]) -> Figure:
     return intervals(rates, worded(IntervalWords, t))
 
 
-def bounded(values: Sequence[float], t: dict[str, str]) -> Figure:
+def bounded(values: Sequence[float], t: Words) -> Figure:
     found = [Bound(place, value, value, None if place % 3 else value) for place, value in enumerate(values)]
     return bounds(
         found, worded(BoundWords, t), fixed=len(values) // 2, threshold=values[0] if values else None
     )
 
 
-def attacked(values: Sequence[float], t: dict[str, str]) -> Figure:
+def attacked(values: Sequence[float], t: Words) -> Figure:
     targets = [Heading(named(place), own=place == 0) for place in range(min(len(values), 40))]
     rows = [
         HeatRow(Heading(named(place), own=place == 1, note="<b>"), [None, *values[1 : len(targets)]])
@@ -112,7 +113,7 @@ def attacked(values: Sequence[float], t: dict[str, str]) -> Figure:
     return heatmap(targets, rows, worded(HeatWords, t))
 
 
-CHARTS: dict[str, Callable[[Sequence[float], dict[str, str]], Figure]] = {
+CHARTS: dict[str, Callable[[Sequence[float], Words], Figure]] = {
     "scatter": scattered,
     "histogram": counted,
     "histograms": cheats,
@@ -143,7 +144,7 @@ DATA: dict[str, list[float]] = {
 }
 
 
-def rendered(figure: Figure, t: dict[str, str] = EN) -> str:
+def rendered(figure: Figure, t: Words = EN) -> str:
     macros = templates.env.get_template("figure.html").module
     return str(macros.chart(figure, t))  # type: ignore[attr-defined]
 
@@ -190,3 +191,17 @@ def corners(path: str) -> list[tuple[float, float]]:
         y = values[-1] if letter in "MVL" else y
         found.append((x, y))
     return found
+
+
+WORDS: dict[str, type] = {
+    "scatter": ScatterWords,
+    "histogram": HistogramWords,
+    "histograms": PanelWords,
+    "strip": StripWords,
+    "distribution": DistributionWords,
+    "course": CourseWords,
+    "intervals": IntervalWords,
+    "bounds": BoundWords,
+    "heatmap": HeatWords,
+}
+"""By chart, what it says."""

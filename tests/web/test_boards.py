@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from app.language import LANGUAGES
 from app.scoring.tracks import TRACKS
-from app.web import shown, words
+from app.web import shown
 from app.web.charts.axes import number
 from app.web.charts.heatmap import hundredths
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
 from tests.web.reader import page, words_of
+from tests.web.spoken import said
 
 BOARDS = ("anonymization", "reidentification", "matrix")
 READERS: list[dict[str, Any]] = [{}, {"team": "red"}, {"organizer": True}]
@@ -40,10 +42,6 @@ def lines(html: str) -> list[list[str]]:
 
 def text_of(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", html)).split())
-
-
-def said(key: str, language: str = "en") -> str:
-    return words.WORDS[key][language]
 
 
 def columns_of(html: str) -> list[str]:
@@ -104,7 +102,13 @@ def test_every_number_of_the_page_is_that_of_the_interface(crowd: Contest, reade
     assert lines(html) == [line_of(row, columns, digits=digits) for row in board["rows"]]
     brief = board_page(crowd.arena, **reader)
     assert lines(brief) == [line_of(row, [], digits=digits) for row in board["rows"]]
-    assert (said("board_coarse").format(digits=2) in unescape(html)) == (not reader.get("organizer"))
+    assert (
+        said(
+            "Until the secrets are revealed, U and E of other teams have {digits} decimals, and what each measure and attacker found is shown to the team itself alone: exact numbers would tell whose target is whose, and more.",
+            digits=2,
+        )
+        in unescape(html)
+    ) == (not reader.get("organizer"))
 
 
 def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClient) -> None:
@@ -144,7 +148,7 @@ def test_the_board_says_who_leads_and_why(crowd: Contest) -> None:
 
 def test_a_board_without_entries_says_so(arena: Arena) -> None:
     html = board_page(arena)
-    assert said("no_entries") in html
+    assert said("No submission has been scored yet. The first accepted one leads this board.") in html
     assert "<table" not in html
     assert f'href="/competitions/{arena.slug}/submissions"' in board_page(arena, team="red")
 
@@ -160,11 +164,17 @@ def test_a_team_without_an_accepted_submission_has_no_rank(crowd: Contest) -> No
     assert lines(html)[-1][:5] == ["–", "late you", "–", "–", "–"]
     organizers = lines(board_page(crowd.arena, query="?columns=all", organizer=True))[-1]
     assert set(organizers[7:]) == {"–"}
-    assert said("your_place_none") in html
-    assert said("no_rank") in html
+    assert said("No accepted submission yet: your team has no rank.") in html
+    assert said("A team without an accepted submission is listed without a rank.") in html
 
 
-@pytest.mark.parametrize("setting", ["teams", "organizers"])
+CLOSED = {
+    "teams": "Only the teams of the competition see this board.",
+    "organizers": "Only the organizers see this board for now. Your own results are on your submissions page.",
+}
+
+
+@pytest.mark.parametrize("setting", CLOSED)
 @pytest.mark.parametrize("which", BOARDS)
 def test_a_closed_board_says_for_whom_it_is_and_nothing_else(
     client: TestClient, setting: str, which: str
@@ -174,7 +184,7 @@ def test_a_closed_board_says_for_whom_it_is_and_nothing_else(
     arena.submit("blueteam")
     score_everything()
     visitor = board_page(arena, which)
-    assert said(f"closed_{setting}") in unescape(visitor)
+    assert said(CLOSED[setting]) in unescape(visitor)
     assert "redteam" not in visitor
     assert f"boards/{which}.csv" not in visitor
     assert (f"/sign-in?to=/competitions/small/boards/{which}" in visitor.partition("<main")[2]) == (
@@ -190,14 +200,16 @@ def test_a_closed_board_says_for_whom_it_is_and_nothing_else(
 def test_without_a_second_phase_there_are_no_boards_of_attacks(arena: Arena) -> None:
     assert '/boards/matrix"' not in board_page(arena)
     for which in ("reidentification", "matrix"):
-        assert said("no_second_phase") in board_page(arena, which)
+        assert said(
+            "This competition has no re-identification phase: only the built-in attackers attack."
+        ) in board_page(arena, which)
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_before_the_attacks_the_boards_say_when_they_begin(crowd: Contest, language: str) -> None:
     for which in ("reidentification", "matrix"):
         html = board_page(crowd.arena, which, language=language)
-        assert said("attacks_begin", language) in html
+        assert said("Teams attack each other in the re-identification phase. It begins", language) in html
         assert "<table" not in html
 
 
@@ -218,7 +230,13 @@ def test_hidden_scores_change_nothing_on_any_page_until_the_close(
     before = [masked(board_page(contest.arena, *path, **reader)) for path in paths]
     contest.guessed("blue", victim, 37)
     assert [masked(board_page(contest.arena, *path, **reader)) for path in paths] == before
-    assert all(said("guesses_hidden") in html for html in before)
+    assert all(
+        said(
+            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to guess better. It closes"
+        )
+        in html
+        for html in before
+    )
     organizers = board_page(contest.arena, "reidentification", organizer=True)
     assert lines(organizers)[0] == ["1", "blue", "37", "40", "0.9250", "1"]
     contest.close()
@@ -229,7 +247,9 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
     contest = Contest.opened(client, more=IMMEDIATE)
     red, blue = contest.submit("red"), contest.submit("blue")
     contest.attack()
-    assert said("no_scored_guesses") in board_page(contest.arena, "reidentification")
+    assert said("No guess has been scored yet. The first one opens this board.") in board_page(
+        contest.arena, "reidentification"
+    )
     assert "/targets" in board_page(contest.arena, "reidentification", team="red").partition("<main")[2]
     contest.guessed("blue", red, 30)
     contest.guessed("red", blue, 12)
@@ -247,8 +267,8 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
     ]
     board = contest.board(organizer=True)
     html = board_page(contest.arena, organizer=True)
-    assert said("finals_compared") in html
-    assert said("rivals") in html
+    assert said("The finals of the anonymization phase are compared.") in html
+    assert said("Other teams") in html
     assert lines(html) == [line_of(row, [], rivals=True) for row in board["rows"]]
 
 
@@ -258,10 +278,10 @@ def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) 
         contest.submit(team, scored=False)
     score_everything()
     html = board_page(contest.arena, organizer=True)
-    assert said("rank_sum") in html
+    assert said("Sum of ranks") in html
     assert said("ranked_by_rank_sum") in unescape(html)
     assert lines(html) == [line_of(row, [], sums=True) for row in contest.board(organizer=True)["rows"]]
-    assert said("rank_sum") not in text_of(board_page(contest.arena).partition("<thead>")[2])
+    assert said("Sum of ranks") not in text_of(board_page(contest.arena).partition("<thead>")[2])
 
 
 def frozen_at(moment: datetime) -> str:
@@ -273,7 +293,7 @@ def test_a_frozen_board_says_so_and_stands_still_for_all_but_the_organizers(clie
     before = masked(board_page(contest.arena, team="red"))
     contest.submit("blue")
     assert masked(board_page(contest.arena, team="red")) == before
-    assert said("freeze_now") in before
+    assert said("Frozen until the competition is over: this is how it stood at") in before
     assert "data-live" not in before
     organizers = board_page(contest.arena, organizer=True)
     assert said("freeze_others") in organizers
@@ -347,9 +367,11 @@ def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None
     contest.guessed("blue", red, 30)
     contest.guessed("red", blue, 0)
     assert "0.75" in board_page(contest.arena, "matrix")
-    assert said("matrix_opaque") in board_page(contest.arena, "matrix", team="red")
+    assert said(
+        "The targets’ teams are named when the competition closes, together with the rates of the built-in attackers."
+    ) in board_page(contest.arena, "matrix", team="red")
     organizers = board_page(contest.arena, "matrix", organizer=True)
-    assert said("built_in") in organizers
+    assert said("built-in") in organizers
     for reader in READERS:
         html = board_page(contest.arena, "matrix", **reader)
         (body,) = re.findall(r'<table class="heat.*?<tbody>(.*?)</tbody>', html, re.DOTALL)

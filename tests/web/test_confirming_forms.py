@@ -14,7 +14,6 @@ from app.http.dependencies import COOKIE
 from app.scoring.competition_file import parse_competition
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
-from app.web import words
 from tests.api.test_confirming import (
     SAID,
     Act,
@@ -30,6 +29,7 @@ from tests.api.test_confirming import (
 from tests.arena import API
 from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
+from tests.web.spoken import said
 
 __all__ = ["contest"]
 
@@ -68,7 +68,7 @@ def test_so_do_the_forms_of_a_re_score_set_and_of_the_organizers(
         sent = {"password": password}
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert answer.status_code == status
-        assert words.WORDS[SAID[status]][language] in unescape(answer.text)
+        assert said(SAID[status], language) in unescape(answer.text)
         assert state() == before
     assert send(contest.arena, path, organizer=True).status_code == 303
     assert state() != before
@@ -111,7 +111,7 @@ def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert (answer.status_code, state()) == (status, before)
         assert 'value="wrong"' not in answer.text
-        found.append((words.WORDS[SAID[status]][language], answer.text))
+        found.append((said(SAID[status], language), answer.text))
     assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
     assert state() != before
     return found
@@ -124,8 +124,8 @@ def test_so_do_the_forms_that_open_a_way_in_or_tell_owners(
     contest: Contest, made: Callable[[Contest], Form]
 ) -> None:
     form = made(contest)
-    for said, text in refusals(contest, form, field='name="password" type="password" required'):
-        assert said in unescape(text)
+    for told, text in refusals(contest, form, field='name="password" type="password" required'):
+        assert told in unescape(text)
         assert all(f'value="{typed}"' in text for typed in form[2].values())
 
 

@@ -9,9 +9,9 @@ from sqlalchemy import event
 from app.db.engine import get_engine
 from app.db.models import Competition
 from app.transaction import transaction
-from app.web.words.front import WORDS
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
+from tests.web.spoken import said
 
 
 def headings(shown: str) -> list[str]:
@@ -41,13 +41,13 @@ def test_a_team_meets_its_own_competitions_first(arena: Arena) -> None:
     shown = page(arena, "/", team="red").text
     assert headings(shown) == ["Your competitions", "Small cup", "Open now", "Ending"]
     assert "Your team: red" in shown
-    assert WORDS["front_organizer"]["en"] not in shown
+    assert said("You organize it") not in shown
 
 
 def test_organizers_are_told_which_are_theirs_and_may_create_another(arena: Arena) -> None:
     shown = page(arena, "/", organizer=True).text
     assert headings(shown)[0] == "Your competitions"
-    assert WORDS["front_organizer"]["en"] in shown
+    assert said("You organize it") in shown
     assert 'href="/organize/new"' in shown
     assert 'href="/organize/new"' not in page(arena, "/", team="red").text
     assert 'href="/organize/new"' not in page(arena, "/").text
@@ -99,5 +99,5 @@ def queries(arena: Arena) -> int:
 
 def test_the_front_page_is_whole_in_japanese(arena: Arena) -> None:
     shown = words_of(page(arena, "/", language="ja").text)
-    for said in ("開催中", "小さな杯", "個票データ"):
-        assert said in shown
+    for text in ("開催中", "小さな杯", "個票データ"):
+        assert text in shown

@@ -14,17 +14,18 @@ from sqlalchemy import update
 
 from app import queue
 from app.db.models import Evaluation, Team
+from app.language import LANGUAGES
 from app.roles import Role
 from app.services import health
 from app.services.leases import clock
 from app.transaction import transaction
-from app.web import words
 from tests.arena import Arena
 from tests.contest import Contest
 from tests.patience import eventually
 from tests.people import signed_in
 from tests.web.reader import page, send
-from tests.web.test_running import DESK, contest, read, said
+from tests.web.spoken import said
+from tests.web.test_running import DESK, contest, read
 
 __all__ = ["contest"]
 
@@ -40,7 +41,7 @@ def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: A
     assert "<script>alert" not in shown
     (path,) = re.findall(r'action="([^"]+/withdraw)"', shown)
     assert send(arena, path, organizer=True).headers["location"].endswith("announcements?done=withdrawn")
-    assert said("run_none_announced") in read(arena, "/announcements")
+    assert said("Nothing has been announced yet.") in read(arena, "/announcements")
     assert "こんにちは" in read(arena, "/audit")  # which keeps it
 
 
@@ -52,7 +53,7 @@ def test_an_announcement_that_cannot_be_is_refused_and_stays_typed(
     arena: Arena, text: dict[str, str], key: str
 ) -> None:
     answer = send(arena, DESK + "/announcements", text, organizer=True, language="ja")
-    assert (answer.status_code, words.WORDS[key]["ja"] in answer.text) == (422, True)
+    assert (answer.status_code, said(key, "ja") in answer.text) == (422, True)
     assert text["en"] in answer.text
     assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
 
@@ -63,7 +64,7 @@ def test_the_audit_log_says_what_was_before_and_after_in_words(contest: Contest)
     contest.organize(
         f"{contest.path}/phases/anonymization/extend", end="2099-01-01T00:00:00Z", move_following=True
     )
-    for language in words.LANGUAGES:
+    for language in LANGUAGES:
         shown = read(arena, "/audit", language=language)
         assert said("act_phase_extend", language) in shown
         assert "2099-01-01 09:00:00 JST" in shown  # on the competition's clock
@@ -125,7 +126,7 @@ def test_the_audit_log_is_filtered_and_names_what_was_done_to_what(arena: Arena)
     assert (out, kind("submission", red)) in of_red
     assert (out, kind("submission", blue)) not in of_red
     assert found("?person=clock") == []
-    assert said("run_no_such_acts") in read(arena, "/audit?person=clock")
+    assert said("Nothing matches.") in read(arena, "/audit?person=clock")
     assert len(found("?person=nobody&action=nothing&team=%00")) >= 5
     shown = read(arena, "/audit", language="ja")
     assert said("cap_valid_per_day", "ja") in shown.partition("</form>")[2]
@@ -137,17 +138,22 @@ def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:
     with transaction() as session:
         for task in (health.SWEEP, "turn"):
             health.beat(session, task)
-    assert said("run_all_well") in read(arena, "/health")
+    assert said("All is well: work gets done, and the regular tasks run.") in read(arena, "/health")
     with transaction() as session:
         session.execute(update(Evaluation).values(created_at=clock(session) - timedelta(minutes=5)))
     shown = read(arena, "/health")
-    assert said("run_stalled") in shown
-    assert said("run_all_well") not in shown
+    assert (
+        said("Work has waited for more than a minute and none of it runs: no worker seems to be there.")
+        in shown
+    )
+    assert said("All is well: work gets done, and the regular tasks run.") not in shown
     assert said("duty_stalled", n=1) in read(arena)
 
 
 def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:
-    assert said("run_unswept", "ja") in read(arena, "/health", language="ja")
+    assert said("The regular tasks have not run for a minute: phases do not turn.", "ja") in read(
+        arena, "/health", language="ja"
+    )
 
 
 @contextmanager
@@ -183,8 +189,8 @@ def test_the_health_page_tells_administrators_alone_which_walls_stand(arena: Are
     }
     shown = {
         "whole": "landlock, seccomp",
-        "partly": f'<strong class="falls">{said("run_walls_part", standing="seccomp")}</strong>',
-        "open": f'<strong class="falls">{said("run_walls_none")}</strong>',
+        "partly": f'<strong class="falls">{said("Only a part: {standing}", standing="seccomp")}</strong>',
+        "open": f'<strong class="falls">{said("None. A file that takes a scoring process over reads the private keys and other teams’ secrets.")}</strong>',
     }
 
     def rows() -> dict[str, str]:
@@ -194,14 +200,21 @@ def test_the_health_page_tells_administrators_alone_which_walls_stand(arena: Are
     with workers_that_say(**said_by):
         assert eventually(lambda: rows() == shown)
         for language in ("en", "ja"):
-            assert said("run_walls", language) not in read(arena, "/health", language=language)
+            assert said("Walls around the scoring processes", language) not in read(
+                arena, "/health", language=language
+            )
 
 
 def test_the_health_page_says_that_no_worker_told_of_its_walls(arena: Arena) -> None:
     arena.tokens["root"] = signed_in(arena.client, "Root", Role.ADMINISTRATOR)
     for language in ("en", "ja"):
         shown = unescape(page(arena, DESK + "/health", team="root", language=language).text)
-        assert said("run_walls_unheard", language) in shown
+        assert (
+            said(
+                "No worker has answered. One that has much to do may be slow: load the page again.", language
+            )
+            in shown
+        )
 
 
 def test_every_export_is_offered_and_can_be_fetched_with_the_pages_cookie(arena: Arena) -> None:

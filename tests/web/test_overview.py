@@ -12,11 +12,11 @@ from fastapi.testclient import TestClient
 from app.scoring.competition_file import parse_competition
 from app.services.boards.anonymization import Board, Row
 from app.web.leading import compared, lead_of, percent, top
-from app.web.words.overview import WORDS
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
 from tests.web.reader import page, words_of
+from tests.web.spoken import said
 
 
 def line(rank: int | None, **given: Any) -> Row:
@@ -46,7 +46,7 @@ def board_of(*rows: Row, digits: int | None = None) -> Board:
 RULES = parse_competition(competition_file())
 
 
-def said(arena: Arena, **reader: Any) -> str:
+def read(arena: Arena, **reader: Any) -> str:
     """What the reader sees, in one line."""
     return unescape(" ".join(words_of(page(arena, f"/competitions/{arena.slug}", **reader).text)))
 
@@ -134,12 +134,12 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
     arena.submit("blue", seed=2)
     score_everything()
     rows = arena.get("/competitions/small/boards/anonymization").json()["rows"]
-    shown = said(arena, organizer=True)
+    shown = read(arena, organizer=True)
     assert "40 individuals with 4 columns" in shown
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
     best = percent(rows[0]["security"])
     assert f"{best}% of the individuals" in shown
-    others = said(arena)
+    others = read(arena)
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in others
     assert "of the individuals" not in others.partition("leads with")[2].partition("rank")[0]
     for row in rows:
@@ -151,23 +151,23 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
 def test_in_japanese_the_page_is_japanese(arena: Arena) -> None:
     arena.submit("red")
     score_everything()
-    shown = said(arena, language="ja")
+    shown = read(arena, language="ja")
     assert "40 人・4 列の個票データ" in shown
     assert "首位は「red」で" in shown
     assert "leads" not in shown
 
 
 def test_before_the_first_release_nobody_leads(arena: Arena) -> None:
-    assert WORDS["lead_anonymous"]["en"] in said(arena)
+    assert said("Nobody has a rank yet. The first accepted submission leads the board.") in read(arena)
 
 
 def test_a_closed_board_names_nobody(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "teams"'))
     arena.submit("crimson")
     score_everything()
-    assert WORDS["lead_closed"]["en"] in said(arena)
-    assert "crimson" not in said(arena)
-    assert "crimson leads" in said(arena, team="blue")
+    assert said("The boards of this competition are not open to you at the moment.") in read(arena)
+    assert "crimson" not in read(arena)
+    assert "crimson leads" in read(arena, team="blue")
 
 
 def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_data(
@@ -176,7 +176,7 @@ def test_without_its_data_a_competition_says_so_and_sends_its_organizer_to_the_d
     arena = Arena.opened(client)
     arena.post("/competitions", content=competition_file("bare", opens=1, closes=2))
     shown = page(arena, "/competitions/bare").text
-    assert WORDS["about_missing"]["en"] in shown
+    assert said("The organizers have not uploaded the original data yet.") in shown
     assert "Not begun" in shown
     own = page(arena, "/competitions/bare", organizer=True).text
     assert 'href="/competitions/bare/organize/data"' in own
@@ -206,7 +206,9 @@ def test_the_next_step_follows_the_phases(client: TestClient) -> None:
     assert next_link(arena, team="red") == f"{path}/submissions"
     contest.attack()
     assert next_link(arena, team="red") == f"{path}/targets"
-    assert WORDS["lead_attackers_hidden"]["en"] in said(arena)
+    assert said(
+        "The re-identification board opens when the phase has closed: the scores of guesses are hidden until then."
+    ) in read(arena)
     contest.close()
     assert next_link(arena, team="red") == f"{path}/boards/anonymization"
     assert next_link(arena) == f"{path}/boards/anonymization"
@@ -216,7 +218,7 @@ def test_a_pause_is_said_and_nothing_is_counted_down(arena: Arena) -> None:
     assert "data-until" in page(arena, f"/competitions/{arena.slug}").text
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
     shown = page(arena, f"/competitions/{arena.slug}", team="red").text
-    assert WORDS["step_team_paused"]["en"] in shown
+    assert said("step_team_paused") in shown
     assert "data-until" not in shown
 
 
@@ -226,10 +228,10 @@ def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(clie
     contest.submit("blue")
     contest.attack()
     contest.guessed("blue", target, 30)
-    assert "On the re-identification board" not in said(contest.arena)
-    assert "On the re-identification board blue leads: 30 of 40" in said(contest.arena, organizer=True)
+    assert "On the re-identification board" not in read(contest.arena)
+    assert "On the re-identification board blue leads: 30 of 40" in read(contest.arena, organizer=True)
     contest.close()
-    assert "On the re-identification board blue leads: 30 of 40" in said(contest.arena)
+    assert "On the re-identification board blue leads: 30 of 40" in read(contest.arena)
 
 
 def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:

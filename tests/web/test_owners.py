@@ -5,38 +5,53 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from app.web import words
+from app.language import LANGUAGES
+from app.web.languages import in_language
 from tests.services.test_owners import counted, opened
 from tests.web.reader import page
+from tests.web.spoken import said
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_target_shows_of_how_many_teams_it_could_be(client: TestClient, language: str) -> None:
     contest = opened(client)
     contest.attack()
     for target in contest.targets("red"):
         path = f"/targets/{target['id']}"
         shown = unescape(page(contest.arena, path, team="red", language=language).text)
-        assert f"<dt>{words.WORDS['target_owners'][language]}</dt><dd>{target['owners']}</dd>" in shown
-        assert words.WORDS["target_owners_note"][language] in shown
+        assert f"<dt>{said('Possible owners', language)}</dt><dd>{target['owners']}</dd>" in shown
+        assert (
+            said(
+                "So many teams’ rows on the board fit this target, for all that anyone can compute of it when the targets appear. They are not equally likely.",
+                language,
+            )
+            in shown
+        )
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_organizers_desk_shows_the_numbers_and_what_hides_more(client: TestClient, language: str) -> None:
     contest = opened(client, at_least=9)
     path = f"{contest.path}/organize"
     shown = unescape(page(contest.arena, path, organizer=True, language=language).text)
-    said = {key: text[language] for key, text in words.WORDS.items()}
-    assert said["run_owners_said"].format(targets=4, teams=4) in shown
-    assert said["run_owners_then"] in shown
-    assert said["duty_owners_few"].format(n=4) in shown
+    t = in_language(language)
+    assert (
+        t(
+            "Teams whose a target can be, for all that the boards show and anyone can compute of it. Targets: {targets}, of {teams} teams.",
+            targets=4,
+            teams=4,
+        )
+        in shown
+    )
+    assert t("The finals are not taken yet: these would be the targets now.") in shown
+    assert t.label("duty_owners_few").format(n=4) in shown
     number = counted()
-    assert f"<dt>{said['run_owners_least']}</dt><dd>{number.least}</dd>" in shown
+    assert f"<dt>{t('Fewest possible owners')}</dt><dd>{number.least}</dd>" in shown
     offered = [
-        said["run_owners_coarser"].format(digits=digits, least=least)
+        t("With {digits} decimals of U and E it would be {least}.", digits=digits, least=least)
         for digits, least in number.coarser.items()
     ]
-    assert all(line in shown for line in offered or [said["run_owners_no_coarser"]])
+    assert all(line in shown for line in offered or [t("Fewer decimals of U and E would not make it more.")])
     contest.between()
     again = unescape(page(contest.arena, path, organizer=True, language=language).text)
-    assert said["run_owners_then"] not in again
+    assert t("The finals are not taken yet: these would be the targets now.") not in again

@@ -12,14 +12,17 @@ from sqlalchemy import func, select
 from app.config import Settings, get_settings
 from app.db.models import Token
 from app.http.dependencies import COOKIE
+from app.language import LANGUAGES
 from app.scoring.csv_text import table_csv
 from app.services import accounts, phases
 from app.transaction import transaction
-from app.web import shown, words
+from app.web import shown
+from app.web.labels import LABELS, contest, organizing, parts, refusals
 from app.web.site import HERE
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file
 from tests.web.reader import SAME_ORIGIN, page
+from tests.web.spoken import said
 
 
 def sign_in(client: TestClient, **fields: str) -> Response:
@@ -42,8 +45,14 @@ def test_the_front_page_lists_competitions_with_their_state(arena: Arena) -> Non
 
 
 def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
-    assert words.WORDS["no_competitions"]["en"] in client.get("/").text
-    assert words.WORDS["no_competitions"]["ja"] in client.get("/?lang=ja").text
+    assert (
+        said("No competition yet. As soon as an organizer has created one, it is listed here.")
+        in client.get("/").text
+    )
+    assert (
+        said("No competition yet. As soon as an organizer has created one, it is listed here.", "ja")
+        in client.get("/?lang=ja").text
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,7 +73,7 @@ def test_a_page_speaks_the_language_asked_for_or_the_browsers(
 ) -> None:
     shown = client.get("/" + query, headers={"Accept-Language": accepted}).text
     assert f'<html lang="{language}">' in shown
-    assert words.WORDS["tagline"][language] in shown
+    assert said("Anonymization and re-identification contests", language) in shown
 
 
 def test_a_language_that_was_chosen_stays(client: TestClient) -> None:
@@ -74,31 +83,19 @@ def test_a_language_that_was_chosen_stays(client: TestClient) -> None:
     assert '<html lang="en">' in client.get("/", headers={"Accept-Language": "ja"}).text
 
 
-def test_every_word_exists_in_every_language_and_is_used() -> None:
-    assert {key for key, texts in words.WORDS.items() if set(texts) != set(words.LANGUAGES)} == set()
-    assert all(text.strip() for texts in words.WORDS.values() for text in texts.values())
-    sources = {path.read_text() for path in HERE.rglob("*") if path.suffix in {".html", ".py", ".js"}}
-    used = "".join(text for text in sources if "\nWORDS:" not in text)
+def test_every_label_is_used() -> None:
+    sources = {path.read_text() for path in HERE.rglob("*") if path.suffix in {".html", ".py"}}
+    used = "".join(text for text in sources if "\nLABELS = {" not in text)
     made = tuple(re.findall(r"""["'(](\w+_)["'] ~|f"(\w+_)\{""", used))
     kinds = re.findall(r"""(?:said|sentence|with_values)\("(\w+)\"""", used)
     prefixes = tuple(prefix for pair in made for prefix in pair if prefix) + tuple(f"{one}_" for one in kinds)
-    named = {*re.findall(r"\b(?:t|words)\.(\w+)", used), *re.findall(r"""(?<=["'])\w+(?=["'])""", used)}
-    named_by_state = set(get_args(phases.State))
-    unused = {
-        key
-        for key in words.WORDS
-        if key not in named and not key.startswith(prefixes) and key not in named_by_state
-    }
-    assert unused == set()
+    named = {*re.findall(r"""(?<=["'])\w+(?=["'])""", used), *get_args(phases.State)}
+    assert {name for name in LABELS if name not in named and not name.startswith(prefixes)} == set()
 
 
-def test_a_key_stands_in_one_area_only() -> None:
-    assert sum(len(area.WORDS) for area in words.AREAS) == len(words.WORDS)
-
-
-def test_no_key_is_called_like_a_method_of_a_dictionary() -> None:
-    """A template would print the method in place of the word."""
-    assert [key for key in words.WORDS if hasattr(dict, key)] == []
+def test_a_label_stands_in_one_place_only() -> None:
+    areas = (contest, organizing, parts, refusals)
+    assert sum(len(area.LABELS) for area in areas) == len(LABELS)
 
 
 def test_the_language_links_keep_the_rest_of_the_address(client: TestClient) -> None:
@@ -114,8 +111,8 @@ def test_the_page_of_a_submission_is_for_its_team_and_the_organizers(arena: Aren
     score_everything()
     own = page(arena, path, team="red")
     assert own.status_code == 200
-    for said in ("mean_mae", "euc1", "Accepted", "↑"):
-        assert said in own.text
+    for text in ("mean_mae", "euc1", "Accepted", "↑"):
+        assert text in own.text
     other = page(arena, path, team="blue")
     missing = page(arena, "/submissions/00000000-0000-0000-0000-000000000000", team="blue")
     assert (other.status_code, missing.status_code) == (404, 404)
@@ -141,7 +138,7 @@ def test_an_address_that_is_no_submissions_is_a_page_too(arena: Arena, identifie
     answer = page(arena, f"/submissions/{identifier}", team="red")
     assert answer.status_code == 404
     if identifier != "../front":  # which is an address outside of the pages
-        assert words.WORDS["not_found"]["en"] in answer.text
+        assert said("This page does not exist, or is not open to you.") in answer.text
 
 
 def test_a_submission_that_waits_refreshes_itself_and_one_that_is_scored_does_not(arena: Arena) -> None:
@@ -167,7 +164,7 @@ def test_a_rejected_submission_says_why(arena: Arena) -> None:
 HTML = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_html_in_a_name_or_comment_is_text(arena: Arena, language: str) -> None:
     answer = arena.post(
         f"/competitions/{arena.slug}/submissions",
@@ -275,7 +272,7 @@ def test_a_failed_sign_in_says_so_and_gives_no_cookie(
 ) -> None:
     answer = sign_in(client, **fields)
     assert answer.status_code == 401
-    assert words.WORDS["problem_wrong_password"]["en"] in answer.text
+    assert said("problem_wrong_password") in answer.text
     assert "set-cookie" not in answer.headers
     assert "<script>" not in answer.text
 

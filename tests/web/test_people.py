@@ -14,15 +14,11 @@ from app.db.models import Invite, Token, User
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
-from app.web import words
 from tests.arena import API, PASSWORD, Arena
 from tests.web.reader import SAME_ORIGIN, page, send
+from tests.web.spoken import said
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
-
-
-def said(key: str, language: str = "en") -> str:
-    return words.WORDS[key][language]
 
 
 def text_of(answer: Response) -> str:
@@ -196,7 +192,7 @@ def test_the_password_is_changed_by_the_old_one_and_this_browser_stays(arena: Ar
     name = arena.get("/me", token=token).json()["name"]
     other = arena.client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD}).json()["token"]
     wrong = send(arena, "/account/password", {"old": "not it", "new": "a new password"}, team="red")
-    assert (wrong.status_code, said("old_password_wrong") in text_of(wrong)) == (422, True)
+    assert (wrong.status_code, said("The current password is wrong.") in text_of(wrong)) == (422, True)
     answer = send(arena, "/account/password", {"old": PASSWORD, "new": "a new password"}, team="red")
     assert answer.headers["location"] == "/account?done=password_changed"
     assert page(arena, "/account", team="red").status_code == 200
@@ -230,7 +226,7 @@ def test_a_member_is_taken_out_only_after_a_question_and_the_last_one_stays(aren
     assert "Colleague" not in page(arena, path, team="red").text
     own = arena.get("/me", token=arena.team("red")).json()["user_id"]
     last = send(arena, f"{path}/members/{own}", team="red")
-    assert (last.status_code, said("problem_last_member") in text_of(last)) == (409, True)
+    assert (last.status_code, said("The last member cannot leave a team.") in text_of(last)) == (409, True)
 
 
 def test_a_teams_session_alone_lets_nobody_into_the_team(arena: Arena) -> None:
@@ -263,7 +259,9 @@ def test_who_leaves_comes_to_the_account(arena: Arena) -> None:
     arena.tokens["colleague"] = colleague["token"]
     path = f"/competitions/{arena.slug}/team/members/{colleague['user_id']}"
     assert send(arena, path, team="colleague").headers["location"] == "/account?done=team_left"
-    assert said("no_teams") in text_of(page(arena, "/account", team="colleague"))
+    assert said("You take part in no competition yet. You can join one with an invite code.") in text_of(
+        page(arena, "/account", team="colleague")
+    )
 
 
 @pytest.mark.parametrize(("language", "path"), [("en", "/nowhere"), ("ja", "/competitions/a/b/c")])
@@ -272,7 +270,7 @@ def test_an_address_that_exists_nowhere_is_a_page_to_browsers_and_json_to_others
 ) -> None:
     answer = client.get(path, headers=HTML | {"Accept-Language": language})
     assert answer.status_code == 404
-    assert said("not_found", language) in answer.text
+    assert said("This page does not exist, or is not open to you.", language) in answer.text
     assert client.get(path).json()["code"] == "not_found"
     assert client.get(f"{API}{path}", headers=HTML).json()["code"] == "not_found"
 

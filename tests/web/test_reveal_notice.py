@@ -5,11 +5,12 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 
 from app.db.models import WitnessedEnd
+from app.language import LANGUAGES
 from app.transaction import transaction
-from app.web import words
 from tests.contest import Contest, competition_id, competition_row, turn
 from tests.web.reader import page
-from tests.web.test_running import extension, read, said
+from tests.web.spoken import said
+from tests.web.test_running import extension, read
 
 
 @pytest.fixture
@@ -24,11 +25,20 @@ def contest(client: TestClient) -> Contest:
     return made
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
     contest: Contest, language: str
 ) -> None:
-    waits, of_organizers = said("schedule_reveal", language), said("run_reveal_waits", language)
+    waits, of_organizers = (
+        said(
+            "The end was moved nearer, so it was announced, and the scores and the secrets wait until:",
+            language,
+        ),
+        said(
+            "The end was moved nearer: this waits until its notice has run. Until then the end can still be moved.",
+            language,
+        ),
+    )
     assert waits not in page(contest.arena, contest.path, language=language).text
     assert of_organizers not in read(contest.arena, "/phases", language=language)
     contest.move(reidentification=(-1, -0.5))
@@ -37,35 +47,52 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
     assert of_organizers in read(contest.arena, "/phases", language=language)
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_preview_of_a_nearer_end_says_what_waits(contest: Contest, language: str) -> None:
-    waits, told = said("run_notice_reveal_waits", language, hours=24), said("run_notice_said", language)
+    waits, told = (
+        said(
+            "The secrets and the hidden scores wait until {hours} hours after this change was announced, unless the end as it stands now comes before that.",
+            language,
+            hours=24,
+        ),
+        said("The new end of the last phase is announced to the teams at once.", language),
+    )
     nearer = read(contest.arena, extension(1).replace("anonymization", "reidentification"), language=language)
     assert (waits in nearer, told in nearer) == (True, True)
     later = read(contest.arena, extension(9).replace("anonymization", "reidentification"), language=language)
     assert (waits in later, told in later) == (False, True)
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_an_end_that_nobody_has_signed_and_rows_without_a_signature_are_told_to_organizers(
     contest: Contest, language: str
 ) -> None:
-    assert said("run_unwitnessed", language) not in read(contest.arena, "/phases", language=language)
+    assert said(
+        "The clock has not signed this end yet; until it has, nothing is revealed. If this stays, its log says why.",
+        language,
+    ) not in read(contest.arena, "/phases", language=language)
     with transaction() as session:
         session.execute(delete(WitnessedEnd))
-    assert said("run_unwitnessed", language) in read(contest.arena, "/phases", language=language)
+    assert said(
+        "The clock has not signed this end yet; until it has, nothing is revealed. If this stays, its log says why.",
+        language,
+    ) in read(contest.arena, "/phases", language=language)
     forged = WitnessedEnd(competition_id=competition_id(), phase="reidentification", notice_hours=0)
     forged.free, forged.signature = True, b""
     forged.ends_at = forged.witnessed_at = competition_row().created_at
     with transaction() as session:
         session.add(forged)
     turn()
-    assert said("run_unsigned", language, n=1) in read(contest.arena, "/phases", language=language)
+    assert said(
+        "Somebody without the service’s key has noted {n} ends as witnessed. They do not count. See end.unsigned in the log of acts, and tell the administrator.",
+        language,
+        n=1,
+    ) in read(contest.arena, "/phases", language=language)
 
 
 def test_what_the_service_announced_has_no_button_to_withdraw_it(contest: Contest) -> None:
     contest.move(reidentification=(-1, 100))
     turn()
     shown = read(contest.arena, "/announcements")
-    assert said("run_by_service") in shown
+    assert said("Announced by the service itself.") in shown
     assert "/withdraw" not in shown

@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from markupsafe import Markup
 
 from app.db.models import Competition
+from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.ranking import overall
@@ -19,12 +20,13 @@ from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of
 from app.storage import digest_of
-from app.web import formulas, words
+from app.web import formulas
+from app.web.labels import LABELS
 from app.web.rules import attack_rules, is_tc400, measure_rules, worked
 from app.web.shown import indexed, shown
-from app.web.words import LANGUAGES, measures
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
+from tests.web.spoken import said
 
 
 def named(part: str) -> set[str]:
@@ -38,19 +40,15 @@ def named(part: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("part", "prefix", "said"),
-    [
-        ("measures", "measure_", measures.MEASURES),
-        ("attackers", "attacker_", measures.ATTACKERS),
-        ("distances", "distance_", measures.DISTANCES),
-    ],
+    ("part", "prefix"), [("measures", "measure_"), ("attackers", "attacker_"), ("distances", "distance_")]
 )
 def test_every_registered_name_has_a_title_and_a_sentence_and_no_other_name_has(
-    part: str, prefix: str, said: dict[str, dict[str, str]]
+    part: str, prefix: str
 ) -> None:
     titles = {prefix + name for name in named(part)}
-    assert set(said) == titles | {f"{title}_said" for title in titles}
-    assert all(set(texts) == set(LANGUAGES) for texts in said.values())
+    assert {name for name in LABELS if name.startswith(prefix)} - {"measure_direction"} == titles | {
+        f"{title}_said" for title in titles
+    }
 
 
 def test_a_name_is_a_measures_or_an_attackers_so_that_it_can_be_an_anchor() -> None:
@@ -80,7 +78,7 @@ def test_every_formula_is_whole_and_its_parts_have_as_many_children_as_they_need
 
 
 def test_what_formulas_say_beside_is_about_measures_that_there_are() -> None:
-    said = {key.removeprefix("where_") for key in words.WORDS if key.startswith("where_")}
+    said = {key.removeprefix("where_") for key in LABELS if key.startswith("where_")}
     assert said <= named("measures")
 
 
@@ -102,7 +100,7 @@ def test_every_measure_and_attacker_of_the_track_stands_on_the_page_under_its_na
     assert len(ids(found)) == len(set(ids(found)))
     assert set(re.findall(r'href="#([^"]+)"', found)) <= set(ids(found))
     for name in track.measures:
-        assert measures.WORDS[f"measure_{name}_said"][language] in unescape(found)
+        assert said(f"measure_{name}_said", language) in unescape(found)
     assert found.count("<math") >= len(track.measures) + 5
 
 
@@ -112,13 +110,13 @@ def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client:
     found = page(arena, f"/competitions/{arena.slug}/rules").text
     entry = found.split('id="cross_mean"')[1].split("</section>")[0]
     published = parse_competition(arena.get(f"/competitions/{arena.slug}/competition.toml").text)
-    for said in (
+    for text in (
         "Weight in U: 4 (share 50%)",
         f"Scale t: {shown(published.scales['cross_mean'])}",
         "columns A: age",
         "mean of b: rent",
     ):
-        assert said in entry
+        assert text in entry
     assert "lower is better" in entry
     assert "higher is better" in found.split('id="k_min"')[1].split("</section>")[0]
     assert "reported only" in found.split('id="cor_mae"')[1].split("</section>")[0]
@@ -151,8 +149,8 @@ def test_the_excessive_rule_is_said_with_its_threshold(
 def test_who_sees_what_is_said(client: TestClient, feedback: str, board: str) -> None:
     publication = f'[publication]\nfeedback = "{feedback}"\nboard = "{board}"'
     found = text_of(Arena.opened(client, file=competition_file(more=publication)))
-    assert words.WORDS[f"feedback_{feedback}"]["en"] in found
-    assert words.WORDS[f"board_{board}"]["en"] in found
+    assert said(f"feedback_{feedback}") in found
+    assert said(f"board_{board}") in found
 
 
 def test_limits_are_the_competitions_own(client: TestClient) -> None:
@@ -171,7 +169,9 @@ def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) 
     assert [arena.client.get(link).status_code for link in links] == [200] * 3
     arena.post("/competitions", content=competition_file("bare"))
     bare = page(arena, "/competitions/bare/rules").text
-    assert words.WORDS["data_missing"]["en"] in unescape(bare)
+    assert said(
+        "The original data are not there yet; as soon as the organizers have uploaded them, they and the kit can be downloaded here."
+    ) in unescape(bare)
     assert "kit.zip<" not in bare
     assert 'href="/api/v1/competitions/bare/kit.zip"' not in bare
 

@@ -11,12 +11,12 @@ from app.db.models import AuditEntry, Competition, Evaluation, State, Submission
 from app.roles import Role
 from app.services import accounts
 from app.transaction import transaction
-from app.web import words
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file
 from tests.contest import Contest
 from tests.web.reader import page, send
-from tests.web.test_running import failed, read, said
+from tests.web.spoken import said
+from tests.web.test_running import failed, read
 
 DESK = "/competitions/small/organize"
 LONG = "チーム「長い名前」" * 8 + " & <b>“quotes”</b>"
@@ -56,7 +56,7 @@ def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Ar
     ):
         shown = read(arena, "/submissions" + query)
         assert set(re.findall(r'href="/submissions/([0-9a-f-]+)"', shown)) == found, query
-    assert said("run_none_found") in read(arena, "/submissions?said=nothing")
+    assert said("No submission matches.") in read(arena, "/submissions?said=nothing")
 
 
 def test_many_submissions_come_in_pages_that_keep_the_filter(
@@ -78,8 +78,10 @@ def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena)
     score_everything()
     path = f"{DESK}/submissions/{red}"
     preview = read(arena, f"/submissions/{red}/disqualify")
-    assert said("ruling_board_anonymization") + " " + said("ruling_row_goes_ranked", n=1) in preview
-    assert said("ruling_reason_unseen") in preview
+    assert (
+        said("ruling_board_anonymization") + " " + said("The row disappears (rank {n} now).", n=1) in preview
+    )
+    assert said("The service does not tell it the reason: tell the team yourself.") in preview
     assert len(arena.board()["rows"]) == 1  # nothing has happened
     answer = send(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
     assert answer.headers["location"] == path + "?done=disqualified"
@@ -88,7 +90,7 @@ def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena)
     assert said("run_reinstate_note") in read(arena, f"/submissions/{red}")
     again = send(arena, path + "/disqualify", {"reason": "again"}, organizer=True, language="ja")
     assert (again.status_code, said("problem_nothing_to_change", "ja") in again.text) == (409, True)
-    assert said("ruling_row_comes_ranked", n=1) in read(arena, f"/submissions/{red}/reinstate")
+    assert said("A row comes back, with rank {n}.", n=1) in read(arena, f"/submissions/{red}/reinstate")
     assert read(arena, f"/submissions/{red}/disqualify", status=409)
     assert send(arena, path + "/reinstate", {"reason": "a mistake"}, organizer=True).status_code == 303
     assert len(arena.board()["rows"]) == 1
@@ -157,10 +159,12 @@ def test_a_ruling_says_beforehand_whose_targets_and_guesses_it_takes(client: Tes
     for attacker, victim, rows in (("blue", red, 3), ("red", blue, 2), ("green", blue, 1)):
         contest.guessed(attacker, victim, rows)
     shown = read(contest.arena, f"/teams/{team_id('blue')}/disqualify")
-    assert said("ruling_withdrawn", n=1) in shown
-    assert said("ruling_guesses_void", n=2, teams=2) in shown
-    assert said("ruling_own_void", n=1) in shown
-    assert said("ruling_board_reidentification") + " " + said("ruling_row_goes_ranked", n=1) in shown
+    assert said("Targets that are withdrawn: {n}.", n=1) in shown
+    assert said("Guesses on them that stop counting: {n}, of {teams} teams.", n=2, teams=2) in shown
+    assert said("The team’s own guesses stop counting: {n}.", n=1) in shown
+    assert (
+        said("ruling_board_reidentification") + " " + said("The row disappears (rank {n} now).", n=1) in shown
+    )
 
 
 def test_quota_is_granted_and_counts(arena: Arena) -> None:
@@ -203,12 +207,12 @@ def test_open_invites_are_listed_and_withdrawn_and_a_form_sent_twice_makes_one(a
     assert (again.status_code, code in again.text) == (409, False)
     assert said("problem_invite_made") in unescape(again.text)
     shown = read(arena, "/teams")
-    assert shown.count(said("run_invite_left", n=3)) == 1
-    assert re.search(r"\(organizer \d+\) · " + said("run_invite_until"), shown)
+    assert shown.count(said("Teams left: {n}", n=3)) == 1
+    assert re.search(r"\(organizer \d+\) · " + said("Until"), shown)
     assert key[:8] in read(arena, "/audit")
     path = f"{DESK}/teams/invites/{key}/withdraw"
     assert send(arena, path, organizer=True).headers["location"].endswith("?done=invite_withdrawn")
-    assert said("run_open_invites") not in read(arena, "/teams")
+    assert said("Open invites") not in read(arena, "/teams")
     body = {"invite": code, "team": "late", "name": "late comer", "password": PASSWORD}
     assert arena.client.post(f"{API}/signup", json=body).json()["code"] == "invalid_invite"
     assert send(arena, path, organizer=True).status_code == 404
@@ -240,7 +244,7 @@ def test_organizers_are_added_and_removed_but_the_last(arena: Arena) -> None:
     ):
         answer = send(arena, path, {"name": name}, organizer=True, language="ja")
         assert answer.status_code >= 400
-        assert words.WORDS[key]["ja"] in answer.text
+        assert said(key, "ja") in answer.text
         assert f'value="{name}"' in answer.text
     removals = re.findall(r'action="([^"]+/remove)"', read(arena, "/teams"))
     assert len(removals) == 2
@@ -268,14 +272,20 @@ def test_a_baseline_of_a_sample_method_comes_to_the_board_and_goes(arena: Arena)
         refused = send(arena, path, fields, organizer=True)
         assert (refused.status_code >= 400, said(key) in refused.text) == (True, True)
     (one,) = re.findall(r'href="/submissions/([0-9a-f-]+)"', read(arena, "/submissions?of=baselines"))
-    assert said("run_none_found") in read(arena, "/submissions?of=teams")
+    assert said("No submission matches.") in read(arena, "/submissions?of=teams")
     shown = read(arena, f"/submissions/{one}")
-    assert (said("run_of_a_baseline") in shown, said("run_disqualify") in shown) == (True, False)
+    assert (
+        said(
+            "This is the release of a baseline: it has no team and is no target. It leaves the board on the page"
+        )
+        in shown,
+        said("run_disqualify") in shown,
+    ) == (True, False)
     assert read(arena, f"/submissions/{one}/disqualify", status=404)
     (removal,) = re.findall(r'action="([^"]+/remove)"', read(arena, "/baselines"))
     assert send(arena, removal, organizer=True).status_code == 303
     assert arena.board()["rows"] == []
-    assert said("run_no_baselines") in read(arena, "/baselines")
+    assert said("No baseline is on the board yet.") in read(arena, "/baselines")
 
 
 @pytest.mark.parametrize("method", ["k_anonymize", "unify_columns", "swap_within_classes", "shift"])
@@ -298,7 +308,7 @@ def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
     score_everything()
     made = begun(arena, rules("0.0001", mean_mae="3", cross_count="1", information_loss="2"))
     waiting = read(arena, made)
-    assert said("run_set_scoring") in waiting
+    assert said("This page loads itself again until everything is scored.") in waiting
     assert "data-refresh" in waiting
     assert f'action="{DESK}{made}/apply"' not in waiting
     early = send(arena, f"{DESK}{made}/apply", organizer=True)
@@ -307,12 +317,12 @@ def test_other_rules_are_tried_compared_and_put_in_force(arena: Arena) -> None:
     shown = read(arena, made)
     assert "data-refresh" not in shown
     assert f'href="/submissions/{red}"' in shown
-    assert shown.count(words.WORDS["state_REJECTED"]["en"]) >= 2
+    assert shown.count(said("state_REJECTED")) >= 2
     assert "0.0001" in shown.replace("1.0000e-04", "0.0001")
     assert arena.submission(red, "red")["status"] == "SCORED"  # nothing has changed yet
     assert send(arena, f"{DESK}{made}/apply", organizer=True).status_code == 303
     assert arena.submission(red, "red")["status"] == "REJECTED"
-    assert said("set_applied") in read(arena, "/rescores")
+    assert said("Applied") in read(arena, "/rescores")
     assert said("state_SCORED") in read(arena, "/audit")  # what it changed, submission by submission
     late = send(arena, f"{DESK}{made}/cancel", organizer=True)
     assert (late.status_code, said("problem_rescore_ended") in late.text) == (409, True)
@@ -327,7 +337,7 @@ def test_an_applied_set_offers_to_tell_the_teams_what_changed(arena: Arena) -> N
     score_everything()
     ready = unescape(page(arena, begun, organizer=True).text)
     assert said("done_rescore_begun") not in ready
-    assert said("run_ranks_later") not in ready
+    assert said("Ranks by the new rules come once everything is scored.") not in ready
     path = begun.partition("?")[0]
     assert f'<form method="post" action="{path}/apply">' in ready
     send(arena, path + "/apply", organizer=True)
@@ -337,12 +347,16 @@ def test_an_applied_set_offers_to_tell_the_teams_what_changed(arena: Arena) -> N
     for language, lang in (("ja", "en"), ("en", "ja")):  # both are there, whoever asks
         shown = read(arena, draft, language=language)
         assert (
-            said("rescored_change", lang, name=said("run_threshold", lang), before="0.2", after="0.31")
+            said(
+                "- {name}: {before} → {after}", lang, name=said("Threshold", lang), before="0.2", after="0.31"
+            )
             in shown
         )
         name = said("measure_mean_mae", lang)
-        assert said("rescored_change", lang, name=name, before="1", after="3") in shown
-    assert said("rescored_rules") not in read(arena, "/announcements?rescore=nonsense")
+        assert said("- {name}: {before} → {after}", lang, name=name, before="1", after="3") in shown
+    assert said("The rules have changed, and all submissions have been scored again:") not in read(
+        arena, "/announcements?rescore=nonsense"
+    )
 
 
 def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:
@@ -351,12 +365,14 @@ def test_a_set_is_begun_by_the_whole_file_and_cancelled(arena: Arena) -> None:
     (file,) = re.findall(r"<textarea[^>]*>\n(.*?)</textarea>", read(arena, "/rescores"), re.DOTALL)
     made = begun(arena, {"by": "file", "file": file.replace("threshold = 0.2", "threshold = 0.3")})
     score_everything()
-    assert said("run_no_verdict_changes") in read(arena, made)
-    assert said("run_set_open") in read(arena, "/rescores")
+    assert said("No submission is accepted or rejected differently.") in read(arena, made)
+    assert said("There is an open set: apply or cancel it before you begin another.") in read(
+        arena, "/rescores"
+    )
     second = send(arena, f"{DESK}/rescores", rules(), organizer=True)
     assert (second.status_code, said("problem_rescore_open") in second.text) == (409, True)
     assert send(arena, f"{DESK}{made}/cancel", organizer=True).status_code == 303
-    assert said("run_cancelled_note") in read(arena, made)
+    assert said("The set was dropped; nothing changed.") in read(arena, made)
 
 
 def test_rules_that_cannot_be_are_refused_and_what_was_typed_stays(arena: Arena) -> None:

@@ -10,14 +10,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.db.models import AuditEntry, Evaluation, State
+from app.language import LANGUAGES
 from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
-from app.web import words
 from app.web.shown import shown_time
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page, send
+from tests.web.spoken import said
 
 DESK = "/competitions/small/organize"
 
@@ -28,16 +29,12 @@ def read(arena: Arena, path: str = "", *, language: str = "en", status: int = 20
     return unescape(answer.text)
 
 
-def said(key: str, language: str = "en", **parts: object) -> str:
-    return words.WORDS[key][language].format(**parts)
-
-
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     return Contest.opened(client)
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_dashboard_of_a_quiet_contest_says_so(arena: Arena, language: str) -> None:
     shown = read(arena, language=language)
     assert said("duty_no_teams", language) in shown
@@ -64,7 +61,7 @@ def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None
     contest.move(anonymization=(-3, -2))
     turn()
     assert said("duty_settling", n=1) in read(contest.arena)
-    assert said("run_settling_waits", n=1) in read(contest.arena, "/phases")
+    assert said("Waiting for: {n}.", n=1) in read(contest.arena, "/phases")
 
 
 def later(days: float) -> str:
@@ -92,7 +89,7 @@ def test_a_preview_shows_every_window_and_changes_nothing(contest: Contest) -> N
     before, asked = competition_row().file, extension(4)
     shown = read(contest.arena, asked)
     assert shown.count("<time ") >= 8  # two phases, start and end, before and after
-    assert said("run_notice_longer", n=0) in shown
+    assert said("Teams ({n}) have that much longer to send.", n=0) in shown
     assert end_in(asked).replace("T", " ") in shown
     assert competition_row().file == before
     with transaction() as session:
@@ -119,7 +116,9 @@ def pause_between(file: str) -> timedelta:
 
 def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
     contest.arena.team("red")
-    assert said("run_notice_shorter", n=1) in read(contest.arena, extension(0.5))
+    assert said(
+        "Teams ({n}) have less time than they were told. Who planned on the old end will miss it.", n=1
+    ) in read(contest.arena, extension(0.5))
 
 
 def test_an_end_that_cannot_be_is_refused_in_words_with_what_was_typed(contest: Contest) -> None:
@@ -154,18 +153,21 @@ def test_the_form_of_an_end_holds_its_seconds_and_leads_to_the_starts(contest: C
     local = first.end.astimezone(ZoneInfo("Asia/Tokyo"))
     shown = read(contest.arena, "/phases")
     assert f'value="{local:%Y-%m-%dT%H:%M:%S}"' in shown
-    assert f'{said("run_starts_note")} <a href="{DESK}/basics">' in shown
+    assert f'{said("A phase’s start is changed in the set-up:")} <a href="{DESK}/basics">' in shown
 
 
 def test_a_phase_is_paused_and_resumed_by_clicking(contest: Contest) -> None:
     shown = read(contest.arena, "/phases/anonymization/pause")
-    assert said("run_notice_refused") in shown
+    assert (
+        said("Uploads are refused from this moment on, with the reason; one on its way may still be refused.")
+        in shown
+    )
     path = DESK + "/phases/anonymization/"
     assert send(contest.arena, path + "pause", fields_of(shown), organizer=True).status_code == 303
     assert competition_row().paused_at is not None
     assert said("duty_paused") in read(contest.arena)
     shown = read(contest.arena, "/phases/anonymization/resume")
-    assert said("run_notice_taken") in shown
+    assert said("Uploads are taken in again at once.") in shown
     assert competition_row().paused_at is not None
     assert send(contest.arena, path + "resume", fields_of(shown), organizer=True).status_code == 303
     assert competition_row().paused_at is None
@@ -175,14 +177,16 @@ def test_a_freeze_of_the_board_that_does_not_move_is_said(client: TestClient) ->
     frozen = (datetime.now(UTC) + timedelta(hours=3)).isoformat()
     more = f"[publication]\nfrozen_from = {frozen}"
     arena = Arena.opened(client, file=competition_file(more=more))
-    assert said("run_notice_freeze") in read(arena, extension(4))
+    assert said("The board still freezes at the time set for it, which does not move:") in read(
+        arena, extension(4)
+    )
 
 
 def test_a_phase_that_has_turned_shows_what_happened_and_offers_nothing(contest: Contest) -> None:
     contest.submit("red")
     contest.attack()
     shown = read(contest.arena, "/phases")
-    assert said("run_turned_note") in shown
+    assert said("What was frozen stays frozen: this phase cannot be changed any more.") in shown
     assert 'id="end-anonymization"' not in shown
     assert 'id="end-reidentification"' in shown
     assert said("problem_phase_turned") in read(contest.arena, extension(4), status=409)

@@ -8,6 +8,7 @@ import pytest
 
 from app.api.documentation.codes import ERRORS, IN_FILES, REJECTIONS, WARNINGS
 from app.errors import DomainError, InvalidUpload, Problem
+from app.language import LANGUAGES
 from app.messages import Message
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
@@ -16,12 +17,14 @@ from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
 from app.services.revisions import awaited
-from app.web import sentence_forms, words
+from app.web import sentence_forms
+from app.web.labels import LABELS
+from app.web.languages import in_language
 from app.web.sentences import COMPILED, fault, note, said, with_values
 from tests.arena import original_table
 from tests.scoring.competition_texts import LEAST
 
-EN, JA = (words.in_language(language) for language in words.LANGUAGES)
+EN, JA = (in_language(language) for language in LANGUAGES)
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
 """Three words in a row, as no name or code has them."""
 COLUMNS = Columns(("sex", "age"), ("income", "rent"))
@@ -156,8 +159,8 @@ def refusals() -> list[tuple[DomainError, str]]:
 
 
 def test_every_code_has_words() -> None:
-    assert {code for code in IN_FILES if f"bad_{code}" not in words.WORDS} == set()
-    assert {code for code in REJECTIONS | WARNINGS if f"said_{code}" not in words.WORDS} == set()
+    assert {code for code in IN_FILES if f"bad_{code}" not in LABELS} == set()
+    assert {code for code in REJECTIONS | WARNINGS if f"said_{code}" not in LABELS} == set()
 
 
 def test_every_form_has_its_word_and_takes_its_values() -> None:
@@ -165,9 +168,9 @@ def test_every_form_has_its_word_and_takes_its_values() -> None:
         for variant, form in forms:
             values = dict.fromkeys(form.groupindex, "x")
             for t in (EN, JA):
-                assert t[f"{key}_{variant}"].format(**values)
+                assert t.label(f"{key}_{variant}").format(**values)
     for ending in sentence_forms.EXPECTED.values():
-        assert JA[f"expected_{ending}"]
+        assert JA.label(f"expected_{ending}")
 
 
 @pytest.mark.parametrize("case", FAULTS)
@@ -276,4 +279,4 @@ SPOKEN: Mapping[str, str] = {
 
 @pytest.mark.parametrize("code", SPOKEN)
 def test_the_end_of_a_re_score_set_is_refused_in_words(code: str) -> None:
-    assert f"problem_{code}" in words.WORDS
+    assert f"problem_{code}" in LABELS

@@ -18,9 +18,9 @@ from app.scoring.toml_writing import value_text, with_attackers, with_measures, 
 from app.scoring.tracks import TRACKS
 from app.services import accounts, competitions
 from app.transaction import transaction
-from app.web import words
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
+from tests.web.spoken import said
 
 ORGANIZE = "/competitions/small/organize"
 BASICS = {
@@ -142,7 +142,7 @@ def test_what_is_wrong_is_summed_up_at_the_top_with_the_way_to_each_field(beginn
     assert re.findall(r'<a href="#(\w+)">', top) == ["title_en", "anonymization_end"]
     for field in ("title_en", "anonymization_end"):
         assert f'id="{field}"' in shown
-    assert shown.count(f"({words.WORDS['one_of_two']['en']})") == 2
+    assert shown.count(f"({said('one of the two')})") == 2
 
 
 def test_a_step_that_stayed_as_it_began_says_so(arena: Arena) -> None:
@@ -303,7 +303,11 @@ def test_weights_parameters_and_attackers_are_written_into_the_file(arena: Arena
 )
 def test_a_weight_that_is_no_weight_is_said_and_kept(arena: Arena, field: str, typed: str) -> None:
     before = stored().file
-    fields = {"weight_rfm": "1", "weight_cross_count": "7.25", "min_rows_kept": "0.5"} | {field: typed}
+    fields = {
+        "weight_rfm": "1",
+        "weight_cross_count": "7.25",
+        "min_rows_kept": "0.5",
+    } | {field: typed}
     answer = send(arena, f"{ORGANIZE}/measures", fields, organizer=True)
     assert answer.status_code == 422
     assert 'class="error"' in answer.text
@@ -353,7 +357,10 @@ def test_once_somebody_has_submitted_the_data_stand_and_new_rules_are_a_set(aren
     (made,) = arena.get("/competitions/small/rescores").json()
     assert (made["total"], stored().file == before) == (1, True)
     held = page(arena, f"{ORGANIZE}/publication", organizer=True).text
-    assert f'{words.WORDS["set_holds_back"]["en"]} <a href="{ORGANIZE}/rescores/{made["id"]}">' in held
+    assert (
+        f'{said("A re-score set is open. When it is applied, its file takes the place of this one: until then, or until it is cancelled, nothing else can be saved here. Phases can still be moved, and teams granted quota.")} <a href="{ORGANIZE}/rescores/{made["id"]}">'
+        in held
+    )
     again = send(arena, f"{ORGANIZE}/measures", fields, organizer=True, language="ja")
     assert again.status_code == 409
     assert "進行中の再採点があります" in again.text

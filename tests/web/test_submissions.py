@@ -11,12 +11,13 @@ from httpx2 import Response
 
 from app.config import Settings
 from app.db.models import Submission
+from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
-from app.web import words
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
 from tests.arena import Arena, competition_file, noisy_release
 from tests.contest import competition_row
 from tests.web.reader import SAME_ORIGIN, page, send, words_of
+from tests.web.spoken import said
 
 PATH = "/competitions/small/submissions"
 
@@ -39,11 +40,16 @@ def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) 
     for column in arena.table.columns:
         assert f'<th scope="row">{column}</th>' in shown
     assert "20 to 40 rows" in shown  # fewer than half would be rejected
-    assert words.WORDS["no_submissions"]["en"] in shown
+    assert (
+        said(
+            "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
+        )
+        in shown
+    )
     answer = sent(arena, action_of(shown))
     assert answer.status_code == 303
     receipt = page(arena, answer.headers["location"], team="red").text
-    assert words.WORDS["done_received"]["en"] in receipt
+    assert said("done_received") in receipt
     (found,) = arena.get("/competitions/small/submissions", token=arena.team("red")).json()
     for proof in (found["id"], found["commitment"], found["sha256"]["anonymized.csv"], "first try"):
         assert proof in receipt
@@ -57,13 +63,13 @@ def test_a_form_that_is_sent_twice_gives_one_submission(arena: Arena) -> None:
     other = noisy_release(9, arena.table)
     reused = sent(arena, action, table=other[0], secret=other[1])
     assert reused.status_code == 422
-    assert words.WORDS["problem_idempotency_key_reused"]["en"] in reused.text
+    assert said("problem_idempotency_key_reused") in reused.text
     again = action_of(reused.text)
     assert again != action  # with a key of its own it is taken in
     assert sent(arena, again, table=other[0], secret=other[1]).status_code == 303
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("case", BAD_UPLOADS.values(), ids=BAD_UPLOADS)
 def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
     arena: Arena, case: tuple[str, bytes, str, int | None, bool], language: str
@@ -81,16 +87,40 @@ def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
 
 
 MISTAKES = {
-    "row labels": ("anonymized", b",sex,age,income,rent\n0,f,20,1,1\n", "check_index"),
-    "a spreadsheet": ("anonymized", b"PK\x03\x04\x14\x00", "check_excel"),
-    "exchanged": ("anonymized", GOOD_SECRET, "check_swapped"),
-    "the other way round": ("secret", GOOD_TABLE, "check_swapped"),
-    "from zero": ("secret", b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)), "check_zero"),
-    "a spreadsheet of lines": ("secret", b"\xd0\xcf\x11\xe0\xa1\xb1", "check_excel"),
+    "row labels": (
+        "anonymized",
+        b",sex,age,income,rent\n0,f,20,1,1\n",
+        "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False)).",
+    ),
+    "a spreadsheet": (
+        "anonymized",
+        b"PK\x03\x04\x14\x00",
+        "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+    ),
+    "exchanged": (
+        "anonymized",
+        GOOD_SECRET,
+        "This looks like the other file of the release: were the two exchanged?",
+    ),
+    "the other way round": (
+        "secret",
+        GOOD_TABLE,
+        "This looks like the other file of the release: were the two exchanged?",
+    ),
+    "from zero": (
+        "secret",
+        b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)),
+        "Rows seem to be counted from 0; they count from 1, so add 1 to each number.",
+    ),
+    "a spreadsheet of lines": (
+        "secret",
+        b"\xd0\xcf\x11\xe0\xa1\xb1",
+        "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+    ),
 }
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("case", MISTAKES.values(), ids=MISTAKES)
 def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, str], language: str) -> None:
     file, content, mistake = case
@@ -98,14 +128,14 @@ def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, st
     # A table is read before its secret, so a wrong one hides the other.
     answer = send(arena, PATH, files=files, team="red", language=language)
     (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
-    assert words.WORDS[mistake][language] in unescape(box)
+    assert said(mistake, language) in unescape(box)
 
 
 def test_columns_that_are_missing_or_too_many_are_named(arena: Arena) -> None:
     table = b"sex,years,rent,<b>\nf,20,1,x\n"
     shown = unescape(sent(arena, table=table).text)
-    assert words.WORDS["check_missing"]["en"].format(names="age, income") in shown
-    assert words.WORDS["check_extra"]["en"].format(names="years, <b>") in shown
+    assert said("Missing columns: {names}.", names="age, income") in shown
+    assert said("Not among the columns: {names}.", names="years, <b>") in shown
 
 
 def test_a_form_that_came_after_the_session_is_said_to_be_lost(arena: Arena) -> None:
@@ -113,9 +143,19 @@ def test_a_form_that_came_after_the_session_is_said_to_be_lost(arena: Arena) -> 
     answer = arena.client.post(PATH, files=files_of(), headers=headers, follow_redirects=False)
     assert answer.status_code == 303
     shown = page(arena, answer.headers["location"]).text
-    assert words.WORDS["unsent"]["en"] in shown
+    assert (
+        said(
+            "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again."
+        )
+        in shown
+    )
     assert f'name="to" value="{PATH}"' in shown
-    assert words.WORDS["unsent"]["en"] not in page(arena, "/sign-in").text
+    assert (
+        said(
+            "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again."
+        )
+        not in page(arena, "/sign-in").text
+    )
 
 
 def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -> None:
@@ -146,7 +186,7 @@ def test_the_state_changes_with_the_list_the_quota_and_the_phase(arena: Arena) -
 def test_a_form_without_files_names_each_that_is_missing(arena: Arena) -> None:
     answer = send(arena, PATH, files={"anonymized": ("", b""), "secret": ("", b"")}, team="red")
     assert answer.status_code == 422
-    assert answer.text.count(words.WORDS["bad_missing_file"]["en"]) == 2
+    assert answer.text.count(said("bad_missing_file")) == 2
     assert send(arena, PATH, {"comment": "no form of ours"}, team="red").status_code == 422
 
 
@@ -154,7 +194,7 @@ def test_a_file_beyond_the_limit_is_a_page_too(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more="[limits]\nfile_mb = 1"))
     answer = sent(arena, table=b"x" * (2**20 + 1))
     assert answer.status_code == 413
-    assert words.WORDS["problem_too_large"]["en"] in answer.text
+    assert said("problem_too_large") in answer.text
 
 
 def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> None:
@@ -162,10 +202,10 @@ def test_a_quota_that_is_used_up_is_said_with_its_reset(client: TestClient) -> N
     assert sent(arena).status_code == 303
     answer = sent(arena, PATH + "?key=another")
     assert (answer.status_code, "retry-after" in answer.headers) == (429, True)
-    assert words.WORDS["problem_quota_used_up"]["en"] in answer.text
-    assert words.WORDS["cap_full"]["en"] in answer.text
+    assert said("problem_quota_used_up") in answer.text
+    assert said("Used up") in answer.text
     assert "1 / 1" in answer.text
-    assert words.WORDS["cap_resets"]["en"] in answer.text
+    assert said("resets") in answer.text
 
 
 @pytest.mark.parametrize(
@@ -177,9 +217,14 @@ def test_outside_its_phase_there_is_no_form(
     arena = Arena.opened(client, file=competition_file(opens=opens, closes=closes))
     shown = page(arena, PATH, team="red").text
     assert '<form id="upload"' not in shown
-    assert words.WORDS[f"upload_{why}"]["en"] in shown
-    assert words.WORDS["no_submissions_now"]["en"] in shown
-    assert words.WORDS["no_submissions"]["en"] not in shown
+    assert said(f"upload_{why}") in shown
+    assert said("Your team has not submitted.") in shown
+    assert (
+        said(
+            "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
+        )
+        not in shown
+    )
     assert sent(arena).status_code == 409
 
 
@@ -189,7 +234,7 @@ def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: Tes
     for path in (PATH, "/competitions/small"):
         shown = page(arena, path, team="red").text
         content = shown[shown.index('<main id="main">') :]
-        assert f'{words.WORDS["step_starts"]["en"]} <time datetime="{start.isoformat()}"' in content
+        assert f'{said("Start:")} <time datetime="{start.isoformat()}"' in content
         assert 'href="/competitions/small/rules"' in content
 
 
@@ -197,12 +242,12 @@ def test_a_pause_is_no_closed_phase(arena: Arena) -> None:
     arena.submit("red")
     arena.post("/competitions/small/phases/anonymization/pause")
     shown = page(arena, PATH, team="red").text
-    for said in ("upload_paused", "finals_paused"):
-        assert words.WORDS[said]["en"] in shown
-    assert words.WORDS["finals_over"]["en"] not in shown
+    for text in ("upload_paused", "finals_paused"):
+        assert said(text) in shown
+    assert said("finals_over") not in shown
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Arena, language: str) -> None:
     identifier = arena.submit("red").json()["id"]
     score_everything()
@@ -210,13 +255,25 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
     judge(arena, f"/competitions/small/teams/{team_of(arena, 'red')}/disqualify")
     for path in (PATH, "/competitions/small", "/competitions/small/rules", f"/submissions/{identifier}"):
         shown = page(arena, path, team="red", language=language).text
-        assert words.WORDS["own_team_disqualified_note"][language] in shown
-        assert words.WORDS["step_next"][language] not in shown
+        assert (
+            said(
+                "It can send nothing and choose no finals, and it stands on no board. Ask the organizers why.",
+                language,
+            )
+            in shown
+        )
+        assert said("What to do next", language) not in shown
         assert f'action="/submissions/{identifier}/final"' not in shown
     assert f'action="/submissions/{identifier}/final"' in offered
     rivals = page(arena, "/competitions/small", team="blue", language=language).text
-    assert words.WORDS["own_team_disqualified_note"][language] not in rivals
-    assert words.WORDS["upload_disqualified"]["en"] in page(arena, PATH, team="red").text
+    assert (
+        said(
+            "It can send nothing and choose no finals, and it stands on no board. Ask the organizers why.",
+            language,
+        )
+        not in rivals
+    )
+    assert said("upload_disqualified") in page(arena, PATH, team="red").text
     assert send(arena, f"/submissions/{identifier}/final", {"final": "true"}, team="red").status_code == 403
     assert not arena.submission(identifier, "red")["final"]
 
@@ -229,10 +286,10 @@ def test_a_disqualified_submission_is_only_that_and_cannot_be_chosen(arena: Aren
     assert 'id="course"' not in page(arena, PATH, team="red").text
     for path in (f"/submissions/{identifier}/row", f"/submissions/{identifier}"):
         shown = page(arena, path, team="red").text
-        assert words.WORDS["state_DISQUALIFIED"]["en"] in shown
-        assert words.WORDS["state_SCORED"]["en"] not in shown
+        assert said("state_DISQUALIFIED") in shown
+        assert said("state_SCORED") not in shown
         assert f'action="/submissions/{identifier}/final"' not in shown
-    assert words.WORDS["submission_disqualified_note"]["en"] in shown
+    assert said("It stands on no board, and a target made of it is withdrawn.") in shown
 
 
 def judge(arena: Arena, path: str) -> None:
@@ -248,14 +305,20 @@ def test_finals_are_chosen_and_left_by_forms(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more="[ranking]\nfinals = 1"))
     first, second = (arena.submit("red", seed=seed).json()["id"] for seed in (1, 2))
     score_everything()
-    assert words.WORDS["finals_none"]["en"].format(most=1) in page(arena, PATH, team="red").text
+    assert (
+        said(
+            "No final is chosen. If it stays so, your best accepted submissions (up to {most}) are taken at the deadline.",
+            most=1,
+        )
+        in page(arena, PATH, team="red").text
+    )
     answer = send(arena, f"/submissions/{first}/final", {"final": "true"}, team="red")
     assert urlsplit(answer.headers["location"]).path == PATH
     assert parse_qs(urlsplit(answer.headers["location"]).query)["done"] == ["final_marked"]
     assert "1 of 1 finals" in page(arena, PATH, team="red").text
     refused = send(arena, f"/submissions/{second}/final", {"final": "true"}, team="red")
     assert refused.status_code == 409
-    assert words.WORDS["problem_too_many_finals"]["en"] in refused.text
+    assert said("problem_too_many_finals") in refused.text
     send(arena, f"/submissions/{first}/final", {"final": "false"}, team="red")
     assert not arena.submission(first, "red")["final"]
 

@@ -9,17 +9,14 @@ from httpx2 import Response
 from sqlalchemy import func, select
 
 from app.db.models import Attempt, Guess, State
+from app.language import LANGUAGES
 from app.transaction import transaction
-from app.web import words
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.web.reader import page, send, words_of
+from tests.web.spoken import said
 
 FEEDBACK = '[publication]\nfeedback = "{feedback}"'
-
-
-def said(key: str, language: str = "en") -> str:
-    return words.WORDS[key][language]
 
 
 def text_of(answer: Response) -> str:
@@ -52,10 +49,15 @@ def test_before_the_second_phase_the_page_says_when_it_starts(client: TestClient
     contest.submit("red")
     shown = page(contest.arena, f"{contest.path}/targets", team="red", language="ja")
     assert shown.status_code == 200
-    assert said("targets_later", "ja") in text_of(shown)
-    assert said("targets_from", "ja") in text_of(shown)
+    assert said(
+        "There is nothing to attack yet: the targets are published when the re-identification phase starts.",
+        "ja",
+    ) in text_of(shown)
+    assert said("It starts:", "ja") in text_of(shown)
     contest.between()  # written, but published only when the phase starts
-    assert said("targets_later") in text_of(page(contest.arena, f"{contest.path}/targets", team="red"))
+    assert said(
+        "There is nothing to attack yet: the targets are published when the re-identification phase starts."
+    ) in text_of(page(contest.arena, f"{contest.path}/targets", team="red"))
 
 
 def test_a_team_sees_what_is_left_to_attack_and_which_is_its_own(client: TestClient) -> None:
@@ -88,7 +90,7 @@ def test_a_guess_from_the_page_is_judged_and_told_at_once_where_that_is_the_rule
     assert left[1] == "2"
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_what_became_of_the_last_guess_is_said_on_top(client: TestClient, language: str) -> None:
     contest, submission, target = attacked(client)
     guess(contest, target, contest.right_on(submission, 7))
@@ -98,9 +100,9 @@ def test_what_became_of_the_last_guess_is_said_on_top(client: TestClient, langua
         (found,) = re.findall(r'<p id="last-guess".*?</p>', shown, re.DOTALL)
         return str(found)
 
-    assert said("last_guess_waits", language) in last()
+    assert said("is being scored; the result appears here.", language) in last()
     judge_everything()
-    told = said("last_guess_told", language).format(right=7, rows=ROWS, rate="0.1750")
+    told = said("{right} of {rows} rows are right ({rate}).", language, right=7, rows=ROWS, rate="0.1750")
     assert told in unescape(last())
 
 
@@ -137,7 +139,7 @@ def test_a_malformed_guess_is_explained_and_costs_no_guess(
     before = count(Attempt)
     answer = guess(contest, target, content, language="ja")
     assert answer.status_code == 422
-    expected = said(f"bad_{code}", "ja").format(found=1, needed=ROWS, lowest=0, highest=ROWS)
+    expected = said(f"bad_{code}", "ja", found=1, needed=ROWS, lowest=0, highest=ROWS)
     assert expected in text_of(answer)
     assert 'role="alert"' in answer.text
     assert (count(Guess), count(Attempt)) == (0, before + 1)
@@ -183,11 +185,15 @@ def test_what_cannot_be_attacked_says_why(client: TestClient) -> None:
     full = guess(contest, target, contest.right_on(submission, 4))
     assert (full.status_code, said("guess_problem_quota_used_up") in text_of(full)) == (429, True)
     assert int(full.headers["Retry-After"]) > 0
-    assert said("no_guess_left") in text_of(page(contest.arena, f"/targets/{target}", team="blue"))
+    assert said("Your team has no guess left on this target.") in text_of(
+        page(contest.arena, f"/targets/{target}", team="blue")
+    )
     assert contest.organize(f"/submissions/{submission}/disqualify", reason="test").is_success
     assert page(contest.arena, f"/targets/{target}", team="blue").status_code == 404
-    assert said("withdrawn_note") not in text_of(page(contest.arena, f"/targets/{target}", team="red"))
-    assert said("withdrawn") in words_of(page(contest.arena, f"/targets/{target}", team="red").text)
+    assert said("It has been withdrawn: guesses on it do not count, and none are taken.") not in text_of(
+        page(contest.arena, f"/targets/{target}", team="red")
+    )
+    assert said("Withdrawn") in words_of(page(contest.arena, f"/targets/{target}", team="red").text)
 
 
 def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: TestClient) -> None:
@@ -207,4 +213,6 @@ def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: Te
         if one["submission_id"] == submission
     ]
     assert revealed["salt"] in shown.text
-    assert said("revealed_note") in text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))
+    assert said(
+        "The competition is over. Each target’s page has its secret and what opens its commitment."
+    ) in text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))

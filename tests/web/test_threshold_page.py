@@ -8,17 +8,19 @@ import pytest
 from sqlalchemy import select
 
 from app.db.models import State, ThresholdReport
+from app.language import LANGUAGES
 from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services import competitions
 from app.services.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
-from app.web import words
+from app.web.languages import in_language
 from app.web.organize.advice import advised
 from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
+from tests.web.spoken import said
 from workers import advising
 
 PATH = "/competitions/small/organize/threshold"
@@ -68,18 +70,18 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
 
 def test_a_report_says_that_it_is_at_work_only_while_it_is(arena: Arena) -> None:
     path = asked(arena)
-    said, landed = words.WORDS["done_report_asked"]["en"], f"{path}?done=report_asked"
-    assert said in page(arena, landed, organizer=True).text
+    told, landed = said("done_report_asked"), f"{path}?done=report_asked"
+    assert told in page(arena, landed, organizer=True).text
     advising.advise(path.rsplit("/", 1)[1])
-    assert said not in page(arena, landed, organizer=True).text
+    assert told not in page(arena, landed, organizer=True).text
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_report_names_its_cheats_in_the_readers_language(arena: Arena, language: str) -> None:
     shown = page(arena, made(arena), organizer=True, language=language).text
     for name in ("shift", "random", "group"):
-        assert words.WORDS[f"adv_cheat_{name}"][language] in shown.replace("&#39;", "'")
-    assert words.WORDS["adv_recommended"][language] in shown
+        assert said(f"adv_cheat_{name}", language) in shown.replace("&#39;", "'")
+    assert said("Recommended threshold", language) in shown
 
 
 def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
@@ -108,16 +110,16 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
     path = made(arena, groups=groups, bits=bits, draws="0")
     shown = page(arena, path, organizer=True, language="ja").text
     assert report(path)["threshold"] is None
-    assert words.WORDS[remedy]["ja"] in shown
+    assert said(remedy, "ja") in shown
     assert f"{path}/use" not in shown
     refused = send(arena, f"{path}/use", organizer=True)
     assert refused.status_code == 409
-    assert words.WORDS["invalid_no_recommendation"]["en"] in refused.text
+    assert said("invalid_no_recommendation") in refused.text
 
 
 def test_every_remedy_of_the_advisor_has_words_of_its_own(arena: Arena) -> None:
     path = made(arena, draws="0")
-    base, t = report(path), words.in_language("en")
+    base, t = report(path), in_language("en")
     said = {
         "two individuals have the same data, or nobody has a neighbour at all: no distance": "repeated",
         "7 of 9 groups have one individual, who stays in place whatever the cheat": "groups",
@@ -202,22 +204,24 @@ def test_with_submissions_a_new_threshold_becomes_a_set(arena: Arena) -> None:
 def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(arena: Arena) -> None:
     path = made(arena)
     found = report(path)
-    outside = words.WORDS["adv_outside"]["en"].split("(")[0]
+    outside = said(
+        "The threshold in use ({threshold}) lies outside of what the latest report allows: above {low} and below {high}."
+    ).split("(")[0]
     for threshold, warned in ((found["threshold"], False), (found["high"] * 1.5, True)):
         fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
         assert send(arena, PATH, fields, organizer=True).status_code == 303
         shown = page(arena, PATH, organizer=True).text
         assert (outside in shown) is warned
-        assert (f'<a href="{path}">{words.WORDS["report"]["en"]}</a></p>' in shown) is warned
+        assert (f'<a href="{path}">{said("Threshold report")}</a></p>' in shown) is warned
 
 
 def test_what_is_said_of_a_report_that_was_asked_for_goes_when_it_is_done(arena: Arena) -> None:
     path = asked(arena)
-    said = words.WORDS["done_report_asked"]["en"]
-    assert said in page(arena, f"{path}?done=report_asked", organizer=True).text
+    told = said("done_report_asked")
+    assert told in page(arena, f"{path}?done=report_asked", organizer=True).text
     advising.advise(path.rsplit("/", 1)[1])
     shown = page(arena, f"{path}?done=report_asked", organizer=True).text
-    assert said not in shown
+    assert told not in shown
     assert "a chance of 2<sup>−4</sup>" in shown
     assert "2^" not in shown
 
@@ -233,10 +237,10 @@ def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> 
     assert ticked() == ["age"]
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_report_too_many_is_refused_in_the_readers_language(arena: Arena, language: str) -> None:
     asked(arena)
     unfinished(MOST_UNFINISHED)
     refused = send(arena, f"{PATH}/reports", QUESTION, organizer=True, language=language)
     assert refused.status_code == 429
-    assert words.WORDS["invalid_too_many_reports"][language] in refused.text
+    assert said("invalid_too_many_reports", language) in refused.text

@@ -5,9 +5,9 @@ from html import unescape
 
 import pytest
 
-from app.web import words
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, send
+from tests.web.spoken import said
 from tests.web.test_setup import ORGANIZE, stored
 
 
@@ -29,15 +29,23 @@ def test_the_file_is_compared_before_it_is_saved(arena: Arena) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "told"),
     [
-        ("threshold = 0.2", "threshold = 0.25", "measures_judged"),
-        ("Small cup", "Little cup", "saved_without_scoring"),
-        ("title", "# a remark\ntitle", "only_remarks"),
+        (
+            "threshold = 0.2",
+            "threshold = 0.25",
+            "There are submissions: saving scores all of them by the new rules as a re-score set. Nothing changes for the teams until you apply it.",
+        ),
+        (
+            "Small cup",
+            "Little cup",
+            "No result depends on this: it is saved at once, and nothing is scored again.",
+        ),
+        ("title", "# a remark\ntitle", "Only remarks and spacing differ: no rule changes."),
     ],
 )
 def test_the_comparison_says_whether_anything_is_scored_again(
-    arena: Arena, old: str, new: str, said: str
+    arena: Arena, old: str, new: str, told: str
 ) -> None:
     arena.submit("red")
     before = stored().file
@@ -45,9 +53,17 @@ def test_the_comparison_says_whether_anything_is_scored_again(
     shown = send(
         arena, f"{ORGANIZE}/file", {"text": before.replace(old, new, 1), "do": "compare"}, organizer=True
     )
-    every = ("measures_judged", "saved_without_scoring", "only_remarks")
-    expected = {said} | ({"saved_without_scoring"} if said == "only_remarks" else set())
-    assert {key for key in every if words.WORDS[key]["en"] in unescape(shown.text)} == expected
+    every = (
+        "There are submissions: saving scores all of them by the new rules as a re-score set. Nothing changes for the teams until you apply it.",
+        "No result depends on this: it is saved at once, and nothing is scored again.",
+        "Only remarks and spacing differ: no rule changes.",
+    )
+    expected = {told} | (
+        {"No result depends on this: it is saved at once, and nothing is scored again."}
+        if told == "Only remarks and spacing differ: no rule changes."
+        else set()
+    )
+    assert {key for key in every if said(key) in unescape(shown.text)} == expected
 
 
 def test_a_file_is_uploaded_and_what_is_wrong_with_it_is_said(arena: Arena) -> None:

@@ -1,12 +1,17 @@
 """One name for one thing, and one way of writing: what holds for all words of the pages and of the kit."""
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from babel.messages.catalog import Catalog
 
+from app.language import LANGUAGES
 from app.services import kit_words
-from app.web import words
+from app.web.labels import LABELS
+from app.web.languages import in_language
+from tests.catalogues import CATALOGUES, extracted, faults, forms, read
 
 FORBIDDEN = {
     "ja": {
@@ -63,7 +68,7 @@ FORBIDDEN = {
 }
 """What is not said, and what is said instead."""
 
-DEFINED = {"files_secret"}
+DEFINED = {"The secret"}
 """Where the other name of a thing is told once."""
 
 JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
@@ -71,16 +76,29 @@ WORDY = r"\{(?:which|by|what)\}"
 """Values that are Japanese words themselves."""
 SPACELESS = re.compile(rf"{JAPANESE}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE}")
 ASCII_MARKS = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
-SENTENCES = ("bad_", "done_", "invalid_", "problem_", "wrong_", "said_", "check_")
+SENTENCES = ("bad_", "done_", "invalid_", "problem_", "wrong_", "said_")
 
 
-@pytest.mark.parametrize("language", words.LANGUAGES)
+JAPANESE_OF = {
+    english: japanese
+    for one in read(next(path for path in CATALOGUES if "/ja/" in str(path)))
+    if one.id
+    for english, japanese in zip_longest(forms(one.id), forms(one.string), fillvalue=forms(one.string)[-1])
+}
+
+
+def texts(language: str) -> dict[str, str]:
+    """All that is said in a language, by the English."""
+    return JAPANESE_OF if language == "ja" else {text: text for text in JAPANESE_OF}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_a_thing_has_one_name(language: str) -> None:
     found = {
-        (key, bad, wanted)
-        for key, texts in words.WORDS.items()
+        (english, bad, wanted)
+        for english, text in texts(language).items()
         for bad, wanted in FORBIDDEN[language].items()
-        if key not in DEFINED and re.search(pattern_of(bad), texts[language].casefold())
+        if english not in DEFINED and re.search(pattern_of(bad), text.casefold())
     }
     assert found == set()
 
@@ -97,25 +115,58 @@ def test_the_kit_uses_the_same_names() -> None:
 
 
 def test_japanese_is_written_in_one_way() -> None:
-    texts = {key: re.sub(WORDY, "", texts["ja"]) for key, texts in words.WORDS.items()}
-    assert {key: text for key, text in texts.items() if SPACELESS.search(text)} == {}
-    marked = {key: text for key, text in texts.items() if re.search(JAPANESE, text)}
-    assert {key: text for key, text in marked.items() if ASCII_MARKS.search(text)} == {}
+    written = [re.sub(WORDY, "", text) for text in JAPANESE_OF.values()]
+    assert [text for text in written if SPACELESS.search(text)] == []
+    assert [text for text in written if re.search(JAPANESE, text) and ASCII_MARKS.search(text)] == []
 
 
 def test_a_refusal_is_a_sentence_in_both_languages() -> None:
-    for key, texts in words.WORDS.items():
-        if key.startswith(SENTENCES) and not key.startswith("check_good"):
-            assert texts["en"][0].isupper() or texts["en"].startswith("{"), key
-            assert texts["en"].rstrip(")")[-1] in ".…?", key
-            assert texts["ja"][-1] in "。…", key
+    for name in LABELS:
+        if name.startswith(SENTENCES):
+            english, japanese = (in_language(language).label(name) for language in ("en", "ja"))
+            assert english[0].isupper() or english.startswith("{"), name
+            assert english.rstrip(")")[-1] in ".…?", name
+            assert japanese[-1] in "。…", name
 
 
 def test_a_percentage_is_written_without_a_space() -> None:
-    assert [key for key, texts in words.WORDS.items() if any(" %" in text for text in texts.values())] == []
+    assert [text for pair in JAPANESE_OF.items() for text in pair if " %" in text] == []
 
 
 def test_the_glossary_has_every_name_that_is_wanted() -> None:
     glossary = (Path(__file__).parents[2] / "docs" / "words.md").read_text()
     wanted = {name for name in FORBIDDEN["ja"].values() if "（" not in name}
     assert {name for name in wanted if name not in glossary} == set()
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
+def test_every_language_says_all_that_there_is_to_say(path: Path) -> None:
+    assert faults(extracted(), read(path)) == []
+
+
+def test_a_catalogue_that_lacks_something_is_found() -> None:
+    template, catalogue = Catalog(), Catalog(locale="ja")
+    for text in ("Same", "New", "{n} rows", "Empty", "Guessed"):
+        template.add(text)
+    for text, said in {"Same": "同じ", "Old": "古い", "{n} rows": "{m} 行", "Empty": ""}.items():
+        catalogue.add(text, said)
+    catalogue.add("Guessed", "推測", flags=["fuzzy"])
+    assert faults(template, catalogue) == [
+        "not there: New",
+        "said nowhere: Old",
+        "values that there are not: {n} rows",
+        "not translated: Empty",
+        "marked as fuzzy: Guessed",
+    ]
+
+
+def test_a_text_takes_its_values_and_its_plural() -> None:
+    t = in_language("ja")
+    assert "12,345" in t("Waiting for: {n}.", n=12345)
+    assert t.forms("{rows} line below the header line", "{rows} lines below the header line").keys() == {
+        "other"
+    }
+    english = in_language("en").forms("{rows} line", "{rows} lines")
+    assert english == {"one": "{rows} line", "other": "{rows} lines"}
+    with pytest.raises(KeyError):
+        t.label("no such name")

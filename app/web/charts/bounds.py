@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import axis, finite, known, number
 from app.web.charts.figure import Figure, LegendEntry
@@ -43,17 +44,19 @@ class BoundWords:
     ``point``: {series}, {fixed}, {value}.
     """
 
-    title: str
-    x: str
-    y: str
-    s_lower: str
-    lower: str
-    upper: str
-    threshold: str
-    fixed: str
-    none: str
-    said: str
-    point: str = "{series}, {fixed}: {value}"
+    title: str = N_("Bounds of the mean distance")
+    x: str = N_("Individuals that stay in place")
+    y: str = N_("Mean distance")
+    s_lower: str = N_("Lower bound s_lower")
+    lower: str = N_("Certified lower bound")
+    upper: str = N_("Certified upper bound")
+    threshold: str = N_("Recommended threshold")
+    fixed: str = N_("Largest number by chance:")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_(
+        "If at most {fixed} individuals stay in place, the least mean distance is {bound}. Recommended threshold: {threshold}."
+    )
+    point: str = N_("{series}, at most {fixed} in place: {value}")
 
     def of(self, series: str) -> str:
         return {"s_lower": self.s_lower, "lower": self.lower, "upper": self.upper}[series]

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import Axis, axis, finite, known, number
 from app.web.charts.clock import time_axis
@@ -40,20 +41,20 @@ class CourseWords:
     {at}, {overall}, {state}.
     """
 
-    title: str
-    x: str
-    y: str
-    submission: str
-    received: str
-    state: str
-    accepted: str
-    rejected: str
-    error: str
-    best: str
-    none: str
-    said: str
-    said_best: str
-    point: str = "{name}, {at}: {overall} ({state})"
+    title: str = N_("Overall score over time")
+    x: str = N_("Time of receipt")
+    y: str = N_("Overall score (lower is better)")
+    submission: str = N_("Submission")
+    received: str = N_("Received")
+    state: str = N_("Result")
+    accepted: str = N_("Accepted")
+    rejected: str = N_("Rejected")
+    error: str = N_("Error on our side")
+    best: str = N_("Best so far")
+    none: str = N_("No submission yet.")
+    said: str = N_("Submissions: {count}; accepted: {accepted}, rejected: {rejected}, errors: {error}.")
+    said_best: str = N_("First accepted score: {first}; best: {best}.")
+    point: str = N_("{name}, {at}: {overall} ({state})")
 
     def of(self, state: State) -> str:
         return {"accepted": self.accepted, "rejected": self.rejected, "error": self.error}[state]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts.axes import finite, known, number
 from app.web.charts.figure import Figure
 from app.web.charts.svg import lone, text
@@ -37,12 +38,12 @@ class HeatWords:
     reader's own names; ``corner``: the heading of the attackers' column; ``scale``: of the colours.
     """
 
-    title: str
-    corner: str
-    own: str
-    scale: str
-    none: str
-    said: str
+    title: str = N_("Attackers and targets")
+    corner: str = N_("Attacker")
+    own: str = N_("you")
+    scale: str = N_("Share of individuals found")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_("Attackers: {attackers}; targets: {targets}; largest rate: {largest}.")
 
 
 def heatmap(

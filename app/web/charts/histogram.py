@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import axis, finite, known, number
 from app.web.charts.bars import Bin, bars, beyond_pattern, bins_of
@@ -26,17 +27,19 @@ class HistogramWords:
     ``point``: of a bar, with {low}, {high} and {count}; ``beyond``: what lies above the threshold.
     """
 
-    title: str
-    x: str
-    y: str
-    low: str
-    high: str
-    threshold: str
-    mean: str
-    beyond: str
-    none: str
-    said: str
-    point: str = "{low} – {high}: {count}"
+    title: str = N_("Distance of individuals from their originals")
+    x: str = N_("Distance")
+    y: str = N_("Individuals")
+    low: str = N_("From")
+    high: str = N_("To")
+    threshold: str = N_("Threshold")
+    mean: str = N_("Mean")
+    beyond: str = N_("Beyond the threshold")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_(
+        "Individuals: {count}, at distances from {least} to {largest}. Mean: {mean}; threshold: {threshold}; beyond the threshold: {beyond}."
+    )
+    point: str = N_("{low} – {high}: {count}")
 
 
 def histogram(
@@ -152,18 +155,18 @@ class PanelWords:
     ``each`` follows for every histogram, with {name}, {count}, {least} and {largest}.
     """
 
-    title: str
-    x: str
-    name: str
-    low: str
-    high: str
-    count: str
-    threshold: str
-    interval: str
-    none: str
-    said: str
-    each: str
-    point: str = "{name}, {low} – {high}: {count}"
+    title: str = N_("What cheating by permutation costs")
+    x: str = N_("Mean distance of a permutation")
+    name: str = N_("Kind of permutation")
+    low: str = N_("From")
+    high: str = N_("To")
+    count: str = N_("Permutations")
+    threshold: str = N_("Recommended")
+    interval: str = N_("Possible thresholds")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_("Thresholds between {low} and {high} are possible; recommended: {threshold}.")
+    each: str = N_("{name}: {count} permutations, mean distances from {least} to {largest}.")
+    point: str = N_("{name}, {low} – {high}: {count}")
 
 
 def histograms(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import Axis, finite, known, number
 from app.web.charts.figure import Figure, LegendEntry
@@ -41,17 +42,17 @@ class IntervalWords:
     ``point``: {name}, {rate}, {low}, {high}, {baseline}.
     """
 
-    title: str
-    x: str
-    attacker: str
-    rate: str
-    low: str
-    high: str
-    interval: str
-    baseline: str
-    none: str
-    said: str
-    point: str = "{name}: {rate} ({low} – {high}); {baseline}"
+    title: str = N_("What each attacker finds")
+    x: str = N_("Share of individuals found (lower is better)")
+    attacker: str = N_("Attacker")
+    rate: str = N_("Rate")
+    low: str = N_("From")
+    high: str = N_("To")
+    interval: str = N_("95% interval, or ± one standard deviation")
+    baseline: str = N_("Guessing at random")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_("Attackers: {count}. “{name}” finds most: {rate}.")
+    point: str = N_("{name}: {rate}, between {low} and {high}; at random {baseline}")
 
 
 def intervals(rates: Sequence[Rate], words: IntervalWords, *, identifier: str = "intervals") -> Figure:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import axis, finite, number
 from app.web.charts.figure import Figure, LegendEntry
@@ -42,19 +43,21 @@ class ScatterWords:
     ``point``: {name}, {x}, {y}.
     """
 
-    title: str
-    team: str
-    x: str
-    y: str
-    better: str
-    front: str
-    own: str
-    others: str
-    baseline: str
-    none: str
-    said: str
-    said_own: str
-    point: str = "{name}: {x} / {y}"
+    title: str = N_("Utility loss against risk")
+    team: str = N_("Team")
+    x: str = N_("Utility loss (lower is better)")
+    y: str = N_("Risk (lower is better)")
+    better: str = N_("better")
+    front: str = N_("Pareto front")
+    own: str = N_("Your team")
+    others: str = N_("Other teams")
+    baseline: str = N_("Baselines")
+    none: str = N_("No submission has been scored yet.")
+    said: str = N_(
+        "Teams: {teams}. Points on the Pareto front: {front}. Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}."
+    )
+    said_own: str = N_("{name}: utility loss {x}, risk {y}.")
+    point: str = N_("{name}: utility loss {x}, risk {y}")
 
 
 def scatter(points: Sequence[Point], words: ScatterWords, *, identifier: str = "scatter") -> Figure:

@@ -6,6 +6,7 @@ from statistics import median, quantiles
 
 from markupsafe import Markup
 
+from app.messages import N_
 from app.web.charts import marks
 from app.web.charts.axes import Axis, finite, known, number
 from app.web.charts.figure import Figure, LegendEntry
@@ -24,11 +25,11 @@ class StripWords:
     where the own value is known, with {own}; ``none``: instead of both, if there are no values.
     """
 
-    title: str
-    value: str
-    none: str
-    said: str
-    said_own: str
+    title: str = N_("Among all teams")
+    value: str = N_("Value")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_("All teams: least {least}, median {median}, largest {largest}.")
+    said_own: str = N_("Your team: {own}.")
 
 
 def strip(
@@ -107,17 +108,17 @@ class DistributionWords:
     ``point``: {name}, {value}; ``middle``: the box from the first to the third quartile.
     """
 
-    title: str
-    x: str
-    team: str
-    own: str
-    others: str
-    median: str
-    middle: str
-    none: str
-    said: str
-    said_own: str
-    point: str = "{name}: {value}"
+    title: str = N_("Among all teams")
+    x: str = N_("Value")
+    team: str = N_("Team")
+    own: str = N_("Your team")
+    others: str = N_("Other teams")
+    median: str = N_("Median")
+    middle: str = N_("Middle half of the teams")
+    none: str = N_("There is nothing to show yet.")
+    said: str = N_("Teams: {count}. Least {least}, median {median}, largest {largest}.")
+    said_own: str = N_("Your team: {own}.")
+    point: str = N_("{name}: {value}")
 
 
 def distribution(

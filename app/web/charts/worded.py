@@ -1,53 +1,17 @@
-"""A chart's words, taken from a page's language by their names."""
+"""A chart's words in the reader's language."""
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from typing import TypeVar
+from dataclasses import fields
+from typing import TYPE_CHECKING, TypeVar
 
-from app.web.charts.bounds import BoundWords
-from app.web.charts.course import CourseWords
-from app.web.charts.heatmap import HeatWords
-from app.web.charts.histogram import HistogramWords, PanelWords
-from app.web.charts.intervals import IntervalWords
-from app.web.charts.scatter import ScatterWords
-from app.web.charts.strip import DistributionWords, StripWords
+from app.language import Words
 
-Words = TypeVar(
-    "Words",
-    BoundWords,
-    CourseWords,
-    DistributionWords,
-    HeatWords,
-    HistogramWords,
-    IntervalWords,
-    PanelWords,
-    ScatterWords,
-    StripWords,
-)
-NAMES: dict[type, str] = {
-    BoundWords: "bounds",
-    CourseWords: "course",
-    DistributionWords: "distribution",
-    HeatWords: "heatmap",
-    HistogramWords: "histogram",
-    IntervalWords: "intervals",
-    PanelWords: "cheats",
-    ScatterWords: "scatter",
-    StripWords: "strip",
-}
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+OfChart = TypeVar("OfChart", bound="DataclassInstance")
 
 
-def worded(kind: type[Words], t: Mapping[str, str], **given: str) -> Words:
-    """The chart's words in the language of ``t``, but for those that are given.
-
-    A field is ``chart_<chart>_<field>``, or ``chart_<field>`` where all charts say the same.
-    """
-    found: dict[str, str] = {}
-    for field in fields(kind):
-        for key in (f"chart_{NAMES[kind]}_{field.name}", f"chart_{field.name}"):
-            if field.name not in found and key in t:
-                found[field.name] = t[key]
-    missing = {field.name for field in fields(kind) if field.default is MISSING} - found.keys() - given.keys()
-    if missing:
-        raise KeyError(f"a chart has no words for {sorted(missing)}")
-    return kind(**{**found, **given})
+def worded(kind: type[OfChart], t: Words, **given: str) -> OfChart:
+    """The words that a chart says by itself, translated, but for those that are given."""
+    own = {each.name: t(str(each.default)) for each in fields(kind)}
+    return kind(**{**own, **given})

@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from app.language import Words
 from app.web.charts.bounds import Bound, BoundWords, bounds
 from app.web.charts.figure import Figure
 from app.web.charts.histogram import PanelWords, histograms
@@ -42,47 +43,50 @@ def power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
-def advised(report: Mapping[str, Any], t: Mapping[str, str]) -> Advised:
+def advised(report: Mapping[str, Any], t: Words) -> Advised:
     kinds = {
-        t[f"adv_cheat_{name}"]: (one["counts"], one["edges"][0], one["edges"][-1])
+        t.label(f"adv_cheat_{name}"): (one["counts"], one["edges"][0], one["edges"][-1])
         for name, one in report["histograms"].items()
     }
     return Advised(report, panels(kinds, report, t) if kinds else None, bounds_of(report, t))
 
 
-def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Mapping[str, str]) -> Figure:
+def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Words) -> Figure:
     interval = (report["low"], report["high"]) if report["low"] < report["high"] else None
     separates = interval is not None and report["threshold"] is not None
     words = PanelWords(
-        title=t["adv_simulated"],
-        x=t["adv_mean_distance"],
-        name=t["adv_cheat"],
-        low=t["adv_from"],
-        high=t["adv_to"],
-        count=t["adv_permutations"],
-        threshold=t["threshold"],
-        interval=t["adv_allowed_interval"],
-        none=t["adv_nothing_simulated"],
-        said=t["adv_simulated_said" if separates else "adv_simulated_alone"],
-        each=t["adv_simulated_each"],
-        point=t["adv_simulated_point"],
+        title=t("What cheating costs"),
+        x=t("Mean distance"),
+        name=t("Cheat"),
+        low=t("From"),
+        high=t("To"),
+        count=t("Permutations"),
+        threshold=t("Threshold"),
+        interval=t("thresholds that separate"),
+        none=t("Nothing was simulated."),
+        said=t.label("adv_simulated_said" if separates else "adv_simulated_alone"),
+        each=t("{name}: {count} permutations, from {least} to {largest}."),
+        point=t("{name}, {low} – {high}: {count}"),
     )
     return histograms(kinds, words, interval=interval, threshold=report["threshold"], identifier="simulated")
 
 
-def bounds_of(report: Mapping[str, Any], t: Mapping[str, str]) -> Figure:
+def bounds_of(report: Mapping[str, Any], t: Words) -> Figure:
     words = BoundWords(
-        title=t["adv_bounds"],
-        x=t["adv_fixed_points"],
-        y=t["adv_mean_distance"],
-        s_lower=t["adv_bound_s_lower"],
-        lower=t["adv_bound_lower"],
-        upper=t["adv_bound_upper"],
-        threshold=t["threshold"],
-        fixed=t["adv_fixed_rule"],
-        none=t["adv_no_bounds"],
-        said=t["adv_bounds_said"],
-        point=t["adv_bounds_point"],
+        title=t("How little a permutation can move people"),
+        x=t("Individuals that stay in place"),
+        y=t("Mean distance"),
+        s_lower=t("Simple lower bound"),
+        lower=t("Certified lower bound"),
+        upper=t("A permutation found"),
+        threshold=t("Threshold"),
+        fixed=t("assumed in place:"),
+        none=t("There are no bounds to show."),
+        said=t(
+            "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
+            "the recommended threshold is {threshold}."
+        ),
+        point=t("{series}, {fixed} in place: {value}"),
     )
     found = [Bound(**one) for one in report["bounds"]]
     drawn = bounds(found, words, fixed=report["fixed"], threshold=report["threshold"], identifier="bounds")

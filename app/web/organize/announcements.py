@@ -1,6 +1,5 @@
 """What the organizers tell everybody: said, listed, withdrawn."""
 
-from collections.abc import Mapping
 from typing import Annotated
 from uuid import UUID
 
@@ -11,10 +10,11 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
+from app.language import LANGUAGES, Words
 from app.services import announcements, competitions, rescores, revisions
 from app.services.accounts import Principal
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.organize.frame import organizers_frame, trouble
 from app.web.organize.rescores import differences
 from app.web.shown import shown as number
@@ -22,7 +22,7 @@ from app.web.site import PageRoute, page, see
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
 
-Words = Annotated[str, Form()]
+Typed = Annotated[str, Form()]
 IN_NUMBERS = ("measures", "excessive")
 """Parts of the file whose changes are told with their values."""
 
@@ -41,28 +41,34 @@ def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
     if found is None or found.replaced_file is None:
         return {}
     return {
-        language: told(found.replaced_file, found.file, words.in_language(language))
-        for language in words.LANGUAGES
+        language: told(found.replaced_file, found.file, languages.in_language(language))
+        for language in LANGUAGES
     }
 
 
-def told(before: str, after: str, t: Mapping[str, str]) -> str:
+def told(before: str, after: str, t: Words) -> str:
     """The weights and the threshold that differ, with their values, and the other parts by name."""
     changes = differences(*(competitions.read_file(file) for file in (before, after)))
     lines = [change_in_words(*change, t) for change in changes]
     parts = set(revisions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
-    lines += [t["rescored_part"].format(name=t.get(f"file_part_{part}", part)) for part in sorted(parts)]
-    return "\n".join([t["rescored_rules"], *lines, t["rescored_look"]])
+    lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(parts)]
+    return "\n".join(
+        [
+            t("The rules have changed, and all submissions have been scored again:"),
+            *lines,
+            t("Boards and ranks show the new results."),
+        ]
+    )
 
 
-def change_in_words(name: str, before: float | None, after: float | None, t: Mapping[str, str]) -> str:
-    title = t["run_threshold"] if name == "threshold" else t[f"measure_{name}"]
-    old, new = (t["rescored_none"] if value is None else number(value) for value in (before, after))
-    return t["rescored_change"].format(name=title, before=old, after=new)
+def change_in_words(name: str, before: float | None, after: float | None, t: Words) -> str:
+    title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}")
+    old, new = (t("none") if value is None else number(value) for value in (before, after))
+    return t("- {name}: {before} → {after}", name=title, before=old, after=new)
 
 
 @router.post("")
-def say(request: Request, slug: str, principal: SignedIn, en: Words = "", ja: Words = "") -> Response:
+def say(request: Request, slug: str, principal: SignedIn, en: Typed = "", ja: Typed = "") -> Response:
     text = {"en": en, "ja": ja}
     try:
         with transaction() as session:

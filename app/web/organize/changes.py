@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from app.db.models import AuditEntry
+from app.language import Words
 from app.web import shown
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -14,7 +15,6 @@ IDENTIFIER = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 EDGES = ("start", "end")
 NAMING = {"cap": "cap_", "changed": "file_part_"}
 """What is noted by a name that has a word of its own, with the beginning of its key."""
-Words = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def rescored(difference: Mapping[str, Any], t: Words) -> Iterator[Change]:
 
 def verdict(noted: Sequence[Any], t: Words) -> str:
     state, overall = noted
-    name = t.get(f"state_{state}", state)
+    name = t.label(f"state_{state}", state)
     return name if overall is None else f"{name} {shown.score(overall)}"
 
 
@@ -87,7 +87,7 @@ def leaves(content: Mapping[str, Any], t: Words, zone: str) -> Iterator[tuple[tu
 def named(value: Any, prefix: str, t: Words) -> str:
     """One or many names of the service's own, in words."""
     names = value if isinstance(value, list) else [value]
-    return ", ".join(t.get(f"{prefix}{name}", str(name)) for name in names)
+    return ", ".join(t.label(f"{prefix}{name}", str(name)) for name in names)
 
 
 def is_window(value: Any) -> bool:
@@ -124,7 +124,7 @@ def subject_of(entry: AuditEntry) -> str:
 def kind_of(entry: AuditEntry, t: Words) -> str:
     """What an identifier stands for; nothing where the subject has a name."""
     kind = entry.action.partition(".")[0]
-    return t.get(f"subject_{kind}", "") if IDENTIFIER.fullmatch(entry.subject) else ""
+    return t.label(f"subject_{kind}", "") if IDENTIFIER.fullmatch(entry.subject) else ""
 
 
 def link_of(entry: AuditEntry, path: str) -> str | None:

@@ -6,7 +6,7 @@ from fastapi.responses import HTMLResponse
 from app.http.dependencies import SignedIn
 from app.services import competitions, outlook
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.organize.changes import acts
 from app.web.organize.frame import organizers_frame
 from app.web.site import PageRoute, page
@@ -22,7 +22,7 @@ def dashboard(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
         frame = organizers_frame(session, principal, slug)
         found = outlook.of_competition(session, principal, slug)
         last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
-    t, zone = words.in_language(words.language_of(request)), frame.competition.timezone
+    t, zone = languages.words_of(request), frame.competition.timezone
     return page(
         request,
         principal,

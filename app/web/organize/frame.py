@@ -9,7 +9,7 @@ from app.errors import DomainError, InvalidInput
 from app.http.problems import status_of
 from app.services import competitions
 from app.services.accounts import Principal
-from app.web import words
+from app.web import languages
 from app.web.frame import Frame, frame_of
 from app.web.site import said_of
 
@@ -27,7 +27,7 @@ def trouble(request: Request, problem: DomainError | None) -> dict[str, Any]:
     """What a page shows after a refused form: the status, and the problem in the reader's language."""
     if problem is None:
         return {}
-    t = words.in_language(words.language_of(request))
+    t = languages.words_of(request)
     return {"status": status_of(problem), "problem": said_of(problem, t), "code": problem.code}
 
 

@@ -15,7 +15,7 @@ from app.roles import Role
 from app.services import audit, competitions, health, load, outlook, teams
 from app.services.audit import Wanted
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.organize.changes import acts
 from app.web.organize.frame import organizers_frame
 from app.web.site import PageRoute, page
@@ -48,7 +48,7 @@ def audit_log(
         entrants = teams.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].number) if len(found) > PAGE else None
-    zone, t = frame.competition.timezone, words.in_language(words.language_of(request))
+    zone, t = frame.competition.timezone, languages.words_of(request)
     return page(
         request,
         principal,

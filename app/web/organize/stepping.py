@@ -29,7 +29,7 @@ from app.services import competitions, invites, phases, rescores, revisions
 from app.services.accounts import UNCONFIRMED, Principal
 from app.services.revisions import Revision
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame
 from app.web.sentences import said
@@ -154,7 +154,7 @@ def step_page(
 
 
 def refusal(request: Request, problem: DomainError) -> Refused:
-    t = words.in_language(words.language_of(request))
+    t = languages.words_of(request)
     return Refused(said("invalid", problem.code, str(problem), t), status_of(problem), problem)
 
 

@@ -22,7 +22,7 @@ from app.scoring.tracks import TRACKS
 from app.services import threshold_reports
 from app.services.accounts import Principal
 from app.transaction import transaction
-from app.web import words
+from app.web import languages
 from app.web.organize.advice import Advised, advised
 from app.web.organize.forms import Form, Sent
 from app.web.organize.stepping import Desk, desk_of, saved, step_page
@@ -191,7 +191,7 @@ def report_page(
     shown: Advised | None = None
     working = found.state in (State.QUEUED, State.SCORING)
     if found.report is not None:
-        shown = advised(found.report, words.in_language(words.language_of(request)))
+        shown = advised(found.report, languages.words_of(request))
     return step_page(
         request,
         principal,

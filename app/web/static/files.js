@@ -1,12 +1,13 @@
 // A field for a file: where it is dropped, which one was chosen, and what is found in it.
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
+const plural = new Intl.PluralRules(document.documentElement.lang);
 
-/** A word with its values; {rows:row|rows} is the one form for 1 and the other for more. */
+/** A text with its values; one that counts has a form for each plural category of what was found. */
 export function phrase(text, values) {
-  return text.replace(/\{(\w+)(?::([^|}]*)\|([^}]*))?\}/g, (_, name, one, more) => {
+  const form = typeof text === "string" ? text : text[plural.select(values.found ?? values.rows)];
+  return form.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
-    if (one !== undefined) return value === 1 ? one : more;
     return typeof value === "number" ? number.format(value) : String(value);
   });
 }

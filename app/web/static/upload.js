@@ -120,7 +120,7 @@ function progressed(event) {
   if (!event.lengthComputable) return;
   const mb = (bytes) => (bytes / 2 ** 20).toFixed(1);
   bar.value = event.loaded / event.total;
-  said.textContent = phrase("sending", { sent: mb(event.loaded), all: mb(event.total) });
+  said.textContent = phrase(words.sending, { sent: mb(event.loaded), all: mb(event.total) });
 }
 
 function answered() {

@@ -10,38 +10,38 @@ from tests.web.browser.person import Person
 
 def signs_in(organizer: Person, name: str) -> None:
     organizer.opens("/")
-    organizer.press("link", "sign_in")
+    organizer.press("link", "Sign in")
     organizer.types(name=name, password=PASSWORD)
-    organizer.press("button", "sign_in")
+    organizer.press("button", "Sign in")
 
 
 def creates(organizer: Person, slug: str) -> None:
     """An own table, the dates as they are proposed."""
-    organizer.press("link", "front_create")
+    organizer.press("link", "Create a competition")
     organizer.touch(organizer.control("radio", "choose_start_microdata"))
     organizer.types(slug=slug, title_en="Clicked cup", title_ja="クリック杯")
-    organizer.press("button", "create_competition")
+    organizer.press("button", "Create the competition")
     organizer.sees("done_created")
 
 
 def uploads_data(organizer: Person, table: bytes) -> None:
-    organizer.chooses_file("choose_table", table)
-    organizer.press("button", "upload_table")
+    organizer.chooses_file("CSV file with a header line", table)
+    organizer.press("button", "Upload")
     organizer.sees("done_setup_saved")
 
 
 def makes_sensitive(organizer: Person, column: str) -> None:
     """Correct the role that was suggested for a column."""
-    named = f"{organizer.word('column_role')}{organizer.word('colon')}{column}"
+    named = organizer.word("Role") + organizer.word(": ") + column
     chosen = organizer.page.get_by_role("combobox", name=named, exact=True)
     chosen.select_option(label=organizer.word("role_sensitive"))
-    organizer.press("button", "save_roles")
+    organizer.press("button", "Save the roles")
     organizer.sees("done_setup_saved")
     expect(chosen).to_have_value("sensitive")
 
 
 def goes_to_step(organizer: Person, name: str) -> None:
-    steps = organizer.page.get_by_role("navigation", name=organizer.word("each_step"))
+    steps = organizer.page.get_by_role("navigation", name=organizer.word("Steps"))
     organizer.follow(steps.get_by_role("link", name=organizer.word(f"setting_{name}")))
 
 
@@ -49,23 +49,23 @@ def weighs(organizer: Person, **weights: str) -> None:
     goes_to_step(organizer, "measures")
     for name, weight in weights.items():
         entry = organizer.page.get_by_role("listitem").filter(has_text=organizer.word(f"measure_{name}"))
-        organizer.field("weight_of", within=entry).fill(weight)
-    organizer.press("button", "save_setup")
+        organizer.field("Weight", within=entry).fill(weight)
+    organizer.press("button", "Save")
     organizer.sees("done_setup_saved")
 
 
 def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
     """Ask which threshold stops cheats that keep these columns, and use it."""
     goes_to_step(organizer, "threshold")
-    kept = organizer.page.get_by_role("group", name=organizer.word("adv_groups"))
+    kept = organizer.page.get_by_role("group", name=organizer.word("What a cheat may keep"))
     for box in kept.get_by_role("checkbox").all():
         box.set_checked(box.get_attribute("value") in columns)
     organizer.types(adv_bits=str(bits), ask_draws="200")
-    organizer.leave_by(organizer.control("button", "ask_advisor"))
-    organizer.sees("adv_recommended")
+    organizer.leave_by(organizer.control("button", "Ask for a report"))
+    organizer.sees("Recommended threshold")
     organizer.finds_no_fault()
     recommended = organizer.page.locator(".recommended strong").inner_text()
-    organizer.press("button", "use_threshold")
+    organizer.press("button", "Use this threshold")
     organizer.sees("done_setup_saved")
     expect(organizer.page.locator(".figures dd").first).to_have_text(recommended)
 
@@ -74,7 +74,7 @@ def publishes(organizer: Person, *, feedback: str, finals: int) -> None:
     goes_to_step(organizer, "publication")
     organizer.touch(organizer.control("radio", f"choose_feedback_{feedback}"))
     organizer.types(finals_per_team=str(finals), reveal_notice="0")
-    organizer.press("button", "save_setup")
+    organizer.press("button", "Save")
     organizer.sees("done_setup_saved")
 
 
@@ -82,9 +82,9 @@ def invites(organizer: Person, teams: int) -> str:
     """The link, which is shown once."""
     goes_to_step(organizer, "teams")
     organizer.types(run_uses=str(teams))
-    organizer.press("button", "run_make_invite")
-    organizer.sees("run_invite_made", n=teams)
-    organizer.touch(organizer.control("button", "copy_it"))
+    organizer.press("button", "Make an invite")
+    organizer.sees("Invite for new teams: {n}", n=teams)
+    organizer.touch(organizer.control("button", "Copy"))
     expect(organizer.control("button", "copied")).to_be_visible()
     return organizer.page.locator(".once").inner_text()
 
@@ -92,8 +92,8 @@ def invites(organizer: Person, teams: int) -> str:
 def finds_nothing_left_to_do(organizer: Person) -> None:
     goes_home(organizer)
     organizer.tab("organize")
-    organizer.press("link", "nav_data")
-    organizer.sees("all_steps_done")
+    organizer.press("link", "Original data")
+    organizer.sees("Everything is set. The competition opens by itself when its first phase starts.")
 
 
 def goes_home(person: Person) -> None:
@@ -104,12 +104,12 @@ def goes_home(person: Person) -> None:
 
 def lets_the_phase_last_longer(organizer: Person) -> None:
     """By a day, after a look at what it does; the second phase moves along."""
-    organizer.press("link", "nav_phases")
-    end = organizer.field("run_new_end").first
+    organizer.press("link", "Phases")
+    end = organizer.field("New end").first
     later = datetime.fromisoformat(end.input_value()) + timedelta(days=1)
     end.fill(later.strftime("%Y-%m-%dT%H:%M"))
-    organizer.follow(organizer.control("button", "run_preview").first)
-    organizer.sees("run_nothing_yet")
+    organizer.follow(organizer.control("button", "See what it would do").first)
+    organizer.sees("This is a preview. Nothing has been changed yet.")
     organizer.press("button", "run_confirm_extend")
     organizer.sees("done_extended")
-    expect(organizer.field("run_new_end").first).to_have_value(later.strftime("%Y-%m-%dT%H:%M"))
+    expect(organizer.field("New end").first).to_have_value(later.strftime("%Y-%m-%dT%H:%M"))

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, Response, expect
 
-from app.web import words
 from tests.patience import eventually
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
+from tests.web.spoken import said
 
 Control = Literal["button", "link", "radio", "checkbox", "combobox"]
 
@@ -42,7 +42,7 @@ class Person:
         return self.looker.page
 
     def word(self, key: str, **parts: object) -> str:
-        return words.WORDS[key][self.look.language].format(**parts)
+        return said(key, self.look.language, **parts)
 
     def control(self, role: Control, key: str, *, within: Locator | None = None) -> Locator:
         return (within or self.page.locator("body")).get_by_role(role, name=self.word(key), exact=True)
@@ -62,7 +62,7 @@ class Person:
 
     def tab(self, name: str) -> None:
         """To another page of the competition."""
-        tabs = self.page.get_by_role("navigation", name=self.word("competition"), exact=True)
+        tabs = self.page.get_by_role("navigation", name=self.word("Competition"), exact=True)
         self.press("link", f"tab_{name}", within=tabs)
 
     def touch(self, control: Locator) -> None:
@@ -70,7 +70,7 @@ class Person:
 
     def field(self, key: str, *, within: Locator | None = None) -> Locator:
         """An input by its label, which may say in brackets that it need not be filled in."""
-        marks = [self.word("in_brackets", text=self.word(mark)) for mark in ("optional", "one_of_two")]
+        marks = [self.word(" ({text})", text=self.word(mark)) for mark in ("optional", "one of the two")]
         label = re.compile(rf"^{re.escape(self.word(key))}({'|'.join(map(re.escape, marks))})?$")
         found = (within or self.page.locator("body")).get_by_label(label)
         return found.and_(self.page.locator("input, select, textarea"))

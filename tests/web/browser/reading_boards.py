@@ -28,7 +28,9 @@ def reads_attacks_while_they_go_on(visitor: Person, feedback: str) -> None:
     visitor.tab("boards")
     board(visitor, "reidentification")
     if feedback == "hidden":
-        visitor.sees("guesses_hidden")
+        visitor.sees(
+            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to guess better. It closes"
+        )
     expect(visitor.page.locator("table.ranks tbody tr")).to_have_count(0 if feedback == "hidden" else 2)
 
 
@@ -40,8 +42,8 @@ def finds_it_closed(visitor: Person) -> None:
 
 def reads_who_won(visitor: Person, slug: str, results: Mapping[str, Result], file: str) -> None:
     expected = standings(results, file)
-    visitor.sees("lead_title")
-    visitor.press("link", "lead_to_board")
+    visitor.sees("Who leads, and why")
+    visitor.press("link", "The whole board")
     exact_loss = expected[0][3]
     visitor.waits_for(visitor.page.locator("table.ranks").get_by_text(exact_loss, exact=True))  # the reveal
     assert [row[:6] for row in ranks(visitor)] == expected
@@ -78,7 +80,7 @@ def sees_the_scatter(visitor: Person, told: list[dict[str, Any]]) -> None:
     """A point for each team, and its numbers as a table."""
     chart = visitor.page.locator("#scatter")
     expect(chart.locator(".picture").get_by_role("img")).to_have_count(len(told))
-    visitor.touch(chart.get_by_text(visitor.word("data_as_table"), exact=True))
+    visitor.touch(chart.get_by_text(visitor.word("The numbers as a table"), exact=True))
     for row in told:
         line = chart.get_by_role("row").filter(has_text=row["team"])
         expect(line).to_be_visible()
@@ -88,7 +90,7 @@ def sees_the_scatter(visitor: Person, told: list[dict[str, Any]]) -> None:
 
 
 def board(visitor: Person, which: str) -> None:
-    between = visitor.page.get_by_role("navigation", name=visitor.word("boards_nav"))
+    between = visitor.page.get_by_role("navigation", name=visitor.word("Kinds of boards"))
     visitor.press("link", f"board_{which}", within=between)
 
 

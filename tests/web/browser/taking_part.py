@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Locator, expect
 
-from app.web import words
-from app.web.sentences import said
+from app.web.languages import in_language
+from app.web.sentences import said as sentence
 from app.web.shown import score, shown
 from tests.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
@@ -17,7 +17,7 @@ from tests.web.browser.person import Person
 def joins(member: Person, link: str, team: str) -> None:
     member.opens(link)
     member.types(new_team_name=team, own_name=f"member of {team}", password=PASSWORD)
-    member.press("button", "sign_up_and_found")
+    member.press("button", "Create the account and the team")
     member.sees("done_joined")
 
 
@@ -41,7 +41,9 @@ def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) 
     used = member.page.locator("#caps").get_by_role("listitem")
     expect(used.filter(has_text=member.word("used_attempts_total"))).to_contain_text("1 /")
     expect(used.filter(has_text=member.word("used_valid_total"))).to_contain_text("0 /")
-    member.sees("no_submissions")
+    member.sees(
+        "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
+    )
     assert member.told(f"/competitions/{slug}/submissions") == []
     member.finds_no_fault()
 
@@ -54,7 +56,7 @@ def with_a_word(table: bytes, *, row: int, column: int) -> bytes:
 
 def entry(member: Person, comment: str) -> Locator:
     """A line of what the team has sent."""
-    sent = member.page.get_by_role("region", name=member.word("own_list"))
+    sent = member.page.get_by_role("region", name=member.word("What your team has sent"))
     return sent.locator(".entry").filter(has_text=comment)
 
 
@@ -62,7 +64,7 @@ def sends_and_waits(member: Person, release: Release, comment: str, *, state: st
     """The line changes until it says so, on the page as it was loaded."""
     member.page.evaluate("window.stayed = true")
     sends(member, release.anonymized, release.secret, comment)
-    member.touch(member.control("link", "send_follow"))
+    member.touch(member.control("link", "Follow the scoring in the list below"))
     tag = entry(member, comment).locator(".tag").first
     expect(tag).to_be_in_viewport()
     expect(tag).to_have_text(member.word(f"state_{state}"))
@@ -81,19 +83,19 @@ def is_accepted(member: Person, release: Release, comment: str, file: str) -> No
 def is_rejected_for_excess(member: Person, release: Release, comment: str, file: str) -> None:
     sends_and_waits(member, release, comment, state="REJECTED")
     line = entry(member, comment)
-    member.touch(line.get_by_text(member.word("why"), exact=True))
+    member.touch(line.get_by_text(member.word("Why"), exact=True))
     (violation,) = release.verdict(file).violations
-    t = words.in_language(member.look.language)
-    expect(line.get_by_text(said("said", violation.code, str(violation.message), t))).to_be_visible()
+    t = in_language(member.look.language)
+    expect(line.get_by_text(sentence("said", violation.code, str(violation.message), t))).to_be_visible()
     member.finds_no_fault()
-    expect(member.control("button", "mark_final", within=line)).to_have_count(0)
+    expect(member.control("button", "Choose as final", within=line)).to_have_count(0)
 
 
 def chooses_final(member: Person, comment: str) -> None:
-    member.press("button", "mark_final", within=entry(member, comment))
+    member.press("button", "Choose as final", within=entry(member, comment))
     member.sees("done_final_marked")
-    expect(entry(member, comment)).to_contain_text(f"★ {member.word('final')}")
-    expect(member.control("button", "unmark_final", within=entry(member, comment))).to_be_visible()
+    expect(entry(member, comment)).to_contain_text("★ " + member.word("Final"))
+    expect(member.control("button", "Unmark", within=entry(member, comment))).to_be_visible()
 
 
 def reads_how_it_was_scored(member: Person, comment: str, release: Release, file: str) -> None:
@@ -116,7 +118,7 @@ def cells(member: Person, title: str, name: str) -> list[str]:
 
 def downloads_the_rivals_target(member: Person, release: Release, folder: Path) -> None:
     """The target of the only rival is the release, table for table."""
-    tab = member.page.get_by_role("link", name=member.word("tab_targets"), exact=True)
+    tab = member.page.get_by_role("link", name=member.word("Targets"), exact=True)
     member.waits_for(tab.first)
     member.sees("upload_over")
     member.tab("targets")
@@ -131,19 +133,19 @@ def downloads_the_rivals_target(member: Person, release: Release, folder: Path) 
 def rival(member: Person) -> Locator:
     """The row of a target that is another team's."""
     rows = member.page.get_by_role("row").filter(has=member.page.get_by_role("link", name="anonymized.csv"))
-    return rows.filter(has_not_text=member.word("own_target"))
+    return rows.filter(has_not_text=member.word("Yours"))
 
 
 def guesses(member: Person, content: bytes, *, answered: int, right: str) -> None:
     """Choose the file on the target's page; the judgement appears without a new load."""
     member.follow(rival(member).locator("a.target"))
-    member.chooses_file("guess_file", content)
-    member.press("button", "send_guess")
+    member.chooses_file("Guess file", content)
+    member.press("button", "Send a guess")
     member.sees("done_guessed")
     newest = member.page.locator("#guesses tbody tr").first
-    expect(newest).to_contain_text(member.word("guess_SCORED"))
+    expect(newest).to_contain_text(member.word("Scored"))
     told = newest.get_by_role("cell")
     expect(told.nth(1)).to_have_text(f"{answered} / {ROWS}")
     expect(told.nth(2)).to_have_text(right)
     member.finds_no_fault()
-    member.press("link", "all_targets")
+    member.press("link", "All targets")

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Route
 
 from app.http.middleware import HEADERS
+from app.language import Words
 from app.web.site import HERE
 from tests.scoring.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
@@ -40,7 +41,7 @@ LOOKS = [
 ]
 
 
-def document(data: list[float], t: dict[str, str], language: str) -> str:
+def document(data: list[float], t: Words, language: str) -> str:
     figures = "".join(rendered(chart(data, t), t) for chart in CHARTS.values())
     view = '<meta name="viewport" content="width=device-width">'
     script = '<script type="module" src="/static/charts.js"></script>'

@@ -98,7 +98,7 @@ def results_are_read(cast: Cast, file: str) -> None:
     reading_boards.reads_who_attacked_best(cast.visitor, SLUG, results)
     reading_boards.reads_who_found_whom(cast.visitor, SLUG, results)
     cast.red.page.reload()
-    cast.red.sees("revealed_note")
+    cast.red.sees("The competition is over. Each target’s page has its secret and what opens its commitment.")
 
 
 def nothing_was_told(cast: Cast) -> None:

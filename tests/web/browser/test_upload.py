@@ -4,19 +4,15 @@ from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from app.http.dependencies import COOKIE
-from app.web import words
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.arena import ROWS, Arena
 from tests.contest import Contest, judge_everything
 from tests.web.browser.looking import WITHIN_MS
+from tests.web.spoken import said
 
 
 def csv(content: bytes) -> FilePayload:
     return {"name": "file.csv", "mimeType": "text/csv", "buffer": content}
-
-
-def said(key: str, **parts: object) -> str:
-    return words.WORDS[key]["en"].format(**parts)
 
 
 def opened(browser: Browser, site: str, arena: Arena) -> Page:
@@ -39,7 +35,7 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page.set_input_files("#secret", csv(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
     expect(page.locator("#secret-problems")).to_contain_text("39 lines below the header line; 40 are needed")
     page.get_by_role("button", name="Send").click()
-    expect(page.locator("#upload .said")).to_have_text(words.WORDS["send_fix"]["en"])
+    expect(page.locator("#upload .said")).to_have_text(said("Correct the marked files first."))
     assert arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json() == []
 
     page.set_input_files("#secret", csv(GOOD_SECRET))
@@ -61,20 +57,23 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.locator(".twice")).to_contain_text("Your team sent this very release before")
     assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
-    page.get_by_role("button", name=words.WORDS["send_anyway"]["en"]).click()
+    page.get_by_role("button", name=said("Send again anyway")).click()
     expect(page.locator(".entry")).to_have_count(2)
     page.context.close()
 
 
 MISTAKES = {
     "anonymized": {
-        b",sex,age,income,rent\n0,f,20,1,1\n": "check_index",
-        b"PK\x03\x04\x14\x00": "check_excel",
-        GOOD_SECRET: "check_swapped",
+        b",sex,age,income,rent\n0,f,20,1,1\n": "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False)).",
+        b"PK\x03\x04\x14\x00": "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+        GOOD_SECRET: "This looks like the other file of the release: were the two exchanged?",
     },
     "secret": {
-        GOOD_TABLE: "check_swapped",
-        b"original_row\n" + b"".join(b"%d\n" % row for row in range(40)): "check_zero",
+        GOOD_TABLE: "This looks like the other file of the release: were the two exchanged?",
+        b"original_row\n"
+        + b"".join(
+            b"%d\n" % row for row in range(40)
+        ): "Rows seem to be counted from 0; they count from 1, so add 1 to each number.",
     },
 }
 
@@ -84,7 +83,7 @@ def test_common_mistakes_are_told_before_anything_is_sent(browser: Browser, site
     for name, cases in MISTAKES.items():
         for content, word in cases.items():
             page.set_input_files(f"#{name}", csv(content))
-            expect(page.locator(f"#{name}-problems")).to_have_text(words.WORDS[word]["en"])
+            expect(page.locator(f"#{name}-problems")).to_have_text(said(word))
     page.set_input_files("#anonymized", csv(b"sex,years,rent,town\nf,20,1,2\n"))
     expect(page.locator("#anonymized-problems")).to_contain_text("Missing columns: age, income")
     expect(page.locator("#anonymized-problems")).to_contain_text("Not among the columns: years, town")
@@ -126,23 +125,27 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
     page = context.new_page()
     page.set_default_timeout(WITHIN_MS)
     page.goto(f"{site}/targets/{contest.target_of(submission)['id']}?lang=en")
-    send = page.get_by_role("button", name=words.WORDS["send_guess"]["en"])
+    send = page.get_by_role("button", name=said("Send a guess"))
     wrong = {
-        b"guess\n" + b"1\n" * ROWS: said("check_guess_header"),
+        b"guess\n" + b"1\n" * ROWS: said("The first line must be original_row."),
         b"original_row\n" + b"1\n" * 3: "3 lines below the header line; 40 are needed.",
-        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": said("check_range", row=40, found=0, expected=40),
-        b"PK\x03\x04": said("check_excel"),
+        b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": said(
+            "Row {row} is outside {found} to {expected}.", row=40, found=0, expected=40
+        ),
+        b"PK\x03\x04": said(
+            "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."
+        ),
     }
     for content, told in wrong.items():
         page.set_input_files("#guess", csv(content))
         expect(page.locator("#guess-problems")).to_have_text(told)
         send.click()
-        expect(page.locator("#guessing .said")).to_have_text(words.WORDS["send_fix"]["en"])
+        expect(page.locator("#guessing .said")).to_have_text(said("Correct the marked files first."))
     page.set_input_files("#guess", csv(contest.right_on(submission, 7)))
     expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
     send.click()
     last = page.locator("#last-guess")
-    expect(last).to_contain_text(words.WORDS["last_guess_waits"]["en"])
+    expect(last).to_contain_text(said("is being scored; the result appears here."))
     judge_everything()
     expect(last).to_contain_text("7 of 40 rows are right")
     context.close()

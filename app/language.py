@@ -1,0 +1,74 @@
+"""What people read: English in code and templates, every other language in a gettext catalogue."""
+
+from collections.abc import Mapping
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
+
+FOLDER = Path(__file__).parent / "locale"
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob("*/LC_MESSAGES/anoncup.po")))
+COUNTS_TRIED = 200
+"""Every plural category of whole numbers that CLDR knows has one below."""
+
+
+class Words:
+    """A language: called with an English text, optionally with values for its ``{names}``, it says it.
+
+    Whole numbers get the language's thousands separators.
+    """
+
+    def __init__(self, language: str, catalogue: NullTranslations, labels: Mapping[str, str]) -> None:
+        self.language = language
+        self.locale = Locale.parse(language)
+        self.catalogue = catalogue
+        self.labels = labels
+
+    def __call__(self, text: str, /, **values: object) -> str:
+        return self.filled(self.catalogue.gettext(text), values)
+
+    def pgettext(self, context: str, text: str, /, **values: object) -> str:
+        """A text that has several meanings, in this one."""
+        return self.filled(self.catalogue.pgettext(context, text), values)
+
+    def ngettext(self, one: str, many: str, n: int, /, **values: object) -> str:
+        """The form for ``n`` of the thing; ``{n}`` is the number itself."""
+        return self.filled(self.catalogue.ngettext(one, many, n), {"n": n, **values})
+
+    def forms(self, one: str, many: str) -> dict[str, str]:
+        """The text by plural category, for a script that counts by itself."""
+        counts = range(COUNTS_TRIED, -1, -1)
+        return {self.locale.plural_form(n): self.catalogue.ngettext(one, many, n) for n in counts}
+
+    def label(self, name: str, default: str | None = None) -> str:
+        """What a part, a state or an act is called; KeyError if it has no name and there is no default."""
+        text = self.labels.get(name)
+        if text is None and default is None:
+            raise KeyError(name)
+        return self(text) if text is not None else str(default)
+
+    def filled(self, text: str, values: Mapping[str, object]) -> str:
+        return text.format(**{name: self.shown(value) for name, value in values.items()}) if values else text
+
+    def shown(self, value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return format_decimal(value, locale=self.locale)
+        return value
+
+
+@cache
+def catalogue(language: str) -> NullTranslations:
+    """A language's texts, compiled in memory: a catalogue is edited and read as the one file it is."""
+    if language == ENGLISH:
+        return NullTranslations()
+    compiled = BytesIO()
+    with (FOLDER / language / "LC_MESSAGES" / "anoncup.po").open("rb") as file:
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)

@@ -1,0 +1,203 @@
+"""What is said by the name of a state, a limit, a file or what was done."""
+
+from app.messages import N_
+
+LABELS = {
+    "about_microdata": N_("A contest on a table of {individuals} individuals with {columns} columns."),
+    "about_transactions": N_(
+        "A contest on the purchases of {individuals} customers, in two tables with {columns} columns together."
+    ),
+    "anonymization": N_("Anonymization phase"),
+    "between": N_("Between the phases"),
+    "board_anonymization": N_("Anonymization board"),
+    "board_matrix": N_("Attack matrix"),
+    "board_reidentification": N_("Re-identification board"),
+    "cap_guesses_per_target": N_("Guesses on each target"),
+    "closed": N_("Closed"),
+    "columns_attackers_only": N_("Attackers outside E"),
+    "columns_in_security": N_("Attackers in E"),
+    "columns_in_utility": N_("Measures in U"),
+    "columns_measures_only": N_("Measures outside U"),
+    "cost_both": N_("Risk and utility loss cost you the same."),
+    "cost_nothing": N_("Nobody is found and nothing is lost."),
+    "cost_risk": N_("Risk costs you most."),
+    "cost_utility": N_("Lost utility costs you most."),
+    "done_cancelled": N_("The submission is cancelled."),
+    "done_final_marked": N_("Marked as a final."),
+    "done_final_unmarked": N_("No longer a final."),
+    "done_guessed": N_("Your guess is taken in. The same file sent again counts once."),
+    "done_joined": N_(
+        "You are in. Read the rules and download the data; your releases are sent from this page."
+    ),
+    "done_member_removed": N_("The member is out of the team, and the team’s invites have ended."),
+    "done_password_changed": N_("The new password is set. All other tokens and sessions have ended."),
+    "done_password_set": N_("The new password is set. Sign in with it."),
+    "done_received": N_("Received. Your submission is in the queue; the receipt is below."),
+    "done_team_left": N_("You have left the team."),
+    "done_token_revoked": N_("The token has ended."),
+    "draft": N_("Not begun"),
+    "excessive_far": N_("The {which} distance is {value}: {share}% of what is allowed."),
+    "excessive_near": N_(
+        "The {which} distance is {value}: {share}% of what is allowed. Little more change would be rejected."
+    ),
+    "excessive_over": N_(
+        "The {which} distance is {value}: {share}% of what is allowed. Change the data of fewer individuals, or change them less."
+    ),
+    "file_anonymized": N_("Release"),
+    "file_customers": N_("Release: customers (M′)"),
+    "file_secret": N_("Secret"),
+    "file_transactions": N_("Release: purchases (T′)"),
+    "finals": N_("Finals"),
+    "finals_disqualified": N_("A disqualified team chooses no finals."),
+    "finals_draft": N_("Finals are chosen while the anonymization phase is open."),
+    "finals_over": N_("The choice of finals is closed."),
+    "finals_paused": N_("The phase is paused. Finals can be chosen again when it goes on."),
+    "finals_settling": N_("The deadline has passed: the finals are fixed as they are."),
+    "finals_undated": N_("Finals are chosen while the anonymization phase is open."),
+    "freeze_ahead": N_("It will be frozen until the competition is over, from"),
+    "freeze_others": N_("You see the live board. For everybody but the organizers it is frozen at"),
+    "front_coming": N_("Coming up"),
+    "front_own": N_("Your competitions"),
+    "front_past": N_("Past competitions"),
+    "front_running": N_("Open now"),
+    "guess_ERROR": N_("Error on our side; does not count"),
+    "guess_QUEUED": N_("Queued"),
+    "guess_SCORED": N_("Scored"),
+    "guess_SCORING": N_("Scoring"),
+    "guess_cap_attempts_per_day": N_("Refused guesses today"),
+    "guess_cap_attempts_total": N_("Refused guesses in all"),
+    "guess_feedback_daily": N_("You see how many rows were right after midnight on the competition’s clock."),
+    "guess_feedback_hidden": N_("How many rows were right stays hidden until the competition closes."),
+    "guess_feedback_immediate": N_("You see how many rows were right as soon as the guess is scored."),
+    "guess_problem_quota_used_up": N_("Your team has used up what it may send for now."),
+    "how_win_rank_sum": N_(
+        "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
+    ),
+    "how_win_score": N_(
+        "The overall score is the mean of utility loss and risk, the largest share of individuals that anyone finds: the lowest wins."
+    ),
+    "join_problem_in_a_team": N_("You are in a team of this competition already."),
+    "join_problem_organizes_it": N_("An organizer of a competition is in none of its teams."),
+    "join_problem_team_name_taken": N_(
+        "This competition has a team of that name, or of one that looks like it. Choose another."
+    ),
+    "lead_said_coarse_rank_sum": N_(
+        "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
+    ),
+    "lead_said_coarse_score": N_(
+        "{team} leads with the lowest overall score, {overall}; its utility loss is about {utility} and its risk about {security}."
+    ),
+    "lead_said_rank_sum": N_(
+        "{team} leads with the lowest sum of ranks, {sum}; its utility loss is {utility} and its risk {security}."
+    ),
+    "lead_said_score": N_(
+        "{team} leads with the lowest overall score, {overall}, the mean of utility loss {utility} and risk {security}."
+    ),
+    "lead_vs_both": N_(
+        "It is both more useful and safer than {second} in second place (utility loss {utility}, risk {security})."
+    ),
+    "lead_vs_more_useful": N_(
+        "{second} in second place is no less safe (risk {security}) but loses more utility ({utility})."
+    ),
+    "lead_vs_safer": N_(
+        "{second} in second place is no less useful (utility loss {utility}) but easier to attack (risk {security})."
+    ),
+    "overall": N_("Overall"),
+    "ranked_by_rank_sum": N_(
+        "Each team’s best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: the largest rate of an attacker that counts."
+    ),
+    "ranked_by_score": N_(
+        "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
+    ),
+    "reidentification": N_("Re-identification phase"),
+    "rules_attackers": N_("Attackers"),
+    "rules_data": N_("Data"),
+    "rules_excess": N_("Excessive anonymization"),
+    "rules_files": N_("What a team sends"),
+    "rules_limits": N_("Limits"),
+    "rules_measures": N_("Measures"),
+    "rules_ranking": N_("Ranking and finals"),
+    "rules_scores": N_("How the scores are computed"),
+    "rules_visibility": N_("Who sees what, and when"),
+    "scope_note_organize": N_("run the competitions you organize"),
+    "scope_note_read": N_("see what you see"),
+    "scope_note_submit": N_("send submissions and guesses, act for your team"),
+    "scope_organize": N_("organize"),
+    "scope_read": N_("read"),
+    "scope_submit": N_("submit"),
+    "secret_sample_anonymized_row": N_(
+        "or one line for each row of the original: the row it became, 0 if deleted"
+    ),
+    "secret_sample_original_row": N_(
+        "one line for each row of the release: the row of the original it comes from"
+    ),
+    "security": N_("Risk"),
+    "settling": N_("Settling"),
+    "state": N_("State"),
+    "state_CANCELLED": N_("Cancelled"),
+    "state_DISQUALIFIED": N_("Disqualified"),
+    "state_ERROR": N_("Error on our side"),
+    "state_QUEUED": N_("Queued"),
+    "state_REJECTED": N_("Rejected"),
+    "state_SCORED": N_("Accepted"),
+    "state_SCORING": N_("Scoring"),
+    "step_data": N_("Teams cannot begin: the original data are missing."),
+    "step_data_link": N_("Upload the data"),
+    "step_join": N_(
+        "To take part you need an invite code from the organizers, or from a team that you join."
+    ),
+    "step_join_link": N_("Join with a code"),
+    "step_organize": N_("You organize this competition."),
+    "step_organize_link": N_("To the organizers’ pages"),
+    "step_over": N_("The contest is over. See how it ended."),
+    "step_over_link": N_("See the boards"),
+    "step_team_anonymization": N_(
+        "Send a release, see its score, and choose the submissions that stand for you as finals."
+    ),
+    "step_team_anonymization_link": N_("Send a release"),
+    "step_team_between": N_("Your finals are fixed. The attacks begin with the next phase."),
+    "step_team_between_link": N_("See your submissions"),
+    "step_team_closed": N_("The contest is over. See how it ended."),
+    "step_team_closed_link": N_("See the boards"),
+    "step_team_draft": N_(
+        "Read the rules and get the kit: with it you can score your releases at home before the contest begins."
+    ),
+    "step_team_draft_link": N_("Rules and data"),
+    "step_team_paused": N_(
+        "The organizers have paused the phase; nothing is taken in until they resume it, and the deadline moves by as much."
+    ),
+    "step_team_paused_link": N_("Read the rules"),
+    "step_team_reidentification": N_("Download the other teams’ targets and send your guesses."),
+    "step_team_reidentification_link": N_("Attack"),
+    "step_team_settling": N_("The deadline has passed. What came in time is still being scored."),
+    "step_team_settling_link": N_("See your submissions"),
+    "step_visitor": N_("Sign in to take part. New here? The organizers give you an invite code."),
+    "step_visitor_link": N_("Sign in"),
+    "track_microdata": N_("Microdata: a table of individuals"),
+    "track_transactions": N_("Transactions: customers and their purchases"),
+    "turn_anonymization_end": N_("Anonymization ends"),
+    "turn_anonymization_start": N_("Anonymization starts"),
+    "turn_reidentification_end": N_("Re-identification ends"),
+    "turn_reidentification_start": N_("Re-identification starts"),
+    "upload_disqualified": N_("Nothing is taken in from a disqualified team."),
+    "upload_draft": N_(
+        "The anonymization phase has not begun; releases are taken in as soon as it does. Read the rules and get the data meanwhile."
+    ),
+    "upload_over": N_("The anonymization phase is over: no more releases are taken in."),
+    "upload_paused": N_(
+        "The organizers have paused the phase. Nothing is taken in until they resume it; the deadline moves by as much, so no time is lost."
+    ),
+    "upload_settling": N_(
+        "The deadline has passed: no more releases are taken in. What came in time is still being scored."
+    ),
+    "upload_undated": N_(
+        "The anonymization phase has no date yet. Read the rules and get the data meanwhile."
+    ),
+    "used_attempts_per_day": N_("Attempts today"),
+    "used_attempts_total": N_("Attempts in all"),
+    "used_valid_per_day": N_("Valid submissions today"),
+    "used_valid_total": N_("Valid submissions in all"),
+    "utility": N_("Utility loss"),
+    "which_largest": N_("largest"),
+    "which_mean": N_("mean"),
+}
