@@ -41,9 +41,9 @@ format: dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# What the code says, into every language's catalogue; then translate what is empty there.
+# What the code says, into every language's catalogue; then translate what is empty there. NEW=de begins another.
 words: dev
-	$(BIN)/python -m tests.catalogues --update
+	-$(BIN)/python -m tests.catalogues --update $(NEW)
 
 # From a running demo: `make demo` in another terminal.
 pictures: dev

@@ -1,9 +1,11 @@
 """Every language says all that the code says: what is missing, unused or filled in otherwise in a catalogue.
 
-``python -m tests.catalogues`` prints it; with ``--update`` it brings what is new into the catalogues.
+``python -m tests.catalogues`` prints it; with ``--update`` it brings what is new into the catalogues,
+and into those of the languages that are named after it.
 """
 
 import sys
+from contextlib import chdir
 from pathlib import Path
 from string import Formatter
 from tempfile import TemporaryDirectory
@@ -16,20 +18,25 @@ Text = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "app" / "locale"
-CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/*.po"))
 SAID_BY = ("_", "N_", "t", "forms:1,2", "ngettext:1,2", "pgettext:1c,2")
 """Functions whose texts are translated; the numbers are their arguments' places, ``c`` is a context."""
 
 
+def catalogues() -> list[Path]:
+    return sorted(LOCALE.glob("*/LC_MESSAGES/anoncup.po"))
+
+
 def babel(*arguments: str) -> None:
-    CommandLineInterface().run(["pybabel", "-q", *arguments])  # type: ignore[no-untyped-call]
+    """In the checkout, so that a catalogue names its places from there."""
+    with chdir(ROOT):
+        CommandLineInterface().run(["pybabel", "-q", *arguments])  # type: ignore[no-untyped-call]
 
 
 def extract(path: Path) -> None:
     """Write what the code and the templates say."""
     keywords = [part for name in SAID_BY for part in ("-k", name)]
     how = ("--no-default-keywords", "--add-location=file", "--sort-by-file", "--no-wrap")
-    babel("extract", "-F", str(ROOT / "pyproject.toml"), *keywords, *how, "-o", str(path), str(ROOT / "app"))
+    babel("extract", "-F", "pyproject.toml", *keywords, *how, "-o", str(path), "app")
 
 
 def extracted() -> Catalog:
@@ -38,12 +45,14 @@ def extracted() -> Catalog:
         return read(Path(folder, "anoncup.pot"))
 
 
-def update() -> None:
-    """Bring what the code says into every catalogue, and take out what it says no longer."""
+def update(*new: str) -> None:
+    """Bring what the code says into every catalogue and into ``new`` ones; what it says no longer goes."""
     how = ("--no-wrap", "--no-fuzzy-matching", "--ignore-obsolete", "--ignore-pot-creation-date")
+    where = ("-d", str(LOCALE), "-D", "anoncup", "--init-missing")
     with TemporaryDirectory() as folder:
         extract(Path(folder, "anoncup.pot"))
-        babel("update", "-i", f"{folder}/anoncup.pot", "-d", str(LOCALE), "-D", "anoncup", *how)
+        for language in {*new, *(path.parts[-3] for path in catalogues())}:
+            babel("update", "-i", f"{folder}/anoncup.pot", *where, "-l", language, *how)
 
 
 def read(path: Path) -> Catalog:
@@ -85,10 +94,10 @@ def values(text: Text) -> set[str]:
 
 def main() -> int:
     if "--update" in sys.argv:
-        update()
+        update(*sys.argv[2:])
     template = extracted()
     found = [
-        f"{path.relative_to(ROOT)}: {line}" for path in CATALOGUES for line in faults(template, read(path))
+        f"{path.relative_to(ROOT)}: {line}" for path in catalogues() for line in faults(template, read(path))
     ]
     sys.stdout.writelines(f"{line}\n" for line in found)
     return 1 if found else 0

@@ -2,9 +2,9 @@
 
 from app.web.labels import LABELS
 from app.web.languages import in_language
-from tests.catalogues import CATALOGUES, forms, read
+from tests.catalogues import catalogues, forms, read
 
-SAID = {form for path in CATALOGUES for one in read(path) for form in forms(one.id)}
+SAID = {form for path in catalogues() for one in read(path) for form in forms(one.id)}
 
 
 def said(name: str, /, language: str = "en", **values: object) -> str:
