@@ -12,7 +12,6 @@ those of the microdata track.
 
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.attackers import ATTACKERS
-from app.scoring.competition import AttackerSettings, Columns, Competition, Excessive, MeasureSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
@@ -24,12 +23,16 @@ from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.methods.planning import best_clusters, expected_dummies, expected_shared_goods
 from app.scoring.rates import rate_of, sampled_guess
 from app.scoring.release import prepare, release_of, target_of
+from app.scoring.rules import AttackerSettings, Columns, Excessive, MeasureSettings, Rules
 from app.scoring.scales import scales
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import TransactionTables
 from app.scoring.utility import UTILITIES
+
+Competition = Rules
+"""As ``parse_competition`` names it."""
 
 __all__ = [
     "ATTACKERS",
@@ -44,6 +47,7 @@ __all__ = [
     "InvalidInput",
     "InvalidUpload",
     "MeasureSettings",
+    "Rules",
     "TransactionTables",
     "Verdict",
     "advise",

@@ -28,8 +28,7 @@ from sqlalchemy import select, text
 from app import queue, sealing
 from app.config import get_settings
 from app.db import engine
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Submission, Target, Team
+from app.db.models import Competition, Submission, Target, Team
 from app.embedded import embedded_services
 from app.http.dependencies import COOKIE
 from app.main import create_app, served_app
@@ -108,7 +107,7 @@ def copied(number: int) -> None:
         (row,) = competitions.listed(session)
         for one in range(number):
             file = row.file.replace('"crowded"', f'"other-{one}"')
-            session.add(CompetitionRow(slug=f"other-{one}", file=file, scales={}, original={}))
+            session.add(Competition(slug=f"other-{one}", file=file, scales={}, original={}))
 
 
 def pages() -> list[str]:

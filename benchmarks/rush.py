@@ -27,10 +27,10 @@ from sqlalchemy import func, select
 from app.client import Client
 from app.db.models import Competition, Evaluation, Member, Submission
 from app.roles import Role
-from app.scoring.competition import Phase
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
+from app.scoring.rules import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS

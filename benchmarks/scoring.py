@@ -14,7 +14,6 @@ import numpy as np
 
 from app.scoring import kernels
 from app.scoring.arrays import IntArray
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.excessive.advisor import advise
@@ -22,6 +21,7 @@ from app.scoring.excessive.certified import certified_bounds
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.registry import Tables, Track
+from app.scoring.rules import AttackerSettings, MeasureSettings, Rules
 from app.scoring.scales import scales
 from app.scoring.synthetic import ROWS, household_table
 from app.scoring.templates import template
@@ -36,7 +36,7 @@ USUAL = {
 }
 
 
-def released(track: Track, rules: Competition, tables: Tables, method: str) -> tuple[Tables, IntArray]:
+def released(track: Track, rules: Rules, tables: Tables, method: str) -> tuple[Tables, IntArray]:
     """A shuffled release by a method's name; ``unmatched``: noise, no row's quasi-identifiers occur in X."""
     rng = np.random.default_rng(0)
     chosen = track.methods["add_noise" if method == UNMATCHED else method]
@@ -53,7 +53,7 @@ def milliseconds(work: Callable[[], object]) -> float:
 
 
 def one_round(
-    track: Track, rules: Competition, original: Any, release: tuple[Tables, IntArray]
+    track: Track, rules: Rules, original: Any, release: tuple[Tables, IntArray]
 ) -> dict[str, float]:
     """The time of each part of scoring, in the order it is done in."""
     start = time.perf_counter()

@@ -15,9 +15,9 @@ from sqlalchemy import ColumnElement, select, update
 from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.scoring.arrays import IntArray
-from app.scoring.competition import Phase
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv, source_from_secret
+from app.scoring.rules import Phase
 from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 KEPT = 2
 
 Digests = tuple[tuple[str, str], ...]
 """Name and SHA-256 of each file of an original."""
-Prepared = tuple[Competition, Any, Any]
+Prepared = tuple[Rules, Any, Any]
 """A competition, its original tables and what is prepared of them; what attackers derive stays there."""
 
 

@@ -23,7 +23,6 @@ from typing import Any, BinaryIO
 
 from app.errors import InvalidCompetition
 from app.scoring import kernels
-from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive.question import Question
@@ -31,6 +30,7 @@ from app.scoring.excessive.question import answer as answer_question
 from app.scoring.fingerprint import fingerprint
 from app.scoring.permutation import guess_from_file, source_from_secret
 from app.scoring.rates import guess_rate
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from workers import walls
 from workers.prepared import Digests, Prepared, originals
@@ -166,7 +166,7 @@ def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]
     return {"files": {name: text.decode() for name, text in track.canonical_files(release).items()}}
 
 
-def resembled(competition: Competition, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
+def resembled(competition: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
     """The sample methods that the release resembles; the evidence, which is long, for the closest only."""
     alike = [each.to_json() for each in fingerprint(competition, prepared, verdict)]
     return alike[:1] + [without_evidence(each) for each in alike[1:]]

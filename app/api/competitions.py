@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -111,13 +111,13 @@ class InviteOut(BaseModel):
     uses: int
 
 
-def described(session: Session, row: CompetitionRow) -> CompetitionOut:
+def described(session: Session, row: Competition) -> CompetitionOut:
     """The competition as it stands now."""
     reveal = witnesses.expected(session, [row]).get(row.id)
     return description(row, phases.standing(session, row), reveal)
 
 
-def description(row: CompetitionRow, now: Standing, reveal: datetime | None) -> CompetitionOut:
+def description(row: Competition, now: Standing, reveal: datetime | None) -> CompetitionOut:
     competition = competitions.read_file(row.file)
     return CompetitionOut(
         slug=row.slug,
@@ -134,7 +134,7 @@ def description(row: CompetitionRow, now: Standing, reveal: datetime | None) -> 
     )
 
 
-def entry(row: CompetitionRow, now: datetime, reveal: datetime | None) -> CompetitionOut | UnavailableOut:
+def entry(row: Competition, now: datetime, reveal: datetime | None) -> CompetitionOut | UnavailableOut:
     try:
         return description(row, phases.standing_at(row, now), reveal)
     except CompetitionUnavailable as problem:

@@ -9,11 +9,11 @@ from app.cli.files import Contest
 from app.cli.shown import progress_bar
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
-from app.scoring.competition import AttackerSettings
 from app.scoring.evaluate import Json, attacker_json
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import Answer, guess_of, rate_of
 from app.scoring.registry import Tables
+from app.scoring.rules import AttackerSettings
 
 
 def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str, Answer]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from app import waiting
 from app.client import Client
-from app.scoring.competition import AttackerSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import guess_of
 from app.scoring.registry import Tables
+from app.scoring.rules import AttackerSettings
 from app.scoring.tracks import TRACKS
 
 logger = logging.getLogger(__name__)

@@ -9,11 +9,11 @@ from typing import Any
 from app.cli.options import read_text
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
-from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import Remark, too_large
 from app.scoring.permutation import remarks_on_order, source_from_secret
 from app.scoring.registry import Tables, Track
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 
@@ -22,7 +22,7 @@ class Contest:
     """A competition with its original data; ``prepared`` as its track wants it."""
 
     text: str
-    rules: Competition
+    rules: Rules
     track: Track
     tables: Tables
     prepared: Any

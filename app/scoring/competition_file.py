@@ -10,17 +10,17 @@ from zoneinfo import ZoneInfo
 
 from app.errors import InvalidCompetition
 from app.messages import Message
-from app.scoring.competition import (
+from app.scoring.counted import check_scored_by, read_scored_by
+from app.scoring.rules import (
     AttackerSettings,
     Columns,
-    Competition,
     Excessive,
     Limits,
     MeasureSettings,
     Parameters,
     Publication,
+    Rules,
 )
-from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.timetable import read_format, read_notice_hours, read_phases, read_ranking, read_zone
 from app.scoring.toml_text import loaded
 from app.scoring.toml_values import (
@@ -43,7 +43,7 @@ MOST_DIGITS = 4
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
-def parse_competition(text: str) -> Competition:
+def parse_competition(text: str) -> Rules:
     """The competition that ``text`` describes; InvalidCompetition says what is wrong and where."""
     return read_competition(Table(loaded(text), ""))
 
@@ -53,12 +53,12 @@ def parse_title(text: str) -> Mapping[str, str]:
     return read_title(Table(loaded(text), ""))
 
 
-def read_competition(table: Table) -> Competition:
+def read_competition(table: Table) -> Rules:
     read_format(table)
     track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
     zone = read_zone(table)
     columns = read_columns(table.table("columns")) if track == "microdata" else None
-    competition = Competition(
+    competition = Rules(
         slug=read_slug(table),
         title=read_title(table),
         track=track,

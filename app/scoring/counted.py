@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from app.errors import InvalidCompetition
-from app.scoring.competition import AttackerSettings, Competition
 from app.scoring.registry import Attacker, Distance, Measure
+from app.scoring.rules import AttackerSettings, Rules
 from app.scoring.toml_values import Table, text_value
 from app.scoring.tracks import TRACKS
 
@@ -17,7 +17,7 @@ Versions = Mapping[str, str]
 """``"measures.mean_mae"`` to ``"1"``; so ``attackers.…`` and ``distances.…``."""
 
 
-def what_counts(competition: Competition) -> dict[str, str]:
+def what_counts(competition: Rules) -> dict[str, str]:
     """All that counts by the file's settings, with the versions that are installed.
 
     The measures with a weight, the attackers that count in E, and the distance if there is a threshold.
@@ -33,18 +33,18 @@ def what_counts(competition: Competition) -> dict[str, str]:
     }
 
 
-def weighing(competition: Competition) -> set[str]:
+def weighing(competition: Rules) -> set[str]:
     return {name for name, settings in competition.measures.items() if settings.weight > 0}
 
 
-def counts(competition: Competition, attacker: str) -> bool:
+def counts(competition: Rules, attacker: str) -> bool:
     """Whether an attacker's rate may be E."""
     if competition.scored_by:
         return f"attackers.{attacker}" in competition.scored_by
     return may_set_security(competition, attacker)
 
 
-def may_set_security(competition: Competition, attacker: str) -> bool:
+def may_set_security(competition: Rules, attacker: str) -> bool:
     """Whether it counts by the file's settings alone; one that is not installed does not."""
     known = TRACKS[competition.track].attackers.get(attacker)
     settings = competition.attackers.get(attacker, AttackerSettings())
@@ -55,7 +55,7 @@ def read_scored_by(table: Table) -> dict[str, str]:
     return {name: cast(str, table.take(name, text_value)) for name in list(table.raw)}
 
 
-def lacks(competition: Competition) -> bool:
+def lacks(competition: Rules) -> bool:
     """Whether this installation cannot score as the table asks."""
     try:
         check_scored_by(competition)
@@ -64,7 +64,7 @@ def lacks(competition: Competition) -> bool:
     return False
 
 
-def check_scored_by(competition: Competition) -> None:
+def check_scored_by(competition: Rules) -> None:
     """InvalidCompetition if what the table names is not installed in that version, or if the file's own
     settings let something else count.
     """
@@ -99,7 +99,7 @@ def require_part(name: str, version: str, part: Measure | Attacker | Distance | 
         )
 
 
-def installed(competition: Competition, name: str) -> Measure | Attacker | Distance | None:
+def installed(competition: Rules, name: str) -> Measure | Attacker | Distance | None:
     track = TRACKS[competition.track]
     kind, _, part = name.partition(".")
     known: Mapping[str, Mapping[str, Measure | Attacker | Distance]] = {

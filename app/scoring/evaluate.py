@@ -7,7 +7,6 @@ from typing import Any
 
 from app.messages import Message, kept, kept_under
 from app.scoring.arrays import IntArray
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, rows_required
 from app.scoring.counted import counts, weighing
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
@@ -16,6 +15,7 @@ from app.scoring.ranking import overall, rounding_of, security, utility
 from app.scoring.rates import Answer, Rate, rate_of
 from app.scoring.reach import Known, Reach, UtilityBy, known, levels, limits, reach
 from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
+from app.scoring.rules import AttackerSettings, MeasureSettings, Rules, rows_required
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
 
@@ -105,7 +105,7 @@ def silent(step: int, of: int, name: str) -> None:
 
 
 def evaluate(
-    competition: Competition,
+    competition: Rules,
     original: Any,
     anonymized: Tables,
     source: IntArray,
@@ -146,7 +146,7 @@ def evaluate(
 
 
 def judge(
-    competition: Competition, original: Any, anonymized: Tables, source: IntArray
+    competition: Rules, original: Any, anonymized: Tables, source: IntArray
 ) -> tuple[tuple[Violation, ...], ExcessiveResult]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[competition.track]
@@ -160,7 +160,7 @@ def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
 
 
 def _measured(
-    measure: Measure, release: Any, competition: Competition, tell: Callable[[str], None]
+    measure: Measure, release: Any, competition: Rules, tell: Callable[[str], None]
 ) -> MeasureResult:
     tell(measure.name)
     parameters = competition.measures.get(measure.name, MeasureSettings()).parameters
@@ -169,7 +169,7 @@ def _measured(
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 
-def _answer(attacker: Attacker, target: Any, competition: Competition, tell: Callable[[str], None]) -> Answer:
+def _answer(attacker: Attacker, target: Any, competition: Rules, tell: Callable[[str], None]) -> Answer:
     tell(attacker.name)
     parameters = competition.attackers.get(attacker.name, AttackerSettings()).parameters
     answer: Answer = attacker.attack(target, **parameters)
@@ -177,7 +177,7 @@ def _answer(attacker: Attacker, target: Any, competition: Competition, tell: Cal
 
 
 def _utility(
-    competition: Competition, track: Track, original: Any, measures: Mapping[str, MeasureResult]
+    competition: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]
 ) -> UtilityBy:
     """U, if some measures had other values than these."""
     values = {name: result.value for name, result in measures.items()}
@@ -191,7 +191,7 @@ def _utility(
     return lambda others: found(values | others)
 
 
-def _open(competition: Competition, track: Track, target: Any) -> dict[str, Known | None]:
+def _open(competition: Rules, track: Track, target: Any) -> dict[str, Known | None]:
     """What anybody computes of the measures in U that read the secret; empty if it is nothing."""
     reading = [
         each for name, each in track.measures.items() if name in weighing(competition) and each.reads_secret
@@ -200,7 +200,7 @@ def _open(competition: Competition, track: Track, target: Any) -> dict[str, Know
     return found if any(found.values()) else {}
 
 
-def _all_scales(competition: Competition, track: Track, original: Any) -> Mapping[str, float]:
+def _all_scales(competition: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """The file's scales; what it leaves open is computed."""
     weighing = {name for name, each in competition.measures.items() if each.weight > 0}
     if weighing <= set(competition.scales):
@@ -208,13 +208,11 @@ def _all_scales(competition: Competition, track: Track, original: Any) -> Mappin
     return scales(track, original, competition.measures) | dict(competition.scales)
 
 
-def _security(competition: Competition, attackers: Mapping[str, AttackerResult]) -> float:
+def _security(competition: Rules, attackers: Mapping[str, AttackerResult]) -> float:
     return security(result.rate.rate for name, result in attackers.items() if counts(competition, name))
 
 
-def _judged(
-    competition: Competition, track: Track, release: Any
-) -> tuple[tuple[Violation, ...], ExcessiveResult]:
+def _judged(competition: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult]:
     settings = competition.excessive
     distance = track.distances[settings.distance]
     distances = individual_distances(release, distance)
@@ -229,7 +227,7 @@ def _judged(
 
 
 def _violations(
-    competition: Competition, release: Any, distance: Distance, distances: Distances
+    competition: Rules, release: Any, distance: Distance, distances: Distances
 ) -> tuple[Violation, ...]:
     required = rows_required(competition.limits.min_rows_kept, release.original.rows)
     few = Message(

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings
 from app.scoring.evaluate import Verdict
 from app.scoring.ranking import rounding_of
 from app.scoring.rates import rate_of
 from app.scoring.registry import Track
 from app.scoring.release import once
+from app.scoring.rules import AttackerSettings, MeasureSettings, Rules
 from app.scoring.tracks import TRACKS
 
 MOST_METHODS = 3
@@ -48,7 +48,7 @@ class Resemblance:
 
 
 def fingerprint(
-    competition: Competition, original: Any, verdict: Verdict, *, most: int = 5
+    competition: Rules, original: Any, verdict: Verdict, *, most: int = 5
 ) -> tuple[Resemblance, ...]:
     """The ``most`` closest combinations of up to three methods; of equally close ones those of fewer methods.
 
@@ -89,7 +89,7 @@ def _values(track: Track, verdict: Verdict) -> dict[str, float]:
     }
 
 
-def _before(competition: Competition, original: Any) -> Mapping[str, float]:
+def _before(competition: Rules, original: Any) -> Mapping[str, float]:
     """The same values of the original released as it is."""
     track = TRACKS[competition.track]
     release = track.untouched(original)
@@ -115,5 +115,5 @@ def _is_changed(track: Track, name: str, before: float, after: float, original: 
     return after > rounding_of(measure, track.largest_cell(original))
 
 
-def _key(competition: Competition) -> str:
+def _key(competition: Rules) -> str:
     return repr((competition.measures, competition.attackers))

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, nextafter
 
-from app.scoring.competition import Competition
 from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.registry import Track
+from app.scoring.rules import Rules
 
 OVERALL_DIGITS = 4
 """Decimals of ``overall`` that others see before the reveal."""
@@ -81,7 +81,7 @@ class Final:
 
 
 def computed(
-    competition: Competition,
+    competition: Rules,
     track: Track,
     *,
     values: Mapping[str, float],
@@ -116,7 +116,7 @@ def spans_of(reach: Sequence[float], rows: int) -> tuple[Span, ...]:
 
 
 def whole_range(
-    competition: Competition,
+    competition: Rules,
     track: Track,
     values: Mapping[str, float],
     rounding: Mapping[str, float],

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from app.scoring.competition import MeasureSettings
 from app.scoring.registry import Measure
+from app.scoring.rules import MeasureSettings
 
 NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""

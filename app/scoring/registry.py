@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.scoring.competition import Competition
 from app.scoring.files import Remark
+from app.scoring.rules import Rules
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -112,25 +112,25 @@ class Track:
     name: str
     files: tuple[str, ...]
     original_files: tuple[str, ...]
-    check_part: Callable[[Files, Competition], None]
-    parse_original: Callable[[Files, Competition], tuple[Tables, list[Remark]]]
-    parse_release: Callable[[Files, Tables, Competition], tuple[Tables, list[Remark]]]
+    check_part: Callable[[Files, Rules], None]
+    parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
+    parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
     canonical_files: Callable[[Tables], dict[str, bytes]]
     individuals: Callable[[Tables], int]
-    prepare: Callable[[Tables, Competition], Any]
+    prepare: Callable[[Tables, Rules], Any]
     target_of: Callable[[Any, Tables], Any]
     release_of: Callable[[Any, Tables, IntArray], Any]
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
     distances: Mapping[str, Distance]
-    anonymize: Callable[[Method, Tables, Competition, Generator, Mapping[str, Any]], tuple[Tables, IntArray]]
+    anonymize: Callable[[Method, Tables, Rules, Generator, Mapping[str, Any]], tuple[Tables, IntArray]]
     shuffle: Callable[..., tuple[Tables, IntArray]]
     untouched: Callable[[Any], Any]
     null_release: Callable[[Any, int], Any]
     own_scales: Mapping[str, Callable[[Any], float]]
     largest_cell: Callable[[Any], float]
-    group_columns: Callable[[Competition], tuple[Sequence[str], Sequence[str]]]
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]]
     groups: Callable[[Any, Sequence[str]], IntArray]
     signatures: Mapping[str, frozenset[str]]

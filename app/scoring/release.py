@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.competition import Columns
 from app.scoring.encoding import (
     Grouping,
     Vocabulary,
@@ -24,6 +23,7 @@ from app.scoring.encoding import (
     vocabulary_of,
 )
 from app.scoring.nearest import Forest, build_forest
+from app.scoring.rules import Columns
 
 Value = TypeVar("Value")
 Memo = dict[tuple[Any, ...], Any]

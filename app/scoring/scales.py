@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from app.scoring.competition import MeasureSettings
 from app.scoring.magnitude import finite_mean
 from app.scoring.registry import Measure, Track
+from app.scoring.rules import MeasureSettings
 
 DRAWS = 5
 

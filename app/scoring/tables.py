@@ -13,7 +13,6 @@ import pandas as pd
 import pyarrow as pa
 
 from app.messages import Message
-from app.scoring.competition import Columns
 from app.scoring.csv_text import (
     NUMBER,
     Problems,
@@ -26,6 +25,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import MAX_ROWS, Remark
+from app.scoring.rules import Columns
 
 
 def parse_original(

@@ -12,7 +12,7 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.messages import Message
-from app.scoring.competition import Phase, Publication, Ranking
+from app.scoring.rules import Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
 

@@ -12,8 +12,7 @@ from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
 from app.config import get_settings
-from app.db.models import Attempt, Team
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Attempt, Competition, Team
 from app.errors import Conflict
 from app.services.phases import ANONYMIZATION, Standing
 
@@ -53,7 +52,7 @@ def grace() -> timedelta:
     return timedelta(seconds=get_settings().grace_s)
 
 
-def require_in_time(row: CompetitionRow, attempt: Attempt, now: Standing) -> None:
+def require_in_time(row: Competition, attempt: Attempt, now: Standing) -> None:
     """Whether what entered as ``attempt`` may be accepted ``now``; ask with the competition's lock held.
 
     What entered in time is, though the phase has ended or been paused meanwhile: whatever settles waits for
@@ -70,7 +69,7 @@ def require_in_time(row: CompetitionRow, attempt: Attempt, now: Standing) -> Non
         )
 
 
-def are_under_way(session: Session, row: CompetitionRow, phase: str) -> bool:
+def are_under_way(session: Session, row: Competition, phase: str) -> bool:
     """Whether something that entered ``phase`` is still being received, or retried, and may yet be accepted.
 
     The grace bounds the wait for those who never come again.

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from app import names
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
 from app.scoring.tracks import TRACKS
@@ -61,7 +61,7 @@ def add(
 ) -> Receipt:
     """Put a release on the board under ``name``: scored like any other, without rank, quota or target."""
     at = upload.entrance
-    row = session.get_one(CompetitionRow, at.competition_id, with_for_update=True)
+    row = session.get_one(Competition, at.competition_id, with_for_update=True)
     competitions.require_organizer(session, row.id, principal)
     if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")

@@ -9,14 +9,13 @@ from sqlalchemy import exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.models import AuditEntry, Organizer, Submission
-from app.db.models import Competition as CompetitionRow
+from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition import Competition
 from app.scoring.competition_file import SLUG, parse_competition, parse_title
 from app.scoring.counted import Versions, what_counts
 from app.scoring.registry import Tables
+from app.scoring.rules import Rules
 from app.scoring.toml_text import loaded, with_scales
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
@@ -29,12 +28,12 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 @lru_cache(maxsize=1024)
-def parsed(text: str) -> Competition:
+def parsed(text: str) -> Rules:
     """What somebody sends; InvalidCompetition. Once per text: it is read far more often than it changes."""
     return parse_competition(text)
 
 
-def read_file(text: str) -> Competition:
+def read_file(text: str) -> Rules:
     """What is stored. CompetitionUnavailable: this version cannot read it, though an earlier one could."""
     try:
         return parsed(text)
@@ -42,7 +41,7 @@ def read_file(text: str) -> Competition:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def title_of(row: CompetitionRow) -> Mapping[str, str]:
+def title_of(row: Competition) -> Mapping[str, str]:
     """The title by language; of a file that cannot be read, what of it can, or the competition's name."""
     try:
         return parse_title(row.file)
@@ -50,13 +49,13 @@ def title_of(row: CompetitionRow) -> Mapping[str, str]:
         return {"en": row.slug}
 
 
-def listed(session: Session) -> list[CompetitionRow]:
-    return list(session.scalars(select(CompetitionRow).order_by(CompetitionRow.created_at)))
+def listed(session: Session) -> list[Competition]:
+    return list(session.scalars(select(Competition).order_by(Competition.created_at)))
 
 
-def find(session: Session, slug: str) -> CompetitionRow:
+def find(session: Session, slug: str) -> Competition:
     known = SLUG.fullmatch(slug) is not None
-    row = session.scalar(select(CompetitionRow).where(CompetitionRow.slug == slug)) if known else None
+    row = session.scalar(select(Competition).where(Competition.slug == slug)) if known else None
     if row is None:
         raise NotFound("there is no competition {slug!r}", code="no_such_competition", slug=slug[:63])
     return row
@@ -74,14 +73,14 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
 
 
-def for_organizer(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+def for_organizer(session: Session, principal: Principal, slug: str) -> Competition:
     """The competition as it stands, for one of its organizers; NotFound, NotAllowed."""
     row = find(session, slug)
     require_organizer(session, row.id, principal)
     return row
 
 
-def organizers_row(session: Session, principal: Principal, slug: str) -> CompetitionRow:
+def organizers_row(session: Session, principal: Principal, slug: str) -> Competition:
     """The row under the lock that keeps acceptance and the clock out, for one of its organizers."""
     row = find(session, slug)
     session.refresh(row, with_for_update=True)
@@ -109,12 +108,12 @@ def require_creator(principal: Principal) -> None:
         raise NotAllowed("only organizers create competitions", code="not_organizer")
 
 
-def create(session: Session, principal: Principal, text: str) -> CompetitionRow:
+def create(session: Session, principal: Principal, text: str) -> Competition:
     """A new competition from its file; whoever creates it organizes it."""
     require_creator(principal)
     text = sent_file(text)
     competition = hostable(text)
-    row = CompetitionRow(slug=competition.slug, file=text, scales={}, original={})
+    row = Competition(slug=competition.slug, file=text, scales={}, original={})
     session.add(row)
     try:
         session.flush()
@@ -151,7 +150,7 @@ def tables_of(file: str) -> dict[str, object]:
         return {}
 
 
-def hostable(text: str) -> Competition:
+def hostable(text: str) -> Rules:
     """A competition file that also has what a contest on this service needs."""
     competition = parsed(text)
     if not any(settings.weight for settings in competition.measures.values()):
@@ -159,7 +158,7 @@ def hostable(text: str) -> Competition:
     return competition
 
 
-def published_file(row: CompetitionRow) -> str:
+def published_file(row: Competition) -> str:
     """competition.toml as everybody reads it and every worker scores by: with its scales and what counts."""
     return completed(row.file, row.scales, row.scored_by)
 
@@ -179,7 +178,7 @@ def written_out(file: str, scales: tuple[tuple[str, float], ...], scored_by: Pai
         return file
 
 
-def in_force(row: CompetitionRow) -> Competition:
+def in_force(row: Competition) -> Rules:
     """The rules with what is kept beside the file, though what counts may not be installed.
 
     CompetitionUnavailable if the file itself cannot be read.
@@ -187,7 +186,7 @@ def in_force(row: CompetitionRow) -> Competition:
     return replace(read_file(row.file), scales=row.scales, scored_by=row.scored_by)
 
 
-def fix_what_counts(row: CompetitionRow) -> None:
+def fix_what_counts(row: Competition) -> None:
     """At the first submission, under the exclusive lock; later it changes by a re-score set alone."""
     if not row.scored_by:
         row.scored_by = what_counts(read_file(row.file))

@@ -7,8 +7,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Guess, State, Target
+from app.db.models import Competition, Guess, State, Target
 from app.services import competitions, targets
 from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification
@@ -75,7 +74,7 @@ def of_ruling(
     )
 
 
-def look(session: Session, principal: Principal, row: CompetitionRow) -> Look:
+def look(session: Session, principal: Principal, row: Competition) -> Look:
     releases = anonymization.board(session, principal, row.slug)
     attacks = reidentification.board(session, principal, row.slug)
     counting = targets.joined().where(targets.counts(), Target.competition_id == row.id)

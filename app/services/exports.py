@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.db.models import AuditEntry, Evaluation, Guess, Member, Submission, Target, Team
-from app.db.models import Competition as CompetitionRow
+from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.messages import english
 from app.scoring.tracks import TRACKS
 from app.services import audit, competitions
@@ -31,7 +30,7 @@ Content = bytes | Iterable[bytes]
 class Holdings:
     """What a competition holds at one moment."""
 
-    row: CompetitionRow
+    row: Competition
     submissions: list[Submission]
     guesses: list[Guess]
 
@@ -73,7 +72,7 @@ def boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[
     yield "reidentification", reidentification.as_csv(reidentification.board(session, principal, slug))
 
 
-def all_submissions(session: Session, row: CompetitionRow) -> list[Submission]:
+def all_submissions(session: Session, row: Competition) -> list[Submission]:
     """In the order of receipt."""
     query = (
         select(Submission)
@@ -87,7 +86,7 @@ def all_submissions(session: Session, row: CompetitionRow) -> list[Submission]:
     return list(session.scalars(query))
 
 
-def submissions_csv(row: CompetitionRow, submissions: Iterable[Submission]) -> str:
+def submissions_csv(row: Competition, submissions: Iterable[Submission]) -> str:
     names = TRACKS[competitions.read_file(row.file).track].files
     digests = [f"sha256 of {name}.csv" for name in names]
     head = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
@@ -100,7 +99,7 @@ def submission_row(each: Submission, names: Iterable[str]) -> list[object]:
     return [*plain, each.final, moment(each.disqualified_at), each.rows, *digests, each.comment]
 
 
-def evaluations(session: Session, row: CompetitionRow) -> Iterator[bytes]:
+def evaluations(session: Session, row: Competition) -> Iterator[bytes]:
     """Every evaluation that there was, those of cancelled re-scorings too, a line of JSON each."""
     query = (
         select(Evaluation, Submission.received_at)
@@ -131,7 +130,7 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def teams_csv(session: Session, row: CompetitionRow) -> str:
+def teams_csv(session: Session, row: Competition) -> str:
     members = select(func.count()).where(Member.team_id == Team.id).correlate(Team).scalar_subquery()
     query = select(Team, members).where(Team.competition_id == row.id).order_by(Team.created_at, Team.id)
     head = ["id", "name", "created_at", "disqualified_at", "members"]
@@ -145,7 +144,7 @@ def teams_csv(session: Session, row: CompetitionRow) -> str:
     )
 
 
-def targets_csv(session: Session, row: CompetitionRow) -> str:
+def targets_csv(session: Session, row: Competition) -> str:
     """What was attacked, and whose it was; its files are the submission's, written anew."""
     query = select(Target).where(Target.competition_id == row.id).order_by(Target.name)
     return csv_text(
@@ -154,7 +153,7 @@ def targets_csv(session: Session, row: CompetitionRow) -> str:
     )
 
 
-def all_guesses(session: Session, row: CompetitionRow) -> list[Guess]:
+def all_guesses(session: Session, row: Competition) -> list[Guess]:
     """In the order of receipt."""
     query = (
         select(Guess)
@@ -170,7 +169,7 @@ def guess_row(each: Guess) -> list[object]:
     return [*plain, each.answered, each.correct, each.file]
 
 
-def audit_csv(session: Session, row: CompetitionRow) -> str:
+def audit_csv(session: Session, row: Competition) -> str:
     found = audit.page(session, row.id, after=None, limit=None)
     head = ["number", "at", "actor", "action", "subject", "before", "after"]
     return csv_text(head, map(audit_row, reversed(found)))

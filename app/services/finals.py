@@ -9,8 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, State, Submission, Team
+from app.db.models import Competition, Evaluation, State, Submission, Team
 from app.services import phases
 from app.services.versions import same_versions
 
@@ -28,7 +27,7 @@ class Candidate:
         return self.overall, self.submission.received_at, self.submission.id
 
 
-def chosen(session: Session, row: CompetitionRow) -> list[Submission]:
+def chosen(session: Session, row: Competition) -> list[Submission]:
     """The finals of every team at the deadline: those it marked, else its best valid ones.
 
     A marked one is taken although it is disqualified, so that reinstating it restores the target; none is

@@ -10,8 +10,7 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue
-from app.db.models import Attempt, Guess, Secret, State, Target, Team
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.deferred import deferred
 from app.errors import Conflict, NotAllowed
 from app.services import attempts, competitions, leases, phases, quota, targets, teams, uploads, visibility
@@ -70,7 +69,7 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     principal.require("submit")
     repeats = repeated_on(session, principal, target_id, uploads.checked_key(key))
     target = repeats.target if repeats else targets.visible(session, principal, target_id)
-    row = session.get_one(CompetitionRow, target.competition_id)
+    row = session.get_one(Competition, target.competition_id)
     attempt = None
     if repeats is None:
         team = teams.require_team(session, row.id, principal)
@@ -128,7 +127,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
 
     What counts is when it entered.
     """
-    row = session.get_one(CompetitionRow, at.competition_id, with_for_update={"read": True})
+    row = session.get_one(Competition, at.competition_id, with_for_update={"read": True})
     team = teams.require_team(session, row.id, principal, locked=True)
     accepted = guessed_under(session, team, at.key)
     if accepted is not None:
@@ -226,7 +225,7 @@ def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | 
 
 def claim_of(session: Session, guess: Guess) -> Claim:
     target = session.get_one(Target, guess.target_id)
-    row = session.get_one(CompetitionRow, guess.competition_id)
+    row = session.get_one(Competition, guess.competition_id)
     secret = session.get_one(Secret, target.submission_id)
     return Claim(
         guess_id=guess.id,

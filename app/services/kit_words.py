@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 MINUTE = "%Y-%m-%d %H:%M"
@@ -136,7 +136,7 @@ KEPT = (
 INDIVIDUALS = {"microdata": ("row", "行"), "transactions": ("customer", "顧客")}
 
 
-def readme(rules: Competition, headers: Mapping[str, str]) -> str:
+def readme(rules: Rules, headers: Mapping[str, str]) -> str:
     """``headers``: the header line of each file of a release, and of the secret."""
     return (
         "\n\n".join(
@@ -147,7 +147,7 @@ def readme(rules: Competition, headers: Mapping[str, str]) -> str:
     )
 
 
-def words(rules: Competition, headers: Mapping[str, str], language: int) -> dict[str, str]:
+def words(rules: Rules, headers: Mapping[str, str], language: int) -> dict[str, str]:
     individual = INDIVIDUALS[rules.track][language]
     files = TRACKS[rules.track].files
     kept = KEPT[language].format(individual=individual, share=f"{100 * rules.limits.min_rows_kept:.12g}%")
@@ -166,11 +166,11 @@ def words(rules: Competition, headers: Mapping[str, str], language: int) -> dict
     }
 
 
-def title(rules: Competition, language: str) -> str:
+def title(rules: Rules, language: str) -> str:
     return rules.title.get(language) or next(iter(rules.title.values()), rules.slug)
 
 
-def phases(rules: Competition, language: int) -> str:
+def phases(rules: Rules, language: int) -> str:
     """The windows on the competition's own clock, whatever offsets the file writes them with."""
     zone, colon = ZoneInfo(rules.timezone), (": ", "：")[language]
     windows = ((each.name, each.start.astimezone(zone), each.end.astimezone(zone)) for each in rules.phases)
@@ -180,13 +180,13 @@ def phases(rules: Competition, language: int) -> str:
     return "\n".join(lines) or "- –"
 
 
-def local_files(rules: Competition) -> str:
+def local_files(rules: Rules) -> str:
     names = TRACKS[rules.track].original_files
     originals = " ".join(f"--original original/{name}.csv" for name in names)
     return f"--competition competition.toml {originals} {sent(rules)}"
 
 
-def sent(rules: Competition) -> str:
+def sent(rules: Rules) -> str:
     return " ".join(f"--{name} example/{name}.csv" for name in (*TRACKS[rules.track].files, "secret"))
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from app.deferred import deferred
-from app.scoring.competition import Competition
 from app.scoring.registry import Tables
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services import competitions, kit_words
 from app.storage import store
@@ -56,7 +56,7 @@ def headers(example: Mapping[str, bytes]) -> dict[str, str]:
     return {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
 
 
-def example_release(rules: Competition, original: Tables) -> dict[str, bytes]:
+def example_release(rules: Rules, original: Tables) -> dict[str, bytes]:
     """A release that the rules accept, with its secret; the same one each time."""
     track = TRACKS[rules.track]
     prepared = track.prepare(original, rules)
@@ -67,7 +67,7 @@ def example_release(rules: Competition, original: Tables) -> dict[str, bytes]:
     return track.files_of(release) | {"secret": secret_csv(source)}
 
 
-def candidates(rules: Competition, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
+def candidates(rules: Rules, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
     """The work of a sample method in a new order; then the original in a new order, which is no excess."""
     track, rng = TRACKS[rules.track], default_rng(SEED)
     method = track.methods[CHEAP[rules.track]]

@@ -7,10 +7,9 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Member, Organizer, Team
+from app.db.models import Competition, Member, Organizer, Team
 from app.errors import CompetitionUnavailable, NotAllowed
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.services import competitions, phases, visibility
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -23,7 +22,7 @@ class Listed:
     """``team``: the reader's own; ``organizer``: it is theirs; ``teams``: how many there are, None where the
     boards, which name them, are not open to the reader."""
 
-    competition: Competition
+    competition: Rules
     standing: Standing
     team: str | None
     organizer: bool
@@ -63,7 +62,7 @@ def competitions_for(session: Session, principal: Principal | None) -> Listing:
 
 
 def listed(
-    row: CompetitionRow, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
+    row: Competition, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
 ) -> Listed:
     competition = competitions.read_file(row.file)
     audience = Audience(team.id if team else None, organizer)
@@ -71,7 +70,7 @@ def listed(
     return Listed(competition, standing, team.name if team else None, organizer, teams)
 
 
-def sees_teams(competition: Competition, audience: Audience) -> bool:
+def sees_teams(competition: Rules, audience: Audience) -> bool:
     try:
         visibility.require_board(competition, audience)
     except NotAllowed:

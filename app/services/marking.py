@@ -5,8 +5,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, State, Submission, Team
+from app.db.models import Competition, Evaluation, State, Submission, Team
 from app.errors import Conflict
 from app.messages import Message
 from app.services import competitions, phases, submissions, uploads
@@ -18,7 +17,7 @@ MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)
 def mark(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
     """Mark or unmark a final while the first phase is open; at most as many as the competition takes."""
     found = submissions.own(session, principal, submission_id)
-    row = session.get_one(CompetitionRow, found.competition_id, with_for_update={"read": True})
+    row = session.get_one(Competition, found.competition_id, with_for_update={"read": True})
     team = session.get_one(Team, found.team_id, with_for_update=True, populate_existing=True)
     uploads.require_qualified(team)
     phases.standing(session, row).require_open(phases.ANONYMIZATION)

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import InvalidUpload
-from app.scoring.competition import Columns
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
+from app.scoring.rules import Columns
 from app.scoring.tracks import TRACKS
 from app.services import competitions, revisions
 from app.services.revisions import Revision
@@ -51,7 +51,7 @@ class Summary:
     remarks: tuple[Remark, ...]
 
 
-def revision_of_upload(row: CompetitionRow, name: str, content: bytes) -> Revision:
+def revision_of_upload(row: Competition, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     competition = competitions.read_file(row.file)
     if competition.columns is None or fits(content, competition.columns):
@@ -60,7 +60,7 @@ def revision_of_upload(row: CompetitionRow, name: str, content: bytes) -> Revisi
     return revisions.revision(row, file, {name: content})
 
 
-def revision_of_columns(row: CompetitionRow, columns: Columns) -> Revision:
+def revision_of_columns(row: Competition, columns: Columns) -> Revision:
     """The same table with its columns in other roles. Needs no session."""
     kept = competitions.contents_of(row.original)
     return revisions.revision(row, with_columns_of(row.file, columns), kept)

@@ -8,10 +8,9 @@ from uuid import UUID
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Guess, State, Submission, Target, Team
-from app.scoring.competition import Competition
+from app.db.models import Competition, Evaluation, Guess, State, Submission, Target, Team
 from app.scoring.counted import lacks
+from app.scoring.rules import Rules
 from app.services import competitions, load, owners, phases, rescores, revisions
 from app.services.accounts import Principal
 from app.services.boards import in_force, verdicts
@@ -100,7 +99,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Outlook
     )
 
 
-def mixed(session: Session, row: CompetitionRow) -> int:
+def mixed(session: Session, row: Competition) -> int:
     endings = [one.ending for one in in_force.finished(session, row, ALWAYS)] if row.scored_by else []
     found = verdicts.numbers_of(session, endings)
     return sum(by_rules(one, row.scored_by) != one for one in found.values())
@@ -142,7 +141,7 @@ def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
     return {each: found.get(each, 0) for each in State}
 
 
-def duties(competition: Competition, row: CompetitionRow, now: Standing, found: Outlook) -> list[Duty]:
+def duties(competition: Rules, row: Competition, now: Standing, found: Outlook) -> list[Duty]:
     """What waits for the organizers, the urgent first."""
     listed = [
         *set_up(competition, row, found.counts),
@@ -155,7 +154,7 @@ def duties(competition: Competition, row: CompetitionRow, now: Standing, found: 
     return sorted(listed, key=lambda duty: not duty.urgent)
 
 
-def set_up(competition: Competition, row: CompetitionRow, counts: Counts) -> list[Duty]:
+def set_up(competition: Rules, row: Competition, counts: Counts) -> list[Duty]:
     missing = []
     if row.original_rows is None:
         missing.append(Duty("no_original", urgent=True))
@@ -182,7 +181,7 @@ def at_work(now: Standing, found: Outlook) -> list[Duty]:
     return listed
 
 
-def contest(competition: Competition, now: Standing, counts: Counts) -> list[Duty]:
+def contest(competition: Rules, now: Standing, counts: Counts) -> list[Duty]:
     listed = [Duty("paused", urgent=True)] if now.paused else []
     first = phases.phase_of(competition, phases.ANONYMIZATION)
     ends_soon = now.open is not None and now.open == first and first.end - now.now <= SOON
@@ -191,7 +190,7 @@ def contest(competition: Competition, now: Standing, counts: Counts) -> list[Dut
     return listed
 
 
-def hiding(row: CompetitionRow, found: Anonymity | None) -> list[Duty]:
+def hiding(row: Competition, found: Anonymity | None) -> list[Duty]:
     """Until the targets are published: what they then tell of their owners cannot be taken back."""
     if found is None or row.published_at is not None:
         return []
@@ -200,7 +199,7 @@ def hiding(row: CompetitionRow, found: Anonymity | None) -> list[Duty]:
     return [Duty("owners_known", found.known)] if found.known else []
 
 
-def what_counts(competition: Competition, found: Outlook) -> list[Duty]:
+def what_counts(competition: Rules, found: Outlook) -> list[Duty]:
     """Only a re-score set puts other versions in force."""
     listed = []
     if lacks(competition):

@@ -15,10 +15,9 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import State, Target
-from app.scoring.competition import Competition
+from app.db.models import Competition, State, Target
 from app.scoring.publication import Final, Scores, computed, possible_owners
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services import competitions, finals, turning
 from app.services.boards import in_force, verdicts
@@ -66,7 +65,7 @@ class Question:
     hidden_board: bool
 
 
-def by_submission(session: Session, row: CompetitionRow) -> dict[UUID, int]:
+def by_submission(session: Session, row: Competition) -> dict[UUID, int]:
     """The number of possible owners of each target that counts; none where owners are shown or revealed."""
     competition = competitions.read_file(row.file)
     if competition.publication.owners == "shown" or row.revealed_at is not None:
@@ -75,7 +74,7 @@ def by_submission(session: Session, row: CompetitionRow) -> dict[UUID, int]:
     return dict(zip(submissions, numbers(question, competition.publication.digits), strict=True))
 
 
-def anonymity(session: Session, row: CompetitionRow) -> Anonymity | None:
+def anonymity(session: Session, row: Competition) -> Anonymity | None:
     """For the organizers; None where owners are shown or revealed, and before there is a final."""
     competition = competitions.read_file(row.file)
     publication = competition.publication
@@ -116,7 +115,7 @@ def numbers(question: Question, digits: int) -> tuple[int, ...]:
     return tuple(map(len, found))
 
 
-def asked(session: Session, row: CompetitionRow) -> tuple[list[UUID], Question]:
+def asked(session: Session, row: Competition) -> tuple[list[UUID], Question]:
     """The submissions that are targets, or would be, and the question about them, in the same order."""
     competition = competitions.in_force(row)
     found = [one for one in in_force.finished(session, row, ALWAYS) if not one.baseline]
@@ -138,7 +137,7 @@ def asked(session: Session, row: CompetitionRow) -> tuple[list[UUID], Question]:
     return [one.submission_id for one in chosen], Question(asked_about, limits, hidden)
 
 
-def finals_of(session: Session, row: CompetitionRow) -> set[UUID]:
+def finals_of(session: Session, row: Competition) -> set[UUID]:
     if row.frozen_at is None:
         return {submission.id for submission in finals.chosen(session, row)}
     return set(session.scalars(select(Target.submission_id).where(Target.competition_id == row.id)))
@@ -163,7 +162,7 @@ def seen_of(accepted: Sequence[Finished], known: dict[UUID, Numbers]) -> set[UUI
 
 
 def final_of(
-    one: Finished, found: Numbers, competition: Competition, teams: Sequence[UUID], *, seen: bool
+    one: Finished, found: Numbers, competition: Rules, teams: Sequence[UUID], *, seen: bool
 ) -> Final:
     return Final(
         team=teams.index(one.team_id),

@@ -11,11 +11,10 @@ from typing import Literal
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Submission
+from app.db.models import Competition, Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from app.messages import Message
-from app.scoring.competition import Competition, Phase
+from app.scoring.rules import Phase, Rules
 from app.scoring.timetable import Timetable, parse_timetable
 from app.services.leases import clock
 
@@ -47,12 +46,12 @@ class Standing:
             raise Conflict("the {phase} phase is not open", code="phase_closed", phase=Message(name))
 
 
-def standing(session: Session, row: CompetitionRow) -> Standing:
+def standing(session: Session, row: Competition) -> Standing:
     """Where the competition stands now; ask with its lock held if something is decided by it."""
     return standing_at(row, clock(session))
 
 
-def standing_at(row: CompetitionRow, now: datetime) -> Standing:
+def standing_at(row: Competition, now: datetime) -> Standing:
     """Where the competition stands at ``now``."""
     moment = row.paused_at or now
     timetable = timetable_of(row)
@@ -68,7 +67,7 @@ def read_timetable(text: str) -> Timetable:
     return parse_timetable(text)
 
 
-def timetable_of(row: CompetitionRow) -> Timetable:
+def timetable_of(row: Competition) -> Timetable:
     """CompetitionUnavailable: its file says nothing to this version."""
     try:
         return read_timetable(row.file)
@@ -76,13 +75,13 @@ def timetable_of(row: CompetitionRow) -> Timetable:
         raise CompetitionUnavailable(problem.message) from None
 
 
-def has_begun(session: Session, row: CompetitionRow) -> bool:
+def has_begun(session: Session, row: Competition) -> bool:
     """Whether the contest is under way, or was: who moves a passed start ahead takes back no submission."""
     submitted = exists().where(Submission.competition_id == row.id)
     return standing(session, row).state != "draft" or bool(session.scalar(select(submitted)))
 
 
-def state_at(moment: datetime, timetable: Timetable, row: CompetitionRow) -> State:
+def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
     first, second = (phase_of(timetable, name) for name in (ANONYMIZATION, REIDENTIFICATION))
     begun = [phase for phase in timetable.phases if phase.start <= moment]
     if not begun:
@@ -96,22 +95,22 @@ def state_at(moment: datetime, timetable: Timetable, row: CompetitionRow) -> Sta
     return "settling" if second and row.closed_at is None else "closed"
 
 
-def phase_of(contest: Competition | Timetable, name: str) -> Phase | None:
+def phase_of(contest: Rules | Timetable, name: str) -> Phase | None:
     return next((phase for phase in contest.phases if phase.name == name), None)
 
 
-def has_ended(session: Session, row: CompetitionRow, name: str) -> bool:
+def has_ended(session: Session, row: Competition, name: str) -> bool:
     """Whether the phase is in the file and its deadline has passed."""
     return had_ended(row, name, clock(session))
 
 
-def had_ended(row: CompetitionRow, name: str, now: datetime) -> bool:
+def had_ended(row: Competition, name: str, now: datetime) -> bool:
     """The same at ``now``, which a pause holds back."""
     phase = phase_of(timetable_of(row), name)
     return phase is not None and phase.end <= (row.paused_at or now)
 
 
-def is_over(row: CompetitionRow, competition: Competition) -> bool:
+def is_over(row: Competition, competition: Rules) -> bool:
     """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
     if phase_of(competition, REIDENTIFICATION) is None:
         return row.published_at is not None

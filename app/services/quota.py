@@ -16,8 +16,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Attempt, Evaluation, Grant, Guess, State, Submission, Target, Team
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.errors import TooMany
 from app.services import attempts, competitions, phases, teams
 from app.services.accounts import Principal
@@ -68,7 +67,7 @@ def day_of(now: datetime, timezone: str) -> Window:
 FOR_EVER = Window(None, None)
 
 
-def caps(session: Session, row: CompetitionRow, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
+def caps(session: Session, row: Competition, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
     """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
     competition = competitions.read_file(row.file)
     day = day_of(now, competition.timezone)
@@ -148,14 +147,14 @@ def granted_more(team_id: UUID, name: str, window: Window) -> Select[int]:
     return granted.where(*within(Grant.at, window))
 
 
-def guesses_on(session: Session, row: CompetitionRow, team_id: UUID, target: Target) -> Cap:
+def guesses_on(session: Session, row: Competition, team_id: UUID, target: Target) -> Cap:
     """The cap on a team's guesses on one target."""
     mine = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
     used = one(session, mine.where(Guess.state != State.ERROR))
     return Cap(GUESSES_PER_TARGET, used, guess_limit(session, row, team_id), None)
 
 
-def guess_limit(session: Session, row: CompetitionRow, team_id: UUID) -> int:
+def guess_limit(session: Session, row: Competition, team_id: UUID) -> int:
     more = one(session, granted_more(team_id, GUESSES_PER_TARGET, FOR_EVER))
     return competitions.read_file(row.file).limits.guesses_per_target + more
 
@@ -189,7 +188,7 @@ def require_room(found: tuple[Cap, ...], now: datetime) -> None:
         )
 
 
-def lock(session: Session, row: CompetitionRow, team: Team) -> None:
+def lock(session: Session, row: Competition, team: Team) -> None:
     """The competition's, shared: a phase that turns knows of everything that entered before. The team's: of
     many uploads at once none slips past a cap, and a retry knows of what was accepted."""
     session.refresh(row, with_for_update={"read": True})
@@ -197,7 +196,7 @@ def lock(session: Session, row: CompetitionRow, team: Team) -> None:
 
 
 def begin_attempt(
-    session: Session, row: CompetitionRow, team: Team, user_id: UUID, *, phase: str, key: str | None
+    session: Session, row: Competition, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
     """Count an upload before it is read; refuse it if the phase is not open, or any cap has no room for it.
 

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import Conflict
-from app.scoring.competition import Phase
+from app.scoring.rules import Phase
 from app.services import competitions, phases
 from app.services.accounts import Principal
 from app.services.phases import Standing
@@ -31,7 +31,7 @@ class Rehearsal:
     after: Look
 
 
-def rehearsed(session: Session, row: CompetitionRow, act: Callable[[], object]) -> Rehearsal:
+def rehearsed(session: Session, row: Competition, act: Callable[[], object]) -> Rehearsal:
     """What ``act`` would make of the competition; nothing of it stays."""
     before = look(session, row)
     with session.begin_nested() as trial:
@@ -42,7 +42,7 @@ def rehearsed(session: Session, row: CompetitionRow, act: Callable[[], object]) 
     return Rehearsal(before, after)
 
 
-def look(session: Session, row: CompetitionRow) -> Look:
+def look(session: Session, row: Competition) -> Look:
     return Look(competitions.read_file(row.file).phases, phases.standing(session, row))
 
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import Message
-from app.scoring.competition import Phase
+from app.scoring.rules import Phase
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, revisions
 from app.services.accounts import Principal
@@ -21,7 +21,7 @@ TOO_FAR = 3000
 
 def extend(
     session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
-) -> CompetitionRow:
+) -> Competition:
     """Move the end of a phase that has not turned yet; also earlier, but not into the past.
 
     ``move_following``: later phases move by as much; else they must not be run into.
@@ -41,7 +41,7 @@ def extend(
     return row
 
 
-def pause(session: Session, principal: Principal, slug: str, name: str) -> CompetitionRow:
+def pause(session: Session, principal: Principal, slug: str, name: str) -> Competition:
     """Stop the competition's clock: the open phase takes nothing in until it is resumed."""
     row = competitions.organizers_row(session, principal, slug)
     now = standing(session, row)
@@ -53,7 +53,7 @@ def pause(session: Session, principal: Principal, slug: str, name: str) -> Compe
     return row
 
 
-def resume(session: Session, principal: Principal, slug: str, name: str) -> CompetitionRow:
+def resume(session: Session, principal: Principal, slug: str, name: str) -> Competition:
     """Let the clock go on: the end of the phase and all that follows move by the length of the pause."""
     row = competitions.organizers_row(session, principal, slug)
     if row.paused_at is None or standing(session, row).state != known(name):
@@ -71,7 +71,7 @@ def known(name: str) -> str:
     return name
 
 
-def turnable(row: CompetitionRow, name: str) -> Phase:
+def turnable(row: Competition, name: str) -> Phase:
     """The phase, if it has not turned: what was frozen stays frozen."""
     phase = phase_of(timetable_of(row), known(name))
     if phase is None:
@@ -80,13 +80,13 @@ def turnable(row: CompetitionRow, name: str) -> Phase:
     return phase
 
 
-def require_not_turned(row: CompetitionRow, name: str) -> None:
+def require_not_turned(row: Competition, name: str) -> None:
     turned_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
     if turned_at is not None:
         raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
 
 
-def shifted(row: CompetitionRow, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:
+def shifted(row: Competition, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:
     """The phases with this one's end moved, and later ones moved whole."""
 
     def moved(one: Phase) -> Phase:
@@ -105,7 +105,7 @@ def shifted(row: CompetitionRow, phase: Phase, by: timedelta, *, move_following:
 def put_phases(
     session: Session,
     principal: Principal,
-    row: CompetitionRow,
+    row: Competition,
     phases: tuple[Phase, ...],
     *,
     action: str,

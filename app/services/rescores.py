@@ -11,8 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Rescore, State, Submission
+from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
@@ -142,7 +141,7 @@ def progress_of(session: Session, rescore: Rescore) -> Preview:
 def preview(session: Session, principal: Principal, rescore_id: UUID) -> Preview:
     """A set with every change it would make; ranks by the new rules once all of it is scored."""
     found = preview_of(session, organizers_set(session, principal, rescore_id))
-    row = session.get_one(CompetitionRow, found.rescore.competition_id)
+    row = session.get_one(Competition, found.rescore.competition_id)
     in_force = [change.before.evaluation for change in found.changes]
     before = anonymization.ranks_by(session, row, row.file, in_force, scored_by=row.scored_by)
     after: dict[str, int] = {}
@@ -268,12 +267,10 @@ def cancel(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     return rescore
 
 
-def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[CompetitionRow, Rescore]:
+def locked(session: Session, principal: Principal, rescore_id: UUID) -> tuple[Competition, Rescore]:
     """An open set and its competition's row under the lock."""
     rescore = organizers_set(session, principal, rescore_id)
-    row = session.get_one(
-        CompetitionRow, rescore.competition_id, with_for_update=True, populate_existing=True
-    )
+    row = session.get_one(Competition, rescore.competition_id, with_for_update=True, populate_existing=True)
     session.refresh(rescore)
     for ended in (rescore.applied_at, rescore.cancelled_at):
         if ended is not None:

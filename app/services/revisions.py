@@ -8,13 +8,12 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Rescore
+from app.db.models import Competition, Rescore
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
 from app.messages import Message
-from app.scoring.competition import Competition, Phase, discloses_more
 from app.scoring.files import Remark
+from app.scoring.rules import Phase, Rules, discloses_more
 from app.scoring.tracks import TRACKS
 from app.services import audit, competitions, phases
 from app.services.accounts import Principal
@@ -38,7 +37,7 @@ class Revision:
     remarks: tuple[Remark, ...] = ()
 
 
-def revision_of_file(row: CompetitionRow, file: str) -> Revision:
+def revision_of_file(row: Competition, file: str) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
     file = competitions.sent_file(file)
     after = competitions.hostable(file)
@@ -46,7 +45,7 @@ def revision_of_file(row: CompetitionRow, file: str) -> Revision:
     return revision(row, file, competitions.contents_of(kept))
 
 
-def takes_same_data(row: CompetitionRow, after: Competition) -> bool:
+def takes_same_data(row: Competition, after: Rules) -> bool:
     """Whether the data can stay; where the present file cannot be read, it has to fit into the new one."""
     try:
         before = competitions.read_file(row.file)
@@ -55,7 +54,7 @@ def takes_same_data(row: CompetitionRow, after: Competition) -> bool:
     return (before.track, before.columns) == (after.track, after.columns)
 
 
-def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revision:
+def revision_of_original(row: Competition, name: str, content: bytes) -> Revision:
     """The same file with a new file of the original. Needs no session.
 
     The others are read against the first: it has to be there, and a new one drops them.
@@ -72,7 +71,7 @@ def revision_of_original(row: CompetitionRow, name: str, content: bytes) -> Revi
     return revision(row, row.file, competitions.contents_of(kept) | {name: content})
 
 
-def revision(row: CompetitionRow, file: str, contents: dict[str, bytes]) -> Revision:
+def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
     replaces = (row.file, dict(row.original))
     competition = competitions.parsed(file)
@@ -90,7 +89,7 @@ def revision(row: CompetitionRow, file: str, contents: dict[str, bytes]) -> Revi
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
-def part_of_original(row: CompetitionRow, file: str) -> str:
+def part_of_original(row: Competition, file: str) -> str:
     """The part of the original that a file of this name holds."""
     names = {f"{name}.csv": name for name in TRACKS[competitions.read_file(row.file).track].original_files}
     if file not in names:
@@ -103,7 +102,7 @@ def awaited(name: str) -> Remark:
     return Remark("file_missing", message)
 
 
-def revise(session: Session, principal: Principal, slug: str, new: Revision) -> CompetitionRow:
+def revise(session: Session, principal: Principal, slug: str, new: Revision) -> Competition:
     """Put a revision in force; once somebody has submitted, what is measured stands."""
     row = competitions.organizers_row(session, principal, slug)
     require_unchanged(row, new)
@@ -116,13 +115,13 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     return row
 
 
-def require_unchanged(row: CompetitionRow, new: Revision) -> None:
+def require_unchanged(row: Competition, new: Revision) -> None:
     """The competition has to stand as it stood when the revision was computed."""
     if (row.file, row.original) != new.replaces:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
 
 
-def note_revision(session: Session, principal: Principal, row: CompetitionRow, new: Revision) -> None:
+def note_revision(session: Session, principal: Principal, row: Competition, new: Revision) -> None:
     """Put in the audit log what the revision exchanges: the file, the data, or both."""
     if row.file != new.file:
         audit.record(
@@ -153,7 +152,7 @@ def changed_parts(before: str, after: str) -> list[str]:
 
 
 def require_confirmed_ends(
-    session: Session, principal: Principal, row: CompetitionRow, after: tuple[Phase, ...]
+    session: Session, principal: Principal, row: Competition, after: tuple[Phase, ...]
 ) -> None:
     """An end that moves nearer, once the contest has begun, needs the password; so does one that is gone.
 
@@ -170,7 +169,7 @@ def require_confirmed_ends(
 
 
 def require_confirmed_disclosure(
-    session: Session, principal: Principal, row: CompetitionRow, after: Competition
+    session: Session, principal: Principal, row: Competition, after: Rules
 ) -> None:
     """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
 
@@ -186,7 +185,7 @@ def require_confirmed_disclosure(
         principal.require_confirmed()
 
 
-def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> None:
+def check_fixed_parts(session: Session, row: Competition, new: Revision) -> None:
     after = competitions.parsed(new.file)
     try:
         before = competitions.read_file(row.file)
@@ -210,11 +209,11 @@ def check_fixed_parts(session: Session, row: CompetitionRow, new: Revision) -> N
         )
 
 
-def notice_of(competition: Competition) -> int:
+def notice_of(competition: Rules) -> int:
     return competition.publication.reveal_notice_hours
 
 
-def require_notice(session: Session, row: CompetitionRow, before: Competition, after: Competition) -> None:
+def require_notice(session: Session, row: Competition, before: Rules, after: Rules) -> None:
     if notice_of(after) < notice_of(before) and competitions.has_submissions(session, row.id):
         raise Conflict(
             "there are submissions: the notice before an early reveal can only become longer",
@@ -222,7 +221,7 @@ def require_notice(session: Session, row: CompetitionRow, before: Competition, a
         )
 
 
-def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Competition) -> None:
+def check_repair(session: Session, row: Competition, new: Revision, after: Rules) -> None:
     """What replaces a file that cannot be read keeps to what stands beside the file."""
     if after.slug != row.slug:
         raise Conflict("the slug of a competition is fixed", code="fixed")
@@ -235,7 +234,7 @@ def check_repair(session: Session, row: CompetitionRow, new: Revision, after: Co
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 
 
-def window(competition: Competition, name: str) -> tuple[datetime, datetime] | None:
+def window(competition: Rules, name: str) -> tuple[datetime, datetime] | None:
     return next(((phase.start, phase.end) for phase in competition.phases if phase.name == name), None)
 
 
@@ -255,7 +254,7 @@ def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 
-def rules_of(competition: Competition, in_force: dict[str, float]) -> tuple[object, ...]:
+def rules_of(competition: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
     """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
     return (
         competition.columns,

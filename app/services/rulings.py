@@ -6,8 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Grant, State, Submission, Team
+from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
@@ -50,7 +49,7 @@ def grant(
     return made
 
 
-def team_in(session: Session, row: CompetitionRow, team_id: UUID) -> Team:
+def team_in(session: Session, row: Competition, team_id: UUID) -> Team:
     team = session.get(Team, team_id, with_for_update=True, populate_existing=True)
     if team is None or team.competition_id != row.id:
         raise NotFound("the competition has no such team", code="no_such_team")
@@ -110,16 +109,16 @@ def score_again(session: Session, principal: Principal, submission_id: UUID) -> 
 
 def organizers_submission(
     session: Session, principal: Principal, submission_id: UUID
-) -> tuple[CompetitionRow, Submission]:
+) -> tuple[Competition, Submission]:
     """A submission and its competition's row under the lock, for one of the organizers."""
     found = submissions.visible(session, principal, submission_id)
     competitions.require_organizer(session, found.competition_id, principal)
-    row = session.get_one(CompetitionRow, found.competition_id, with_for_update=True, populate_existing=True)
+    row = session.get_one(Competition, found.competition_id, with_for_update=True, populate_existing=True)
     session.refresh(found, ["disqualified_at"])
     return row, found
 
 
-def require_change(principal: Principal, row: CompetitionRow, disqualified: bool, wanted: bool) -> None:
+def require_change(principal: Principal, row: Competition, disqualified: bool, wanted: bool) -> None:
     if disqualified == wanted:
         said = "it is disqualified already" if wanted else "it is not disqualified"
         raise Conflict(said, code="nothing_to_change")
@@ -127,7 +126,7 @@ def require_change(principal: Principal, row: CompetitionRow, disqualified: bool
         principal.require_confirmed()
 
 
-def tells_owners(row: CompetitionRow) -> bool:
+def tells_owners(row: Competition) -> bool:
     """Whether what is reinstated brings row and targets back together, which tells whose they are; and a
     team that guesses again."""
     return row.published_at is not None and row.revealed_at is None
@@ -140,7 +139,7 @@ def word(disqualified: bool) -> str:
 def noted(
     session: Session,
     principal: Principal,
-    row: CompetitionRow,
+    row: Competition,
     action: str,
     subject: str,
     *,

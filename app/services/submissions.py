@@ -11,8 +11,7 @@ from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import sealing
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Secret, State, Submission, Team
+from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.messages import Message
 from app.messages import kept as kept_as
@@ -82,12 +81,12 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     )
 
 
-def taking_row(session: Session, at: Entrance) -> CompetitionRow:
+def taking_row(session: Session, at: Entrance) -> Competition:
     """The competition's row under the shared lock; the first submission, which writes what counts, has it
     alone: of two that share it neither could go on to write.
     """
     return session.get_one(
-        CompetitionRow,
+        Competition,
         at.competition_id,
         with_for_update=True if at.first else {"read": True},
         populate_existing=True,
@@ -99,7 +98,7 @@ def kept(
     principal: Principal,
     upload: Upload,
     *,
-    row: CompetitionRow,
+    row: Competition,
     team: Team,
     received_at: datetime,
     sealing_key: Path | None,
@@ -234,7 +233,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
     """Withdraw a submission that is not scored yet; the valid one is given back, the attempt is not."""
     found = own(session, principal, submission_id)
     # Under the shared lock no re-score set puts another evaluation in the place of the one that ends here.
-    session.get_one(CompetitionRow, found.competition_id, with_for_update={"read": True})
+    session.get_one(Competition, found.competition_id, with_for_update={"read": True})
     current = select(Evaluation).where(Evaluation.submission_id == submission_id, Evaluation.current)
     evaluation = session.scalars(current.with_for_update().execution_options(populate_existing=True)).one()
     if evaluation.state not in leases.UNFINISHED:
@@ -245,7 +244,7 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
 
 
 def slug_of(session: Session, submission: Submission) -> str:
-    return session.get_one(CompetitionRow, submission.competition_id).slug
+    return session.get_one(Competition, submission.competition_id).slug
 
 
 def may_see(session: Session, principal: Principal, submission: Submission) -> bool:

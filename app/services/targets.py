@@ -8,8 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
+from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.errors import NotFound
 from app.services import competitions, owners, quota, visibility
 from app.services.accounts import Principal
@@ -87,7 +86,7 @@ def may_see(target: Target, viewer: Audience) -> bool:
     return own or viewer.organizer or not is_withdrawn(target)
 
 
-def shown(row: CompetitionRow, target: Target, viewer: Audience, left: int) -> Shown:
+def shown(row: Competition, target: Target, viewer: Audience, left: int) -> Shown:
     own = target.submission.team_id == viewer.team_id
     known = own or visibility.owners_are_known(row, viewer)
     withdrawn = is_withdrawn(target)
@@ -101,7 +100,7 @@ def shown(row: CompetitionRow, target: Target, viewer: Audience, left: int) -> S
     )
 
 
-def guesses_used(session: Session, row: CompetitionRow, viewer: Audience) -> dict[UUID, int]:
+def guesses_used(session: Session, row: Competition, viewer: Audience) -> dict[UUID, int]:
     if viewer.team_id is None:
         return {}
     mine = (
@@ -112,7 +111,7 @@ def guesses_used(session: Session, row: CompetitionRow, viewer: Audience) -> dic
     return dict(iter(session.execute(mine)))
 
 
-def guess_limit(session: Session, row: CompetitionRow, viewer: Audience) -> int:
+def guess_limit(session: Session, row: Competition, viewer: Audience) -> int:
     return 0 if viewer.team_id is None else quota.guess_limit(session, row, viewer.team_id)
 
 
@@ -121,7 +120,7 @@ def visible(session: Session, principal: Principal, target_id: UUID) -> Target:
     target = session.scalar(joined().where(Target.id == target_id))
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
-    row = session.get_one(CompetitionRow, target.competition_id)
+    row = session.get_one(Competition, target.competition_id)
     viewer = visibility.audience(session, row, principal)
     if not (viewer.organizer or viewer.team_id) or not may_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
@@ -136,7 +135,7 @@ def of_others(session: Session, principal: Principal, slug: str) -> list[Shown]:
 
 def in_manifest(
     session: Session, slug: str, *options: ExecutableOption
-) -> tuple[CompetitionRow, Sequence[Target]]:
+) -> tuple[Competition, Sequence[Target]]:
     """All targets, withdrawn ones too, for the public list of their digests and commitments."""
     row = competitions.find(session, slug)
     if row.published_at is None:
@@ -173,5 +172,5 @@ def revealed_secret(session: Session, target_id: UUID) -> str:
     target = session.get(Target, target_id)
     if target is None:
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_reveal(session.get_one(CompetitionRow, target.competition_id))
+    visibility.require_reveal(session.get_one(Competition, target.competition_id))
     return session.get_one(Opening, target_id).secret

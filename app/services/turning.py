@@ -16,8 +16,7 @@ from sqlalchemy import ColumnElement, exists, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
+from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.errors import CompetitionUnavailable
 from app.services import attempts, audit, finals, phases, witnesses
 from app.services.leases import UNFINISHED, clock
@@ -59,8 +58,8 @@ class Found:
 
 def due(session: Session) -> Found:
     """What there is to turn. Nothing is locked: a step looks again under the lock."""
-    unrevealed = select(CompetitionRow).where(CompetitionRow.revealed_at.is_(None))
-    rows = session.scalars(unrevealed.order_by(CompetitionRow.created_at)).all()
+    unrevealed = select(Competition).where(Competition.revealed_at.is_(None))
+    rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now = clock(session)
     noted = witnesses.book(session, [row.id for row in rows], witnesses.ring())
     found = Found([], [], {}, noted.unsigned)
@@ -76,20 +75,20 @@ def due(session: Session) -> Found:
     return found
 
 
-def is_due(row: CompetitionRow, seen: Sequence[WitnessedEnd], now: datetime) -> bool:
+def is_due(row: Competition, seen: Sequence[WitnessedEnd], now: datetime) -> bool:
     if row.published_at is None:
         return row.frozen_at is not None or phases.had_ended(row, phases.ANONYMIZATION, now)
     return witnesses.is_time(row, seen, now)
 
 
-def locked(session: Session, competition_id: UUID) -> CompetitionRow:
+def locked(session: Session, competition_id: UUID) -> Competition:
     """As it stands under the lock, whatever the session has seen of it before."""
-    return session.get_one(CompetitionRow, competition_id, with_for_update=True, populate_existing=True)
+    return session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
 
 
 def next_step(session: Session, competition_id: UUID) -> bool:
     """Take the one step that the competition has before it; False if that is not due or awaits something."""
-    row = session.get_one(CompetitionRow, competition_id)
+    row = session.get_one(Competition, competition_id)
     if row.frozen_at is None:
         return freeze(session, competition_id)
     if row.published_at is None:
@@ -101,7 +100,7 @@ def next_step(session: Session, competition_id: UUID) -> bool:
 
 def awaits_work(session: Session, competition_id: UUID) -> bool:
     """Whether files are to be written, owners to be counted or secrets to be opened before the next step."""
-    row = session.get_one(CompetitionRow, competition_id)
+    row = session.get_one(Competition, competition_id)
     if awaits_owners(row):
         return True
     mine = Target.competition_id == competition_id
@@ -111,7 +110,7 @@ def awaits_work(session: Session, competition_id: UUID) -> bool:
     return bool(sealed) and may_open(session, row)
 
 
-def awaits_owners(row: CompetitionRow) -> bool:
+def awaits_owners(row: Competition) -> bool:
     """Whether the targets are published only where each could be of several teams, which is long work."""
     taken = row.frozen_at is not None and row.published_at is None
     return taken and phases.timetable_of(row).owners_at_least > 1
@@ -141,7 +140,7 @@ def freeze(session: Session, competition_id: UUID) -> bool:
     return True
 
 
-def is_being_scored(session: Session, row: CompetitionRow) -> bool:
+def is_being_scored(session: Session, row: Competition) -> bool:
     waiting = (
         select(Evaluation.id)
         .join(Evaluation.submission)
@@ -151,7 +150,7 @@ def is_being_scored(session: Session, row: CompetitionRow) -> bool:
 
 
 def unwritten(session: Session, competition_id: UUID) -> list[Unwritten]:
-    row = session.get_one(CompetitionRow, competition_id)
+    row = session.get_one(Competition, competition_id)
     found = session.execute(
         select(Target.id, Submission.files)
         .join(Target.submission)
@@ -195,7 +194,7 @@ def close(session: Session, competition_id: UUID) -> bool:
     return True
 
 
-def may_open(session: Session, row: CompetitionRow) -> bool:
+def may_open(session: Session, row: Competition) -> bool:
     """Whether the competition is closed, and in its time: what stands in a row that others can write is not
     enough."""
     return row.closed_at is not None and witnesses.may_reveal(session, row)
@@ -203,7 +202,7 @@ def may_open(session: Session, row: CompetitionRow) -> bool:
 
 def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
     """The targets of a closed competition whose secrets are still sealed; of another, none."""
-    if not may_open(session, session.get_one(CompetitionRow, competition_id)):
+    if not may_open(session, session.get_one(Competition, competition_id)):
         return []
     found = session.execute(
         select(Target.id, Secret)
@@ -241,6 +240,6 @@ def reveal(session: Session, competition_id: UUID) -> bool:
     return True
 
 
-def noted(session: Session, row: CompetitionRow, action: str, **after: object) -> None:
+def noted(session: Session, row: Competition, action: str, **after: object) -> None:
     audit.record(session, None, action, competition_id=row.id, subject=row.slug, after=after or None)
     log.info(action, competition=row.slug, **after)

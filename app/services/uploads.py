@@ -10,8 +10,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Attempt, Submission, Team
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import Remark
@@ -88,7 +87,7 @@ def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
     """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
     if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
         return at
-    slug = session.get_one(CompetitionRow, at.competition_id).slug
+    slug = session.get_one(Competition, at.competition_id).slug
     return entrance(session, principal, slug, key=at.key)
 
 
@@ -110,12 +109,12 @@ def require_qualified(team: Team) -> None:
         raise NotAllowed("your team has been disqualified", code="disqualified")
 
 
-def digests(row: CompetitionRow) -> tuple[tuple[str, str], ...]:
+def digests(row: Competition) -> tuple[tuple[str, str], ...]:
     """Name and SHA-256 of each file of the original."""
     return tuple(sorted(row.original.items()))
 
 
-def stands(row: CompetitionRow, at: Entrance) -> bool:
+def stands(row: Competition, at: Entrance) -> bool:
     """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
     before, now = competitions.read_file(at.file), competitions.read_file(row.file)
     shuffles = (before.publication.shuffle_targets, now.publication.shuffle_targets)

@@ -15,10 +15,10 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import NotAllowed, NotFound
-from app.scoring.competition import Competition
 from app.scoring.publication import OVERALL_DIGITS
+from app.scoring.rules import Rules
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -81,7 +81,7 @@ def rounded(score: Score, digits: int | None) -> Score:
     return score if score is None or digits is None else round(score, digits)
 
 
-def audience(session: Session, row: CompetitionRow, principal: Principal | None) -> Audience:
+def audience(session: Session, row: Competition, principal: Principal | None) -> Audience:
     if principal is None:
         return Audience()
     principal.require("read")
@@ -89,7 +89,7 @@ def audience(session: Session, row: CompetitionRow, principal: Principal | None)
     return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 
-def view(session: Session, row: CompetitionRow, principal: Principal | None) -> View:
+def view(session: Session, row: Competition, principal: Principal | None) -> View:
     """What this person may see of the competition's boards now."""
     competition, viewer, now = (
         competitions.read_file(row.file),
@@ -108,12 +108,12 @@ def view(session: Session, row: CompetitionRow, principal: Principal | None) -> 
     )
 
 
-def everything(row: CompetitionRow) -> View:
+def everything(row: Competition) -> View:
     """What organizers see."""
     return View(Audience(organizer=True), ALWAYS, ALWAYS, row.published_at is not None, owners_known=True)
 
 
-def require_board(competition: Competition, audience: Audience) -> None:
+def require_board(competition: Rules, audience: Audience) -> None:
     """The competition file says whether visitors and teams see the boards."""
     open_to = competition.publication.board
     if audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id):
@@ -121,18 +121,14 @@ def require_board(competition: Competition, audience: Audience) -> None:
     raise NotAllowed("this board is not open to you", code="board_not_open")
 
 
-def frozen_since(
-    row: CompetitionRow, competition: Competition, audience: Audience, now: datetime
-) -> datetime:
+def frozen_since(row: Competition, competition: Rules, audience: Audience, now: datetime) -> datetime:
     """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
     frozen_from = competition.publication.frozen_from
     applies = frozen_from is not None and frozen_from <= now and not phases.is_over(row, competition)
     return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
 
 
-def guess_horizon(
-    row: CompetitionRow, competition: Competition, audience: Audience, now: datetime
-) -> datetime | None:
+def guess_horizon(row: Competition, competition: Rules, audience: Audience, now: datetime) -> datetime | None:
     """Guesses accepted before it are scored in public; None: of no guess is anything said."""
     feedback = competition.publication.feedback
     if audience.organizer or row.closed_at is not None or feedback == "immediate":
@@ -140,18 +136,18 @@ def guess_horizon(
     return quota.day_of(now, competition.timezone).since if feedback == "daily" else None
 
 
-def is_exact(row: CompetitionRow, audience: Audience) -> bool:
+def is_exact(row: Competition, audience: Audience) -> bool:
     """Whether what depends on others' secrets is shown in full."""
     return audience.organizer or row.revealed_at is not None
 
 
-def owners_are_known(row: CompetitionRow, audience: Audience) -> bool:
+def owners_are_known(row: Competition, audience: Audience) -> bool:
     """Targets stand under opaque names until the reveal, unless the competition shows their owners."""
     shown = competitions.read_file(row.file).publication.owners == "shown"
     return shown or is_exact(row, audience)
 
 
-def require_targets(session: Session, row: CompetitionRow, audience: Audience) -> None:
+def require_targets(session: Session, row: Competition, audience: Audience) -> None:
     """Targets are for the teams, all at the same moment; organizers may look as soon as they are written."""
     if not (audience.organizer or audience.team_id):
         raise NotAllowed("targets are for the teams of this competition", code="not_in_a_team")
@@ -159,12 +155,12 @@ def require_targets(session: Session, row: CompetitionRow, audience: Audience) -
         raise NotFound("the targets are not published yet", code="no_targets_yet")
 
 
-def second_phase_has_begun(session: Session, row: CompetitionRow) -> bool:
+def second_phase_has_begun(session: Session, row: Competition) -> bool:
     phase = phases.phase_of(competitions.read_file(row.file), phases.REIDENTIFICATION)
     return phase is not None and phase.start <= (row.paused_at or clock(session))
 
 
-def require_reveal(row: CompetitionRow) -> None:
+def require_reveal(row: Competition) -> None:
     """Secrets are published when the competition has closed, and never before."""
     if row.revealed_at is None:
         raise NotFound("the secrets are not revealed yet", code="not_revealed_yet")

@@ -17,11 +17,10 @@ from sqlalchemy.orm import Session
 
 from app import witnessing
 from app.config import get_settings
-from app.db.models import Announcement, AuditEntry, Submission, WitnessedEnd
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.errors import CompetitionUnavailable
-from app.scoring.competition import Phase
 from app.scoring.notice import Witness, reveal_time
+from app.scoring.rules import Phase
 from app.services import audit, phases
 from app.services.leases import clock
 from app.witnessing import Ring
@@ -83,12 +82,12 @@ def message_of(one: WitnessedEnd) -> bytes:
     return witnessing.message_of((one.competition_id, one.phase, ends, one.notice_hours, one.free, at))
 
 
-def last_phase(row: CompetitionRow) -> Phase | None:
+def last_phase(row: Competition) -> Phase | None:
     """The phase whose end is followed by the reveal; CompetitionUnavailable."""
     return phases.phase_of(phases.timetable_of(row), phases.REIDENTIFICATION)
 
 
-def is_new(row: CompetitionRow, seen: Sequence[WitnessedEnd]) -> bool:
+def is_new(row: Competition, seen: Sequence[WitnessedEnd]) -> bool:
     """Whether the end, or the notice, is not the one that was witnessed last."""
     phase = last_phase(row)
     return phase is not None and (not seen or standing(seen[-1]) != (phase.end, notice_of(row)))
@@ -98,7 +97,7 @@ def standing(one: WitnessedEnd) -> tuple[datetime, timedelta]:
     return one.ends_at, timedelta(hours=one.notice_hours)
 
 
-def notice_of(row: CompetitionRow) -> timedelta:
+def notice_of(row: Competition) -> timedelta:
     return phases.timetable_of(row).notice
 
 
@@ -107,7 +106,7 @@ def witness(session: Session, competition_id: UUID) -> bool:
 
     It holds the competition's lock, so that what is submitted afterwards is not overlooked.
     """
-    row = session.get_one(CompetitionRow, competition_id, with_for_update=True, populate_existing=True)
+    row = session.get_one(Competition, competition_id, with_for_update=True, populate_existing=True)
     keys, phase = ring(), last_phase(row)
     seen = book(session, [row.id], keys).of(row.id)
     if phase is None or not is_new(row, seen):
@@ -129,7 +128,7 @@ def witness(session: Session, competition_id: UUID) -> bool:
     return True
 
 
-def tell(session: Session, row: CompetitionRow, *, before: datetime, reveal: datetime | None) -> None:
+def tell(session: Session, row: Competition, *, before: datetime, reveal: datetime | None) -> None:
     """Announce an end that has moved, whoever moved it and however, in every language."""
     phase, zone = last_phase(row), phases.timetable_of(row).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
@@ -144,7 +143,7 @@ def tell(session: Session, row: CompetitionRow, *, before: datetime, reveal: dat
     session.add(Announcement(competition_id=row.id, text=text))
 
 
-def reveal_at(row: CompetitionRow, seen: Iterable[WitnessedEnd]) -> datetime | None:
+def reveal_at(row: Competition, seen: Iterable[WitnessedEnd]) -> datetime | None:
     """When the secrets are revealed; None: there is no last phase, or its end is not witnessed yet."""
     phase = last_phase(row)
     return None if phase is None else reveal_time(phase.end, map(as_witness, seen))
@@ -155,19 +154,19 @@ def as_witness(one: WitnessedEnd) -> Witness:
     return Witness(end, notice, one.witnessed_at, one.free)
 
 
-def is_time(row: CompetitionRow, seen: Iterable[WitnessedEnd], now: datetime) -> bool:
+def is_time(row: Competition, seen: Iterable[WitnessedEnd], now: datetime) -> bool:
     """Whether the last phase is over and its reveal may come; a pause holds back both."""
     moment = reveal_at(row, seen)
     ended = phases.had_ended(row, phases.REIDENTIFICATION, now)
     return ended and moment is not None and moment <= now
 
 
-def may_reveal(session: Session, row: CompetitionRow) -> bool:
+def may_reveal(session: Session, row: Competition) -> bool:
     """The same by what this process can verify: without the keys, never."""
     return is_time(row, book(session, [row.id], ring()).of(row.id), clock(session))
 
 
-def expected(session: Session, rows: Sequence[CompetitionRow]) -> dict[UUID, datetime]:
+def expected(session: Session, rows: Sequence[Competition]) -> dict[UUID, datetime]:
     """When reveals are to be expected, for pages: all counts that the clock has not found unsigned.
 
     The web application has no key to verify with; the clock and the workers go by the signatures. Left out:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.language import Words
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.services.boards.anonymization import Board, Row
 from app.services.boards.matrix import Column as TargetColumn
 from app.services.boards.matrix import Matrix
@@ -38,7 +38,7 @@ class Choice:
         return "↑" if self.column and self.column.higher_is_better else "↓"
 
 
-def choices(competition: Competition, t: Words, *, every: bool) -> tuple[Choice, ...]:
+def choices(competition: Rules, t: Words, *, every: bool) -> tuple[Choice, ...]:
     """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
     scores = tuple(Choice(name, t.label(name)) for name in SCORES)
     if not every:

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.competition import Competition
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services import announcements, witnesses
 from app.services.accounts import Principal
@@ -92,7 +92,7 @@ def paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
-def column_count(competition: Competition) -> int:
+def column_count(competition: Rules) -> int:
     """The columns of the original."""
     if competition.columns is None:
         return len(CUSTOMER_COLUMNS) + len(TRANSACTION_COLUMNS)

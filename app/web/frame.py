@@ -6,9 +6,8 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Team
-from app.scoring.competition import Competition
+from app.db.models import Competition, Team
+from app.scoring.rules import Rules
 from app.services import competitions, phases, teams
 from app.services.accounts import Principal
 from app.services.phases import Standing
@@ -27,8 +26,8 @@ class Turn:
 class Frame:
     """A competition as one person meets it; ``team``: their own in it."""
 
-    row: CompetitionRow
-    competition: Competition
+    row: Competition
+    competition: Rules
     standing: Standing
     team: Team | None
     organizer: bool
@@ -66,7 +65,7 @@ def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
     )
 
 
-def next_turn(competition: Competition, now: datetime) -> Turn | None:
+def next_turn(competition: Rules, now: datetime) -> Turn | None:
     """The earliest start or end of a phase that is still ahead."""
     turns = [Turn(phase.name, "start", phase.start) for phase in competition.phases]
     turns += [Turn(phase.name, "end", phase.end) for phase in competition.phases]

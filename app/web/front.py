@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from app.http.dependencies import MaybeSignedIn
 from app.roles import Role
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.services import listing
 from app.services.listing import Listed
 from app.services.phases import Standing
@@ -28,7 +28,7 @@ class Card:
     listed: Listed
 
     @property
-    def competition(self) -> Competition:
+    def competition(self) -> Rules:
         return self.listed.competition
 
     @property

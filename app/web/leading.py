@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.competition import Competition
 from app.scoring.counted import counts
+from app.scoring.rules import Rules
 from app.services.boards.anonymization import Board, Row
 from app.web.shown import SCORE_DIGITS
 
@@ -35,7 +35,7 @@ class Lead:
         return percent(self.security)
 
 
-def lead_of(board: Board, competition: Competition) -> Lead | None:
+def lead_of(board: Board, competition: Rules) -> Lead | None:
     """The leader of a board; None before anybody has a rank."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked or ranked[0].utility is None or ranked[0].security is None:
@@ -61,7 +61,7 @@ def top(board: Board) -> list[Row]:
     return [row for row in board.rows if row.rank is not None][:SHOWN]
 
 
-def best_attacker(row: Row, competition: Competition) -> str | None:
+def best_attacker(row: Row, competition: Rules) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
     rates = {name: rate for name, rate in row.attackers.items() if counts(competition, name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)

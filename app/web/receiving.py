@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.db.models import Competition as CompetitionRow
-from app.scoring.competition import Competition, rows_required
+from app.db.models import Competition
 from app.scoring.files import MAX_ROWS, SECRET
+from app.scoring.rules import Rules, rows_required
 from app.scoring.tracks import TRACKS
 from app.services import samples
 from app.services.samples import Sample
@@ -44,7 +44,7 @@ class Part:
         }
 
 
-def parts_of(row: CompetitionRow, competition: Competition) -> tuple[Part, ...]:
+def parts_of(row: Competition, competition: Rules) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
     if row.original_rows is None:
         return ()
@@ -61,7 +61,7 @@ def parts_of(row: CompetitionRow, competition: Competition) -> tuple[Part, ...]:
     return tuple(made)
 
 
-def roles_of(competition: Competition, sample: Sample) -> tuple[str, ...]:
+def roles_of(competition: Rules, sample: Sample) -> tuple[str, ...]:
     columns = competition.columns
     if columns is None:
         return ()
@@ -69,12 +69,12 @@ def roles_of(competition: Competition, sample: Sample) -> tuple[str, ...]:
     return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
 
 
-def fields_of(competition: Competition) -> tuple[str, ...]:
+def fields_of(competition: Rules) -> tuple[str, ...]:
     """The names of all files of an upload: those of the track, and the secret."""
     return (*TRACKS[competition.track].files, SECRET)
 
 
-def checks_of(parts: Sequence[Part], row: CompetitionRow, competition: Competition) -> dict[str, Any]:
+def checks_of(parts: Sequence[Part], row: Competition, competition: Rules) -> dict[str, Any]:
     """All that the browser checks before it sends."""
     return {
         "parts": {part.name: part.to_json() for part in parts},

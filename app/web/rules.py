@@ -7,14 +7,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.attackers import DENSE_LIMIT
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
 from app.scoring.counted import counts
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.ranking import overall, utility, utility_score
 from app.scoring.registry import Attacker, Measure
+from app.scoring.rules import AttackerSettings, MeasureSettings, Parameters, Rules
 from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web import formulas
@@ -97,7 +97,7 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
     )
 
 
-def measure_rules(competition: Competition, row: CompetitionRow) -> Iterator[Rule]:
+def measure_rules(competition: Rules, row: Competition) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
     known = TRACKS[competition.track].measures
     weights = {name: competition.measures.get(name, MeasureSettings()).weight for name in known}
@@ -114,7 +114,7 @@ def measure_rules(competition: Competition, row: CompetitionRow) -> Iterator[Rul
         )
 
 
-def attack_rules(competition: Competition) -> Iterator[Attack]:
+def attack_rules(competition: Rules) -> Iterator[Attack]:
     track = TRACKS[competition.track]
     for name, attacker in track.attackers.items():
         settings = competition.attackers.get(name, AttackerSettings())
@@ -122,7 +122,7 @@ def attack_rules(competition: Competition) -> Iterator[Attack]:
         yield Attack(attacker, counts(competition, name), parameters)
 
 
-def told(competition: Competition, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
+def told(competition: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
     """Every accepted parameter as the file gives it, else its default; ``=name`` stands for a word."""
     return {name: written(given[name]) if name in given else default(competition, name) for name in accepted}
 
@@ -133,14 +133,14 @@ def written(value: object) -> str:
     return f"={value}" if value in ("abstain", "own_row") else str(value)
 
 
-def default(competition: Competition, name: str) -> str:
+def default(competition: Rules, name: str) -> str:
     """What a parameter is where the file says nothing (the spec's defaults)."""
     first = competition.columns.sensitive[0] if competition.columns else ""
     known = {"target": first, "column": first, "give_up": "=abstain", "dense_limit": str(DENSE_LIMIT)}
     return known.get(name, "=all")
 
 
-def worked(competition: Competition, row: CompetitionRow) -> Worked | None:
+def worked(competition: Rules, row: Competition) -> Worked | None:
     """A release that loses a quarter and a half of the first measures' scales; None without scales."""
     known = TRACKS[competition.track].measures
     weighing = [name for name in known if competition.measures.get(name, MeasureSettings()).weight > 0]
@@ -155,6 +155,6 @@ def worked(competition: Competition, row: CompetitionRow) -> Worked | None:
     return Worked(shown, u, FOUND, overall(u, FOUND))
 
 
-def is_tc400(row: CompetitionRow) -> bool:
+def is_tc400(row: Competition) -> bool:
     """Whether the data are those that the project ships, whose source is known."""
     return row.original == TC400

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from app.scoring.competition import Phase
+from app.scoring.rules import Phase
 from app.services import phases, visibility
 from app.services.visibility import ALWAYS, Audience
 from app.web.frame import Frame

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.competition import Competition, MeasureSettings
 from app.scoring.counted import counts
 from app.scoring.registry import Track
+from app.scoring.rules import MeasureSettings, Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board, Row
 from app.web import shown
@@ -43,7 +43,7 @@ class Group:
         return len(self.columns)
 
 
-def groups(competition: Competition) -> tuple[Group, ...]:
+def groups(competition: Rules) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
     track = TRACKS[competition.track]
     measures, attackers = list(measure_columns(competition, track)), list(track.attackers)
@@ -57,7 +57,7 @@ def groups(competition: Competition) -> tuple[Group, ...]:
     return tuple(group for group in found if group.columns)
 
 
-def measure_columns(competition: Competition, track: Track) -> Iterator[Column]:
+def measure_columns(competition: Rules, track: Track) -> Iterator[Column]:
     for name, measure in track.measures.items():
         weight = competition.measures.get(name, MeasureSettings()).weight
         yield Column("measure", name, measure.higher_is_better, weight or None)

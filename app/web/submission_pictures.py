@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from app.db.models import State
 from app.language import Words
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.services.outlines import Outline
 from app.services.phases import ANONYMIZATION, phase_of
 from app.web.charts.course import CourseWords, Entry, course
@@ -24,7 +24,7 @@ COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
 }
 
 
-def course_of(outline: Sequence[Outline], t: Words, competition: Competition) -> Figure | None:
+def course_of(outline: Sequence[Outline], t: Words, competition: Rules) -> Figure | None:
     """Every submission of the team that has ended and stands, where its time and its score put it."""
     zone = ZoneInfo(competition.timezone)
     ended = [one for one in outline if one.state in COURSE and not one.barred]

@@ -10,8 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Guess, State, Target
+from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
 from app.scoring.tracks import TRACKS
@@ -145,7 +144,7 @@ def grouped(problems: Sequence[Problem]) -> list[Alike]:
 
 def target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
     target = targets.visible(session, principal, target_id)
-    slug = session.get_one(CompetitionRow, target.competition_id).slug
+    slug = session.get_one(Competition, target.competition_id).slug
     frame = frame_of(session, principal, slug)
     shown = next(one for one in targets.listed(session, principal, slug) if one.target.id == target_id)
     own = [one for one in own_guesses(session, principal, frame) if one.made.target_id == target_id]
@@ -173,7 +172,7 @@ def files_of(target: Target) -> list[tuple[str, str]]:
     return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
 
 
-def salt_of(session: Session, row: CompetitionRow, target: Target) -> str | None:
+def salt_of(session: Session, row: Competition, target: Target) -> str | None:
     """What opens the commitment, once the secrets are revealed."""
     if row.revealed_at is None:
         return None

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.scoring.competition import Competition, Excessive, MeasureSettings
 from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
+from app.scoring.rules import Excessive, MeasureSettings, Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board
 
@@ -58,7 +58,7 @@ class Limit:
         return self.share is not None and self.share >= 100 * NEAR
 
 
-def measure_lines(competition: Competition, verdict: Json, board: Board | None) -> list[MeasureLine]:
+def measure_lines(competition: Rules, verdict: Json, board: Board | None) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
     settings = competition.measures
     total = sum(each.weight for each in settings.values())
@@ -69,7 +69,7 @@ def measure_lines(competition: Competition, verdict: Json, board: Board | None) 
 
 
 def measure_line(
-    competition: Competition, name: str, entry: Json, total: float, among: tuple[float, ...]
+    competition: Rules, name: str, entry: Json, total: float, among: tuple[float, ...]
 ) -> MeasureLine:
     weight = competition.measures.get(name, MeasureSettings()).weight
     scale = competition.scales.get(name)
@@ -93,18 +93,18 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
-def attacker_lines(competition: Competition, verdict: Json) -> list[AttackerLine]:
+def attacker_lines(competition: Rules, verdict: Json) -> list[AttackerLine]:
     found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
     largest = max((entry["rate"] for name, entry in found if counts(competition, name)), default=None)
     return [attacker_line(competition, name, entry, largest) for name, entry in found]
 
 
-def attacker_line(competition: Competition, name: str, entry: Json, largest: float | None) -> AttackerLine:
+def attacker_line(competition: Rules, name: str, entry: Json, largest: float | None) -> AttackerLine:
     counted = counts(competition, name)
     return AttackerLine(name, entry, counts=counted, decides=counted and entry["rate"] == largest)
 
 
-def limit_of(competition: Competition, verdict: Json) -> Limit:
+def limit_of(competition: Rules, verdict: Json) -> Limit:
     """The threshold by which the verdict was given, under the competition's approach and rule."""
     excessive, settings = verdict["excessive"], competition.excessive
     threshold = excessive["threshold"]

@@ -24,10 +24,10 @@ from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
-from app.scoring.competition import Columns, Phase
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
+from app.scoring.rules import Columns, Phase
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.timetable import with_phases

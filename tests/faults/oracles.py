@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from app.db.models import (
     Attempt,
+    Competition,
     Evaluation,
     Guess,
     Rescore,
@@ -21,7 +22,6 @@ from app.db.models import (
     Team,
     ThresholdReport,
 )
-from app.db.models import Competition as CompetitionRow
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.evaluate import evaluate
@@ -62,9 +62,9 @@ class Scorer:
         return self.known[upload.key]
 
 
-def row_of(slug: str) -> CompetitionRow:
+def row_of(slug: str) -> Competition:
     with transaction() as session:
-        return session.scalars(select(CompetitionRow).where(CompetitionRow.slug == slug)).one()
+        return session.scalars(select(Competition).where(Competition.slug == slug)).one()
 
 
 def is_settled(slug: str) -> bool:

@@ -14,13 +14,13 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from app.scoring.arrays import FloatArray
-from app.scoring.competition import Competition, MeasureSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.publication import Final, Scores, computed
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.rates import Candidates, Noted
 from app.scoring.release import PreparedOriginal, prepare
+from app.scoring.rules import MeasureSettings, Rules
 from app.scoring.scales import scales
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
@@ -48,7 +48,7 @@ class Contest:
     """The public part of a contest, ``targets`` by their owners; what the service knows of each, and what an
     attacker has recomputed."""
 
-    rules: Competition
+    rules: Rules
     original: PreparedOriginal
     targets: list[Any]
     scores: list[Scores]
@@ -110,7 +110,7 @@ class Recomputed:
     rows: int
 
 
-def recomputed(rules: Competition, original: PreparedOriginal, table: Any) -> Recomputed:
+def recomputed(rules: Rules, original: PreparedOriginal, table: Any) -> Recomputed:
     """What the attacker finds of a target, without its secret."""
     anybody = MICRODATA.release_of(original, table, np.arange(len(table)))
     weights = {name: each.weight for name, each in rules.measures.items() if each.weight}
@@ -147,7 +147,7 @@ def recomputed(rules: Competition, original: PreparedOriginal, table: Any) -> Re
     return Recomputed(utility, by_hits, any_to, by_hits[0][0], len(table))
 
 
-def answers(rules: Competition, target: Any) -> Iterator[Any]:
+def answers(rules: Rules, target: Any) -> Iterator[Any]:
     """Those of all attackers: guesses, and one that draws lots."""
     for name, attacker in MICRODATA.attackers.items():
         settings = rules.attackers.get(name)

@@ -8,19 +8,19 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from app.errors import InvalidCompetition, InvalidInput
-from app.scoring.competition import (
+from app.scoring.competition_file import parse_competition
+from app.scoring.registry import Measure
+from app.scoring.rules import (
     AttackerSettings,
     Columns,
-    Competition,
     Excessive,
     Limits,
     MeasureSettings,
     Phase,
     Publication,
     Ranking,
+    Rules,
 )
-from app.scoring.competition_file import parse_competition
-from app.scoring.registry import Measure
 from app.scoring.templates import template
 from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
@@ -107,7 +107,7 @@ def test_there_is_no_template_of_a_year_without_a_contest() -> None:
 
 def test_the_example_of_the_format_says_all_that_it_says() -> None:
     zone = ZoneInfo("Asia/Tokyo")
-    assert parse_competition(EXAMPLE) == Competition(
+    assert parse_competition(EXAMPLE) == Rules(
         slug="demo",
         title={"en": "Demo cup", "ja": "デモ杯"},
         track="microdata",
@@ -137,7 +137,7 @@ def test_the_example_of_the_format_says_all_that_it_says() -> None:
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    assert parse_competition(LEAST) == Competition(
+    assert parse_competition(LEAST) == Rules(
         slug="demo",
         title={"en": "Demo cup"},
         track="microdata",

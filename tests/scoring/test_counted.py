@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.scoring.competition import AttackerSettings, Competition, Excessive
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import counts, what_counts
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.registry import Attacker
+from app.scoring.rules import AttackerSettings, Excessive, Rules
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
@@ -36,7 +36,7 @@ def bumped(monkeypatch: pytest.MonkeyPatch, kind: str, name: str) -> None:
     monkeypatch.setitem(known, name, replace(known[name], version=2))
 
 
-def verdict(competition: Competition) -> Verdict:
+def verdict(competition: Rules) -> Verdict:
     released = TABLE.assign(pay=30.0, rent=1.0, sex="f", job="a")
     return evaluate(competition, ORIGINAL, released, np.array(SOURCE))
 

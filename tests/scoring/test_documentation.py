@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.scoring.competition import MeasureSettings
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.ranking import NOTHING, overall
 from app.scoring.registry import Track
+from app.scoring.rules import MeasureSettings
 from app.scoring.scales import scales
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template

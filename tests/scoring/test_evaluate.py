@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from app.scoring.competition import (
+from app.scoring.evaluate import Verdict, evaluate
+from app.scoring.release import prepare
+from app.scoring.rules import (
     AttackerSettings,
     Columns,
-    Competition,
     Excessive,
     Limits,
     MeasureSettings,
+    Rules,
     rows_required,
 )
-from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.release import prepare
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
@@ -38,7 +38,7 @@ TABLE = pd.DataFrame(
     }
 )
 ORIGINAL = prepare(TABLE, COLUMNS)
-COMPETITION = Competition(
+COMPETITION = Rules(
     slug="cup",
     title={"en": "Cup"},
     track="microdata",
@@ -49,7 +49,7 @@ COMPETITION = Competition(
 
 
 def verdict(
-    anonymized: pd.DataFrame = TABLE, source: list[int] | None = None, competition: Competition = COMPETITION
+    anonymized: pd.DataFrame = TABLE, source: list[int] | None = None, competition: Rules = COMPETITION
 ) -> Verdict:
     rows = list(range(len(anonymized))) if source is None else source
     return evaluate(competition, ORIGINAL, anonymized, np.array(rows))
@@ -59,7 +59,7 @@ def codes(found: Verdict) -> list[str]:
     return [violation.code for violation in found.violations]
 
 
-def limited(threshold: float | None, rule: str = "average") -> Competition:
+def limited(threshold: float | None, rule: str = "average") -> Rules:
     return replace(COMPETITION, excessive=Excessive(threshold=threshold, rule=rule))  # type: ignore[arg-type]
 
 

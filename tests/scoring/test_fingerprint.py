@@ -5,18 +5,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from app.scoring.competition import Competition
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.evaluate import evaluate
 from app.scoring.fingerprint import Resemblance, fingerprint
+from app.scoring.rules import Rules
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 
 
 @cache
-def prepared(year: int) -> tuple[Competition, object, object]:
+def prepared(year: int) -> tuple[Rules, object, object]:
     competition = parse_competition(template(year))
     tables = household_table(2000) if year == 2015 else tc400()
     return competition, tables, TRACKS[competition.track].prepare(tables, competition)

@@ -8,13 +8,13 @@ import pytest
 
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.competition import Columns
 from app.scoring.excessive.advisor import advise
 from app.scoring.excessive.check import individual_distances
 from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import derangement, shuffle_rows
 from app.scoring.rates import rate_of
 from app.scoring.release import PreparedOriginal, Release, prepare, release_of
+from app.scoring.rules import Columns
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import UTILITIES

@@ -12,11 +12,11 @@ import pytest
 from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers import ATTACKERS
-from app.scoring.competition import Columns
 from app.scoring.distances import gower_nearest_other
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.nearest import build_forest, nearest_rows
 from app.scoring.release import prepare, target_of
+from app.scoring.rules import Columns
 from tests.scoring.guesses import guessed
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")

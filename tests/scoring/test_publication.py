@@ -12,16 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.competition import (
-    AttackerSettings,
-    Competition,
-    Limits,
-    MeasureSettings,
-    Phase,
-    Publication,
-    Ranking,
-    discloses_more,
-)
 from app.scoring.publication import (
     Bound,
     Computed,
@@ -33,6 +23,16 @@ from app.scoring.publication import (
     largest_rate,
     may_be_behind,
     possible_owners,
+)
+from app.scoring.rules import (
+    AttackerSettings,
+    Limits,
+    MeasureSettings,
+    Phase,
+    Publication,
+    Ranking,
+    Rules,
+    discloses_more,
 )
 from app.scoring.tracks.microdata import MICRODATA
 from tests.scoring.trying import tries
@@ -255,12 +255,12 @@ def test_what_is_better_than_a_teams_row_is_not_that_teams() -> None:
 
 
 MEASURES = {"cor_mae": MeasureSettings(1.0), "information_loss": MeasureSettings(3.0)}
-RULES = Competition("cup", {}, "microdata", "UTC", measures=MEASURES, scales={"cor_mae": 0.5})
+RULES = Rules("cup", {}, "microdata", "UTC", measures=MEASURES, scales={"cor_mae": 0.5})
 VALUES = {"cor_mae": 0.25, "information_loss": 0.1}
 LOTS, GUESS = Bound(10.0, 40, lots=True), Bound(12, 40, lots=False)
 
 
-def known(competition: Competition, bounds: Mapping[str, Bound] | None = None) -> Computed:
+def known(competition: Rules, bounds: Mapping[str, Bound] | None = None) -> Computed:
     given = {"id_rand": LOTS, "sort": GUESS} if bounds is None else bounds
     return computed(competition, MICRODATA, values=VALUES, rounding={}, bounds=given, utility=0.3)
 
@@ -355,7 +355,7 @@ SHOWS_MORE = (
 )
 
 
-def contest(publication: Publication = RULES.publication, **more: Any) -> Competition:
+def contest(publication: Publication = RULES.publication, **more: Any) -> Rules:
     return replace(RULES, publication=publication, **more)
 
 
@@ -385,7 +385,7 @@ def test_every_part_of_a_file_is_compared_or_cannot_change_by_itself() -> None:
     fixed = {"slug", "track", "columns"}
     by_a_set = {"measures", "attackers", "scales", "excessive"}
     tells_nothing = {"title", "scored_by"}
-    assert compared | fixed | by_a_set | tells_nothing == set(Competition.__dataclass_fields__)
+    assert compared | fixed | by_a_set | tells_nothing == set(Rules.__dataclass_fields__)
 
 
 def test_of_the_limits_only_more_guesses_disclose() -> None:

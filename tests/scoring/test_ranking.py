@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.competition import MeasureSettings
 from app.scoring.ranking import (
     overall,
     pareto_front,
@@ -20,6 +19,7 @@ from app.scoring.ranking import (
     utility_score,
 )
 from app.scoring.rates import Candidates, guess_rate, rate_of, wilson
+from app.scoring.rules import MeasureSettings
 from app.scoring.utility import UTILITIES
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from app.messages import Message
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.competition import AttackerSettings, MeasureSettings
 from app.scoring.evaluate import evaluate
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
 from app.scoring.reach import (
@@ -27,6 +26,7 @@ from app.scoring.reach import (
     reach,
     united,
 )
+from app.scoring.rules import AttackerSettings, MeasureSettings
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break
 from tests.scoring.test_evaluate import COMPETITION

@@ -12,12 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.errors import InvalidCompetition
-from app.scoring.competition import (
-    Competition,
+from app.scoring.competition_file import parse_competition
+from app.scoring.rules import (
     Excessive,
     MeasureSettings,
+    Rules,
 )
-from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS
@@ -58,7 +58,7 @@ AWKWARD = {
 }  # fmt: skip
 
 
-def without_scales(rules: Competition) -> Competition:
+def without_scales(rules: Rules) -> Rules:
     return replace(rules, scales={})
 
 

@@ -13,9 +13,9 @@ from app.messages import Message
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
 from app.scoring.column_roles import suggested
-from app.scoring.competition import Columns
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
+from app.scoring.rules import Columns
 from app.services.revisions import awaited
 from app.web import sentence_forms
 from app.web.labels import LABELS

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from app.deferred import deferred
 from app.errors import InvalidInput
-from app.scoring.competition import Competition
 from app.scoring.excessive import DRAWS, Announce, silent
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Question:
     seconds: float = 0.0
 
 
-def checked(question: Question, competition: Competition) -> Question:
+def checked(question: Question, competition: Rules) -> Question:
     """The question with its defaults filled in; InvalidInput names what the track does not have."""
     track = TRACKS[competition.track]
     distance = question.distance or competition.excessive.distance
@@ -53,9 +53,7 @@ def checked(question: Question, competition: Competition) -> Question:
     return Question(groups, distance, question.bits, question.draws, question.seconds)
 
 
-def answer(
-    question: Question, competition: Competition, prepared: Any, *, progress: Announce = silent
-) -> "Advice":
+def answer(question: Question, competition: Rules, prepared: Any, *, progress: Announce = silent) -> "Advice":
     """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
     asked, track = checked(question, competition), TRACKS[competition.track]
     assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above

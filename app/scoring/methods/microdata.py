@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.random import Generator
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.competition import Columns
 from app.scoring.encoding import encode, group_rows, texts, vocabulary_of
 from app.scoring.magnitude import headroom, standard_deviation
 from app.scoring.methods.merging import merge_small_classes, representatives
+from app.scoring.rules import Columns
 
 Anonymized = tuple[pd.DataFrame, IntArray]
 

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation
-from app.scoring.competition import Competition
+from app.db.models import Competition, Evaluation
 from app.scoring.counted import Versions
 from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
@@ -87,7 +86,7 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
 
 def ranks_by(
     session: Session,
-    row: CompetitionRow,
+    row: Competition,
     file: str,
     judged: Sequence[Evaluation],
     *,
@@ -101,7 +100,7 @@ def ranks_by(
     return {line.team: line.rank for line in board if line.rank is not None}
 
 
-def ranked(competition: Competition, found: Sequence[Entry], view: View) -> list[Row]:
+def ranked(competition: Rules, found: Sequence[Entry], view: View) -> list[Row]:
     """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
 
     Baselines stand below, the best first. Ranks compare exact scores, the front what is shown of them.
@@ -133,7 +132,7 @@ def baseline_row(entry: Entry) -> Row:
     return board_row(entry, rank=None, rank_sum=None, on_front=False, entries=1, own=False)
 
 
-def compared(competition: Competition, entry: Entry) -> Mapping[str, float] | None:
+def compared(competition: Rules, entry: Entry) -> Mapping[str, float] | None:
     """The values of an accepted submission that ``rank_sum`` compares."""
     if entry.numbers is None or entry.security is None:
         return None

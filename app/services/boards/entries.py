@@ -8,8 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, State, Submission, Target
+from app.db.models import Competition, Evaluation, State, Submission, Target
 from app.scoring.counted import Versions
 from app.scoring.ranking import overall
 from app.services.boards import in_force, trials, verdicts
@@ -39,7 +38,7 @@ class Entry:
         return self.overall is None, self.overall or 0.0, *self.finished.place
 
 
-def entries(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
+def entries(session: Session, row: Competition, view: View) -> list[Entry]:
     """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
     rivals = trials.rivals_rates(session, row, view)
     found = in_force.finished(session, row, view.as_of)
@@ -50,7 +49,7 @@ def entries(session: Session, row: CompetitionRow, view: View) -> list[Entry]:
 
 
 def proposed(
-    session: Session, row: CompetitionRow, view: View, judged: Iterable[Evaluation], *, scored_by: Versions
+    session: Session, row: Competition, view: View, judged: Iterable[Evaluation], *, scored_by: Versions
 ) -> list[Entry]:
     """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
     rivals = trials.rivals_rates(session, row, view, rejected_too=True)
@@ -73,7 +72,7 @@ def finished_as(evaluation: Evaluation) -> Finished:
 
 
 def those_that_count(
-    session: Session, row: CompetitionRow, view: View, found: Sequence[Finished]
+    session: Session, row: Competition, view: View, found: Sequence[Finished]
 ) -> list[Finished]:
     """The accepted ones; once the targets are published, only finals and baselines of them."""
     accepted = [one for one in found if one.state == State.SCORED]

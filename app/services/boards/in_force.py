@@ -13,9 +13,8 @@ from uuid import UUID
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Evaluation, Rescore, State, Submission, Target, Team
-from app.scoring.competition import Competition
+from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
+from app.scoring.rules import Rules
 from app.services import competitions
 from app.services.boards.verdicts import Ending
 from app.services.visibility import ALWAYS
@@ -48,7 +47,7 @@ class Finished:
 
 
 def finished(
-    session: Session, row: CompetitionRow, moment: datetime, *, targets_only: bool = False
+    session: Session, row: Competition, moment: datetime, *, targets_only: bool = False
 ) -> list[Finished]:
     """What had ended at the moment (``ALWAYS``: has) and is not disqualified, in the order of receipt."""
     query = counting(row.id, moment)
@@ -98,7 +97,7 @@ def begun(query: Query, moment: datetime) -> Query:
     )
 
 
-def rules(session: Session, row: CompetitionRow, moment: datetime) -> Competition:
+def rules(session: Session, row: Competition, moment: datetime) -> Rules:
     """The competition's rules at the moment: those that the first set applied since has replaced.
 
     Without such a set, as its file says now: an ordinary revision changes nothing that is measured.

@@ -7,8 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import names
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Team
+from app.db.models import Competition, Team
 from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
@@ -91,7 +90,7 @@ def column(target: Attacked, view: View) -> Column:
     return Column(target.name, target.rows, own, team)
 
 
-def teams_rows(session: Session, row: CompetitionRow, view: View, columns: Sequence[Attacked]) -> list[Row]:
+def teams_rows(session: Session, row: Competition, view: View, columns: Sequence[Attacked]) -> list[Row]:
     """The teams with a visible guess, by name."""
     found = trials.by_team_and_target(session, row, view, columns)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))

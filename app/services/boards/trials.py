@@ -8,8 +8,7 @@ from uuid import UUID
 from sqlalchemy import Subquery, func, select, true
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition as CompetitionRow
-from app.db.models import Guess, State, Target, Team
+from app.db.models import Competition, Guess, State, Target, Team
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.visibility import ALWAYS, View
@@ -46,9 +45,7 @@ class Attacks:
     since: datetime
 
 
-def attacked(
-    session: Session, row: CompetitionRow, view: View, *, rejected_too: bool = False
-) -> list[Attacked]:
+def attacked(session: Session, row: Competition, view: View, *, rejected_too: bool = False) -> list[Attacked]:
     """The targets that count, by name: accepted, and neither they nor their team disqualified.
 
     ``rejected_too``: also those that other rules might accept.
@@ -68,7 +65,7 @@ def attacked(
 
 
 def rivals_rates(
-    session: Session, row: CompetitionRow, view: View, *, rejected_too: bool = False
+    session: Session, row: Competition, view: View, *, rejected_too: bool = False
 ) -> dict[UUID, float]:
     """The best visible guess on each submission that is a target, as a rate."""
     if view.guesses_before is None:
@@ -80,7 +77,7 @@ def rivals_rates(
     return {one.finished.submission_id: found[one.id] / one.rows for one in targets if one.id in found}
 
 
-def attacks_by_team(session: Session, row: CompetitionRow, view: View) -> dict[UUID, Attacks]:
+def attacks_by_team(session: Session, row: Competition, view: View) -> dict[UUID, Attacks]:
     if view.guesses_before is None:
         return {}
     each = best_of_each(row, view, attacked(session, row, view)).c
@@ -95,7 +92,7 @@ def attacks_by_team(session: Session, row: CompetitionRow, view: View) -> dict[U
 
 
 def by_team_and_target(
-    session: Session, row: CompetitionRow, view: View, targets: Sequence[Attacked]
+    session: Session, row: Competition, view: View, targets: Sequence[Attacked]
 ) -> dict[UUID, dict[UUID, Trials]]:
     if view.guesses_before is None:
         return {}
@@ -105,7 +102,7 @@ def by_team_and_target(
     return found
 
 
-def best_of_each(row: CompetitionRow, view: View, targets: Sequence[Attacked]) -> Subquery:
+def best_of_each(row: Competition, view: View, targets: Sequence[Attacked]) -> Subquery:
     """For each team and target: the best of the guesses that count, how many, and when the first arrived.
 
     They were accepted before the horizon and are judged; their team is not disqualified.

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
-from app.scoring.competition import AttackerSettings, Competition, MeasureSettings, Parameters
+from app.scoring.rules import AttackerSettings, MeasureSettings, Parameters, Rules
 from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
 from app.scoring.tracks import TRACKS
@@ -62,7 +62,7 @@ def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    rules = rules_in(form, desk.frame.competition)
+    rules = chosen_in(form, desk.frame.competition)
     problem: DomainError | None = None
     if not form.wrong:
         answer = saved(principal, slug, rules.written_into, back="measures")
@@ -76,19 +76,19 @@ def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) 
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Chosen:
     measures: Mapping[str, MeasureSettings]
     attackers: Mapping[str, AttackerSettings]
     min_rows_kept: float
 
-    def written_into(self, row: CompetitionRow) -> str:
+    def written_into(self, row: Competition) -> str:
         before = competitions.read_file(row.file)
         text = with_attackers(with_measures(row.file, self.measures), before.track, self.attackers)
         limits = fields_of(before.limits) | {"min_rows_kept": self.min_rows_kept}
         return with_tables(text, "limits", table_text("limits", limits))
 
 
-def rules_in(form: Sent, competition: Competition) -> Rules:
+def chosen_in(form: Sent, competition: Rules) -> Chosen:
     track = TRACKS[competition.track]
     weighed = {
         name: MeasureSettings(
@@ -107,12 +107,10 @@ def rules_in(form: Sent, competition: Competition) -> Rules:
     kept = form.amount("min_rows_kept", most=1)
     if not any(one.weight > 0 for one in weighed.values()) and not form.wrong:
         form.wrong["weights"] = "wrong_no_weights"
-    return Rules(weighed, counted, kept)
+    return Chosen(weighed, counted, kept)
 
 
-def parameters_in(
-    form: Sent, prefix: str, accepted: tuple[str, ...], competition: Competition
-) -> dict[str, Any]:
+def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], competition: Rules) -> dict[str, Any]:
     """Those that say something else than the default, which is: all columns, the first column."""
     found: dict[str, Any] = {}
     for name in accepted:
@@ -129,7 +127,7 @@ def parameters_in(
     return found
 
 
-def known(parameter: str, competition: Competition) -> tuple[str, ...]:
+def known(parameter: str, competition: Rules) -> tuple[str, ...]:
     """What a parameter may name."""
     if parameter == "give_up":
         return GIVE_UP
@@ -149,7 +147,7 @@ def is_single(parameter: str) -> bool:
     return parameter in ("column", "give_up")
 
 
-def shown(competition: Competition, form: Sent | None) -> dict[str, Any]:
+def shown(competition: Rules, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
     track = TRACKS[competition.track]
     weighed = [
@@ -164,7 +162,7 @@ def shown(competition: Competition, form: Sent | None) -> dict[str, Any]:
     }
 
 
-def measure_entry(name: str, competition: Competition, form: Sent | None, *, weighs: bool) -> Entry:
+def measure_entry(name: str, competition: Rules, form: Sent | None, *, weighs: bool) -> Entry:
     settings = competition.measures.get(name, MeasureSettings())
     accepted = TRACKS[competition.track].measures[name].parameters
     choices = choices_of(f"measure_{name}", accepted, settings.parameters, competition, form)
@@ -172,7 +170,7 @@ def measure_entry(name: str, competition: Competition, form: Sent | None, *, wei
     return Entry(name, f"weight_{name}", choices, weighs=weighs, value=value)
 
 
-def attacker_entry(name: str, competition: Competition, form: Sent | None) -> Entry:
+def attacker_entry(name: str, competition: Rules, form: Sent | None) -> Entry:
     one = TRACKS[competition.track].attackers[name]
     settings = competition.attackers.get(name, AttackerSettings(one.may_count))
     choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, competition, form)
@@ -181,7 +179,7 @@ def attacker_entry(name: str, competition: Competition, form: Sent | None) -> En
 
 
 def choices_of(
-    prefix: str, accepted: tuple[str, ...], given: Parameters, competition: Competition, form: Sent | None
+    prefix: str, accepted: tuple[str, ...], given: Parameters, competition: Rules, form: Sent | None
 ) -> tuple[Choice, ...]:
     return tuple(
         Choice(
@@ -195,7 +193,7 @@ def choices_of(
     )
 
 
-def chosen_of(name: str, given: Parameters, competition: Competition) -> tuple[str, ...]:
+def chosen_of(name: str, given: Parameters, competition: Rules) -> tuple[str, ...]:
     if name not in given:
         return () if name == "dense_limit" else usual(name, known(name, competition))
     value = given[name]

@@ -11,11 +11,11 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.scoring.competition import Phase
+from app.scoring.rules import Phase
 from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
 from app.services.accounts import Principal
 from app.services.rehearsals import Rehearsal
@@ -123,7 +123,7 @@ def confirm(
     return see(f"/competitions/{slug}/organize/phases", done=ACTS[act])
 
 
-def acted(session: Session, principal: Principal, slug: str, order: Order) -> CompetitionRow:
+def acted(session: Session, principal: Principal, slug: str, order: Order) -> Competition:
     if order.end is not None:
         follow = order.move_following
         return rescheduling.extend(session, principal, slug, order.name, order.end, move_following=follow)

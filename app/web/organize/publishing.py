@@ -11,8 +11,8 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import MOST_DIGITS
+from app.scoring.rules import Limits, Publication, Ranking, Rules
 from app.scoring.toml_values import MOST_HOURS
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction
@@ -66,7 +66,7 @@ def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
     return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS, "most_hours": MOST_HOURS}
 
 
-def values_of(competition: Competition) -> dict[str, str]:
+def values_of(competition: Rules) -> dict[str, str]:
     shown, zone = competition.publication, ZoneInfo(competition.timezone)
     return {
         "board": shown.board,
@@ -83,7 +83,7 @@ def values_of(competition: Competition) -> dict[str, str]:
     }
 
 
-def settings_in(form: Sent, before: Competition) -> tuple[Publication, Ranking, Limits]:
+def settings_in(form: Sent, before: Rules) -> tuple[Publication, Ranking, Limits]:
     zone = ZoneInfo(before.timezone)
     chosen = {name: form.one_of(name, allowed) for name, allowed in CHOICES.items()}
     shown = Publication(

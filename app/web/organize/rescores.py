@@ -13,7 +13,7 @@ from app.db.models import State
 from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.scoring.competition import Competition
+from app.scoring.rules import Rules
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.toml_text import MAX_CHARACTERS
 from app.scoring.tracks import TRACKS
@@ -96,7 +96,7 @@ def numeral(text: str) -> float:
     return found
 
 
-def weighed(competition: Competition) -> dict[str, float]:
+def weighed(competition: Rules) -> dict[str, float]:
     """The weight of every measure that may have one."""
     known = TRACKS[competition.track].measures.values()
     settings = competition.measures
@@ -178,7 +178,7 @@ def compared(
     )
 
 
-def differences(before: Competition, after: Competition) -> list[tuple[str, Any, Any]]:
+def differences(before: Rules, after: Rules) -> list[tuple[str, Any, Any]]:
     """The weights and the threshold that differ, each with its old and new value."""
     old, new = weighed(before), weighed(after)
     found: list[tuple[str, Any, Any]] = [(name, old[name], new[name]) for name in old]

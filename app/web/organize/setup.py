@@ -13,9 +13,9 @@ from starlette.responses import Response
 from app.errors import Conflict, DomainError, InvalidCompetition
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
-from app.scoring.competition import Competition, Phase
 from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
+from app.scoring.rules import Phase, Rules
 from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
 from app.services import competitions
@@ -113,7 +113,7 @@ def save_basics(request: Request, slug: str, principal: SignedIn, address: Addre
     return step_page(request, principal, "organize/basics.html", desk, problem=problem, **content)
 
 
-def values_of(competition: Competition) -> dict[str, str]:
+def values_of(competition: Rules) -> dict[str, str]:
     zone = ZoneInfo(competition.timezone)
     windows = {
         f"{phase.name}_{which}": local(at, zone)
@@ -124,7 +124,7 @@ def values_of(competition: Competition) -> dict[str, str]:
     return {"zone": competition.timezone} | titles | windows
 
 
-def basics_in(form: Sent, *, slug: str, before: Competition | None = None) -> Basics | None:
+def basics_in(form: Sent, *, slug: str, before: Rules | None = None) -> Basics | None:
     """What the form says, as far as it is right; ``form.wrong`` then has what is not."""
     if not SLUG.fullmatch(slug):
         form.wrong["slug"] = "wrong_slug"
@@ -142,7 +142,7 @@ def basics_in(form: Sent, *, slug: str, before: Competition | None = None) -> Ba
     return Basics(slug, titles, zone, phases_in(form, zone, before))
 
 
-def phases_in(form: Sent, zone: ZoneInfo, before: Competition | None) -> tuple[Phase, ...]:
+def phases_in(form: Sent, zone: ZoneInfo, before: Rules | None) -> tuple[Phase, ...]:
     """The windows in their order; the second phase may be left out."""
     stored = {phase.name: phase for phase in before.phases} if before else {}
     found: list[Phase] = []

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import (
     Conflict,
     DomainError,
@@ -22,9 +22,9 @@ from app.errors import (
     WrongCredential,
 )
 from app.http.problems import status_of
-from app.scoring.competition import Competition, Limits, Publication, Ranking
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
+from app.scoring.rules import Limits, Publication, Ranking, Rules
 from app.services import competitions, invites, phases, rescores, revisions
 from app.services.accounts import UNCONFIRMED, Principal
 from app.services.revisions import Revision
@@ -110,7 +110,7 @@ def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
     return tuple(Step(name, f"{frame.path}/organize/{name}", state(name)) for name in done)
 
 
-def weights_of(competition: Competition) -> dict[str, float]:
+def weights_of(competition: Rules) -> dict[str, float]:
     return {name: one.weight for name, one in competition.measures.items() if one.weight}
 
 
@@ -121,7 +121,7 @@ def usual_weights(track: str) -> tuple[dict[str, float], ...]:
     return tuple(weights_of(one) for one in drafts if one.track == track)
 
 
-def publication_of(competition: Competition) -> tuple[Publication, Ranking, Limits]:
+def publication_of(competition: Rules) -> tuple[Publication, Ranking, Limits]:
     """All that the step of publication sets; the rows to be kept are set with the measures."""
     limits = replace(competition.limits, min_rows_kept=Limits().min_rows_kept)
     return competition.publication, competition.ranking, limits
@@ -161,7 +161,7 @@ def refusal(request: Request, problem: DomainError) -> Refused:
 def saved(
     principal: Principal,
     slug: str,
-    written: Callable[[CompetitionRow], str],
+    written: Callable[[Competition], str],
     *,
     back: str,
     sure: Callable[[], Principal] | None = None,
@@ -189,7 +189,7 @@ def refused(problem: DomainError) -> DomainError:
 
 
 def put_in_force(
-    principal: Principal, slug: str, made: Callable[[CompetitionRow], Revision], *, back: str
+    principal: Principal, slug: str, made: Callable[[Competition], Revision], *, back: str
 ) -> RedirectResponse:
     """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
     with transaction() as session:
@@ -204,6 +204,6 @@ def put_in_force(
     return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
 
 
-def scores_change(row: CompetitionRow, new: Revision) -> bool:
+def scores_change(row: Competition, new: Revision) -> bool:
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)
     return revisions.rules_of(before, row.scales) != revisions.rules_of(after, new.scales)

@@ -14,9 +14,9 @@ from starlette.responses import Response
 from app.db.models import State, ThresholdReport
 from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
-from app.scoring.competition import Competition, Excessive
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
+from app.scoring.rules import Excessive, Rules
 from app.scoring.toml_writing import with_excessive
 from app.scoring.tracks import TRACKS
 from app.services import threshold_reports
@@ -91,7 +91,7 @@ def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdRe
     return None
 
 
-def rule_values(competition: Competition) -> dict[str, str]:
+def rule_values(competition: Rules) -> dict[str, str]:
     rule = competition.excessive
     written = "" if rule.threshold is None else repr(rule.threshold)
     return {
@@ -102,7 +102,7 @@ def rule_values(competition: Competition) -> dict[str, str]:
     }
 
 
-def question_values(competition: Competition) -> dict[str, str]:
+def question_values(competition: Rules) -> dict[str, str]:
     distance = competition.excessive.distance
     return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
 
@@ -127,7 +127,7 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     return threshold_page(request, principal, desk, reports, form=form, problem=problem)
 
 
-def rule_in(form: Sent, competition: Competition) -> Excessive:
+def rule_in(form: Sent, competition: Rules) -> Excessive:
     distance = form.one_of("distance", tuple(TRACKS[competition.track].distances))
     approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
     rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.db.models import Competition as CompetitionRow
+from app.db.models import Competition
 from app.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
@@ -156,7 +156,7 @@ def repaired(
     return see(f"/competitions/{slug}/organize/file", done="setup_saved")
 
 
-def revision_of_compared(row: CompetitionRow, text: str, of: str) -> Revision:
+def revision_of_compared(row: Competition, text: str, of: str) -> Revision:
     """The text as a revision of the very file that it was compared with."""
     if of != competitions.sha256_of(row.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser
 
 from app.config import Settings
 from app.roles import Role
-from app.scoring.competition import Columns
 from app.scoring.csv_text import table_csv
 from app.scoring.drafting import with_columns_of
+from app.scoring.rules import Columns
 from app.services import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, competition_file

@@ -7,9 +7,9 @@ from app.deferred import deferred, deferred_in
 from app.errors import InvalidCompetition
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.competition import Columns, Competition, MeasureSettings
 from app.scoring.methods import METHODS
 from app.scoring.registry import Distance, Track
+from app.scoring.rules import Columns, MeasureSettings, Rules
 from app.scoring.utility import UTILITIES
 
 AVERAGES = frozenset({"cor_mae", "information_loss", "sort"})
@@ -26,14 +26,14 @@ SIGNATURES = {
 """What each method of P0 changes in its Tables 12 and 13, among the measures and attackers that tell."""
 
 
-def columns_of(competition: Competition) -> Columns:
+def columns_of(competition: Rules) -> Columns:
     """The roles of the columns, which a microdata competition always names."""
     if competition.columns is None:
         raise InvalidCompetition("the competition names no columns", code="missing_key")
     return competition.columns
 
 
-def group_columns(competition: Competition) -> tuple[Sequence[str], Sequence[str]]:
+def group_columns(competition: Rules) -> tuple[Sequence[str], Sequence[str]]:
     """All quasi-identifiers; and those of the cross-tables that weigh, which a cheat keeps for its utility's
     sake. Where no cross-table weighs, those of any that names its columns."""
     every = columns_of(competition).quasi_identifiers

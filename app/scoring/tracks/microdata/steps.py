@@ -9,12 +9,12 @@ from numpy.random import PCG64, Generator
 
 from app.scoring import release, tables
 from app.scoring.arrays import IntArray
-from app.scoring.competition import Competition
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
 from app.scoring.magnitude import finite_mean, standard_deviation
 from app.scoring.registry import Files, Method
 from app.scoring.release import PreparedOriginal, Release, release_of
+from app.scoring.rules import Rules
 from app.scoring.tracks.microdata import columns_of
 
 
@@ -46,12 +46,12 @@ def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
     return original.grouping(names).group_of
 
 
-def parse_original(files: Files, competition: Competition) -> tuple[pd.DataFrame, list[Remark]]:
+def parse_original(files: Files, competition: Rules) -> tuple[pd.DataFrame, list[Remark]]:
     return tables.parse_original(files["original"], columns_of(competition))
 
 
 def parse_release(
-    files: Files, original: pd.DataFrame, competition: Competition
+    files: Files, original: pd.DataFrame, competition: Rules
 ) -> tuple[pd.DataFrame, list[Remark]]:
     return tables.parse_release(files["anonymized"], original, columns_of(competition))
 
@@ -60,7 +60,7 @@ def files_of(table: pd.DataFrame) -> dict[str, bytes]:
     return {"anonymized": table_csv(table)}
 
 
-def prepare(table: pd.DataFrame, competition: Competition) -> PreparedOriginal:
+def prepare(table: pd.DataFrame, competition: Rules) -> PreparedOriginal:
     return release.prepare(table, columns_of(competition))
 
 
@@ -71,7 +71,7 @@ def untouched(original: PreparedOriginal) -> Release:
 def anonymize(
     method: Method,
     table: pd.DataFrame,
-    competition: Competition,
+    competition: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[pd.DataFrame, IntArray]:

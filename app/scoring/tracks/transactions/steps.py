@@ -7,10 +7,10 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from app.scoring.arrays import IntArray
-from app.scoring.competition import Competition
 from app.scoring.encoding import group_rows
 from app.scoring.files import MASTER
 from app.scoring.registry import Method
+from app.scoring.rules import Rules
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
 from app.scoring.transaction_tables import TransactionTables
 
@@ -44,7 +44,7 @@ def untouched(original: PreparedTransactions) -> TransactionRelease:
 def anonymize(
     method: Method,
     tables: TransactionTables,
-    competition: Competition,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
+    competition: Rules,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[TransactionTables, IntArray]:

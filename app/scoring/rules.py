@@ -85,7 +85,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Competition:
+class Rules:
     slug: str
     title: Mapping[str, str]
     track: Literal["microdata", "transactions"]
@@ -111,7 +111,7 @@ MORE_OPEN: Mapping[str, tuple[str, ...]] = {
 """Of the choices in ``[publication]``: each shows more than the one before."""
 
 
-def discloses_more(before: Competition, after: Competition) -> bool:
+def discloses_more(before: Rules, after: Rules) -> bool:
     """Whether ``after`` shows anything to more people, sooner or in more detail, or lets teams guess more
     often, whatever else it hides.
     """
@@ -143,13 +143,13 @@ def thaws(before: datetime | None, after: datetime | None) -> bool:
     return before is not None and (after is None or after > before)
 
 
-def moves_midnight(before: Competition, after: Competition) -> bool:
+def moves_midnight(before: Rules, after: Rules) -> bool:
     """Whether another zone shows the scores of guesses, which come at midnight, up to a day sooner."""
     daily = {before.publication.feedback, after.publication.feedback} == {"daily"}
     return daily and before.timezone != after.timezone
 
 
-def opens_sooner(before: Competition, after: Competition) -> bool:
+def opens_sooner(before: Rules, after: Rules) -> bool:
     """Whether the teams get the targets sooner, or at all."""
     starts = [
         next((phase.start for phase in one.phases if phase.name == "reidentification"), None)
