@@ -48,7 +48,8 @@ class Message:
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Message":
         """What ``to_json`` made."""
-        return Message(stored["template"], **{name: read(each) for name, each in stored["values"].items()})
+        template, values = stored["template"], stored["values"]
+        return Message(template, **{name: read(each) for name, each in values.items()})
 
 
 def told(code: str, message: Message) -> dict[str, Any]:

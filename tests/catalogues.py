@@ -14,11 +14,17 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.frontend import CommandLineInterface
 from babel.messages.pofile import read_po
 
+from app import errors
+from app.errors import DomainError
+
 Text = str | list[str] | tuple[str, ...] | None
 
 ROOT = Path(__file__).parents[1]
 LOCALE = ROOT / "app" / "locale"
-SAID_BY = ("_", "N_", "t", "forms:1,2", "ngettext:1,2", "pgettext:1c,2")
+ERRORS = [
+    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, DomainError)
+]
+SAID_BY = ("_", "N_", "t", "forms:1,2", "ngettext:1,2", "pgettext:1c,2", "Message", "ScoringFailed", *ERRORS)
 """Functions whose texts are translated; the numbers are their arguments' places, ``c`` is a context."""
 
 
@@ -36,7 +42,7 @@ def extract(path: Path) -> None:
     """Write what the code and the templates say."""
     keywords = [part for name in SAID_BY for part in ("-k", name)]
     how = ("--no-default-keywords", "--add-location=file", "--sort-by-file", "--no-wrap")
-    babel("extract", "-F", "pyproject.toml", *keywords, *how, "-o", str(path), "app")
+    babel("extract", "-F", "pyproject.toml", *keywords, *how, "-o", str(path), "app", "workers")
 
 
 def extracted() -> Catalog:

@@ -180,7 +180,7 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
     kept = np.flatnonzero(permutation)
     if len(kept) != anonymized:
         message = Message(
-            "{found} rows are kept, but the anonymized table has {needed}",
+            "{found} rows are kept, but the release has {needed}",
             found=len(kept),
             needed=anonymized,
         )
@@ -195,7 +195,7 @@ def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
     rows = np.asarray(source)
     if rows.shape != (anonymized,):
         raise InvalidInput(
-            "the source index has {found} entries for {needed} individuals",
+            "the source index has {found} rows for {needed} individuals",
             found=rows.size,
             needed=anonymized,
         )

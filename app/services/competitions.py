@@ -57,7 +57,7 @@ def find(session: Session, slug: str) -> Competition:
     known = SLUG.fullmatch(slug) is not None
     row = session.scalar(select(Competition).where(Competition.slug == slug)) if known else None
     if row is None:
-        raise NotFound("there is no competition {slug!r}", code="no_such_competition", slug=slug[:63])
+        raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     return row
 
 
@@ -119,7 +119,7 @@ def create(session: Session, principal: Principal, text: str) -> Competition:
         session.flush()
     except IntegrityError:
         raise Conflict(
-            "there is a competition {slug!r} already", code="slug_taken", slug=competition.slug
+            "there is a competition {name!r} already", code="slug_taken", name=competition.slug
         ) from None
     session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
     audit.record(

@@ -45,7 +45,7 @@ def require_clock(beats: Mapping[str, float], *, stale_after_s: float) -> float:
         raise Unavailable("the clock has never run: no phase turns", code="clock_stale")
     if age > stale_after_s:
         raise Unavailable(
-            "the clock last went round {age:.0f} s ago: no phase turns", code="clock_stale", age=age
+            "the clock last went round {age} s ago: no phase turns", code="clock_stale", age=round(age)
         )
     return age
 

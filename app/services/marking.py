@@ -43,5 +43,5 @@ def require_markable(session: Session, submission: Submission, most: int) -> Non
     )
     if (marked or 0) >= most:
         raise Conflict(
-            "{most} finals are marked already; unmark one first", code="too_many_finals", most=most
+            "all finals ({most}) are marked already; unmark one first", code="too_many_finals", most=most
         )

@@ -33,7 +33,7 @@ def extend(
             "give the end with its offset, such as 2027-01-24T09:00:00+09:00", code="no_offset"
         )
     if end.year >= TOO_FAR:
-        raise InvalidInput("a phase ends before the year {year:d}", code="end_too_far", year=TOO_FAR)
+        raise InvalidInput("a phase ends before the year {year}", code="end_too_far", year=str(TOO_FAR))
     if end <= max(phase.start, clock(session)):
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     moved = shifted(row, phase, end - phase.end, move_following=move_following)

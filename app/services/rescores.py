@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session, aliased, defer, joinedload
 
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
+from app.messages import N_
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, evaluations, leases, revisions
@@ -23,10 +24,10 @@ from app.services.revisions import Revision
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 STANDS: dict[Stage, str] = {
-    "scoring": "the set is still being scored",
-    "ready": "the set has scored everything: apply or cancel it",
-    "applied": "the set has been applied already",
-    "cancelled": "the set has been cancelled",
+    "scoring": N_("the set is still being scored"),
+    "ready": N_("the set has scored everything: apply or cancel it"),
+    "applied": N_("the set has been applied already"),
+    "cancelled": N_("the set has been cancelled"),
 }
 
 
@@ -74,7 +75,7 @@ def begin(session: Session, principal: Principal, slug: str, new: Revision) -> R
     before, after = competitions.read_file(row.file), competitions.read_file(new.file)
     same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
     if not same_kind or row.original != new.original:
-        raise Conflict("slug, track, columns and data are fixed: a set changes the rules", code="fixed")
+        raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
     revisions.require_notice(session, row, before, after)
     revisions.require_no_open_rescore(session, row.id)
     made = Rescore(

@@ -193,7 +193,7 @@ def check_fixed_parts(session: Session, row: Competition, new: Revision) -> None
         check_repair(session, row, new, after)
         return
     if (before.slug, before.track) != (after.slug, after.track):
-        raise Conflict("slug and track of a competition are fixed", code="fixed")
+        raise Conflict("address and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         if turned_at is not None and window(before, name) != window(after, name):
             raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
@@ -224,7 +224,7 @@ def require_notice(session: Session, row: Competition, before: Rules, after: Rul
 def check_repair(session: Session, row: Competition, new: Revision, after: Rules) -> None:
     """What replaces a file that cannot be read keeps to what stands beside the file."""
     if after.slug != row.slug:
-        raise Conflict("the slug of a competition is fixed", code="fixed")
+        raise Conflict("the address of a competition is fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         ended = window(after, name)
         if turned_at is not None and (ended is None or ended[1] > turned_at):

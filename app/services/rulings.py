@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
+from app.messages import N_
 from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -33,13 +34,10 @@ def grant(
     """
     row = competitions.organizers_row(session, principal, slug)
     team = team_in(session, row, team_id)
-    if cap not in quota.CAPS or not 1 <= amount <= MOST_GRANTED:
-        raise InvalidInput(
-            "grant 1 to {most:,} more of one of {caps}",
-            code="invalid_grant",
-            most=MOST_GRANTED,
-            caps=tuple(quota.CAPS),
-        )
+    if cap not in quota.CAPS:
+        raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAPS))
+    if not 1 <= amount <= MOST_GRANTED:
+        raise InvalidInput("grant 1 to {most:,} more", code="invalid_grant", most=MOST_GRANTED)
     if cap == quota.GUESSES_PER_TARGET:
         principal.require_confirmed()
     made = Grant(team_id=team.id, cap=cap, amount=amount)
@@ -120,7 +118,7 @@ def organizers_submission(
 
 def require_change(principal: Principal, row: Competition, disqualified: bool, wanted: bool) -> None:
     if disqualified == wanted:
-        said = "it is disqualified already" if wanted else "it is not disqualified"
+        said = N_("it is disqualified already") if wanted else N_("it is not disqualified")
         raise Conflict(said, code="nothing_to_change")
     if wanted or tells_owners(row):
         principal.require_confirmed()

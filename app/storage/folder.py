@@ -11,13 +11,14 @@ from typing import IO
 import structlog
 
 from app.errors import NotFound, Unavailable
+from app.messages import N_
 from app.storage.durable import write_whole
 
 log = structlog.get_logger(__name__)
 
-NOT_READ = "the file could not be read"
-NOT_STORED = "the file could not be stored"
-NOT_REMOVED = "the file could not be removed"
+NOT_READ = N_("the file could not be read")
+NOT_STORED = N_("the file could not be stored")
+NOT_REMOVED = N_("the file could not be removed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,18 +21,17 @@ from starlette.staticfiles import StaticFiles
 from app.config import get_settings
 from app.errors import (
     DomainError,
-    InvalidCompetition,
     InvalidInput,
     NotFound,
     NotSignedIn,
     TooMany,
     Unavailable,
-    WrongCredential,
 )
 from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
+from app.messages import Message, message_under
 from app.services.accounts import Principal
 from app.web import languages, sentences, shown
 from app.web.script_words import script_words
@@ -44,10 +43,11 @@ static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
 templates.env.globals |= {
     "arrow": shown.arrow,
-    "attacker_note": sentences.note,
     "digits_of": digits_of,
-    "fault": sentences.fault,
     "indexed": shown.indexed,
+    "phrase": sentences.phrase,
+    "message_of": Message.from_json,
+    "message_under": message_under,
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": shown.score,
     "script_words": script_words,
@@ -139,7 +139,7 @@ def unreadable(problem: RequestValidationError) -> DomainError:
     """An address that cannot be is one that does not exist; a form that is not ours is refused."""
     in_path = any(entry["loc"][0] == "path" for entry in problem.errors())
     return (
-        NotFound("")
+        NotFound("there is nothing here")
         if in_path
         else InvalidInput("this form cannot be read: check what you typed", code="invalid_request")
     )
@@ -174,7 +174,7 @@ def on_http_error(request: Request, error: Exception) -> Response:
     if not (isinstance(error, HTTPException) and wants_a_page(request)):
         return problems.on_http_error(request, error)
     code = problems.CODES.get(error.status_code, "not_found")
-    detail = languages.words_of(request).label(f"problem_{code}", "")
+    detail = languages.words_of(request).label(f"http_{code}", "")
     answer = page(request, who(request), "refusal.html", status=error.status_code, code=code, detail=detail)
     if error.status_code == 405:
         answer.headers["Allow"] = ", ".join(sorted(problems.methods_of(request)))
@@ -186,7 +186,7 @@ def on_database_error(request: Request, error: Exception) -> Response:
     answer = problems.on_database_error(request, error)
     if not wants_a_page(request):
         return answer
-    detail = languages.words_of(request).label("problem_unavailable")
+    detail = languages.words_of(request).label("http_unavailable")
     return page(request, None, "refusal.html", status=answer.status_code, code="unavailable", detail=detail)
 
 
@@ -211,12 +211,5 @@ def who(request: Request) -> Principal | None:
 
 
 def said_of(problem: DomainError, t: Words) -> str:
-    """A domain error in the reader's language.
-
-    ``problem_<code>`` says it to everybody, ``invalid_<code>`` what is wrong in a competition's file or
-    with a password that came without a name.
-    """
-    nameless = isinstance(problem, WrongCredential) and problem.code == "wrong_password"
-    particular = nameless or isinstance(problem, InvalidCompetition)
-    everybody = None if particular else t.label(f"problem_{problem.code}", "")
-    return everybody or sentences.said("invalid", problem.code, str(problem), t)
+    """A domain error in the reader's language; ``problem_<code>``: what pages say instead of it."""
+    return t.label(f"problem_{problem.code}", "") or sentences.said(problem.message, t)

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 TEMPLATES = (
     "{found} rows are left; at least {needed} must be",
-    "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed",
+    "the {which} {distance} distance of individuals is {found}; at most {limit} is allowed",
     "{found} anonymized individuals lie within a {distance} distance of {limit} of somebody else's "
     "original; none may",
     "under the {distance} distance, which has no bound, every individual must be kept",
@@ -37,7 +37,7 @@ TEMPLATES = (
     "scoring was tried {times} times and never finished; last: {last}",
 )
 """Of what was stored until now; a sentence of another form is its own template."""
-PLACE = re.compile(r"\{(\w+)(?::\S+?)?\}")
+PLACE = re.compile(r"\{(\w+)\}")
 SAID = {"which", "distance", "reason", "last"}
 """Values that are words themselves."""
 NAMES = {"file", "name"}

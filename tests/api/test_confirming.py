@@ -40,7 +40,7 @@ from tests.web.reader import SAME_ORIGIN
 Act = tuple[str, str, dict[str, Any]]
 Form = tuple[str, str, dict[str, str]]
 """Where it stands, where it is sent, and what is filled in."""
-SAID = {403: "problem_password_needed", 422: "invalid_wrong_password"}
+SAID = {403: "problem_password_needed", 422: "the password is wrong"}
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_from_file, source_from_secret
-from app.web.labels import LABELS
 from tests.contract import document, schema_of
 
 Json = dict[str, Any]
@@ -112,11 +111,11 @@ def texts(node: ast.expr, registry: Mapping[str, str] = codes.ERRORS) -> list[st
     ]
 
 
-def raised_codes(*, pages: bool = False) -> dict[str, str]:
-    """Every stable code of an error of the API, or of the pages alone, by where it is raised."""
+def raised_codes() -> dict[str, str]:
+    """Every stable code of an error of the API, by where it is raised."""
     found: dict[str, str] = {}
     for file, tree in trees():
-        if (PAGES in file.parents) != pages:
+        if PAGES in file.parents:
             continue
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
@@ -162,13 +161,6 @@ def test_every_code_of_an_error_is_in_the_registry_and_the_registry_in_the_docum
     assert len(raised) > 80
     assert not {code: place for code, place in raised.items() if code not in codes.ERRORS}
     assert document()["components"]["schemas"]["Problem"]["properties"]["code"]["x-codes"] == codes.ERRORS
-
-
-def test_every_code_that_pages_alone_raise_is_said_in_both_languages() -> None:
-    raised = raised_codes(pages=True)
-    assert len(raised) > 5
-    said = {code for code in raised if {f"problem_{code}", f"invalid_{code}"} & LABELS.keys()}
-    assert raised.keys() - said <= codes.ERRORS.keys()
 
 
 def test_every_code_of_something_wrong_in_a_file_is_in_the_registry() -> None:

@@ -20,6 +20,7 @@ from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
 from tests.scoring.trying import LEFT_OUT
 from tests.web.reader import page, send
+from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said
 from workers import child
 
@@ -222,7 +223,7 @@ def test_its_organizer_reads_and_replaces_the_file_on_its_page(
         sent = {"of": of, "do": "save", "text": pair.kept, "password": password}
         refused = send(pair.broken, path, sent, organizer=True, language=language)
         assert refused.status_code == status
-        assert said(SAID[status], language) in unescape(refused.text)
+        assert refused_in_words(SAID[status], language) in unescape(refused.text)
         assert 'name="password" type="password" required' in refused.text
         assert unescape(refused.text.split('wrap="off">\n')[1].split("</textarea>")[0]) == pair.kept
     saved = send(pair.broken, path, {"of": of, "do": "save", "text": pair.kept}, organizer=True)
@@ -232,7 +233,7 @@ def test_its_organizer_reads_and_replaces_the_file_on_its_page(
     assert stale.status_code == 409
 
 
-SAID = {403: "invalid_password_needed", 422: "invalid_wrong_password"}
+SAID = {403: "invalid_password_needed", 422: "the password is wrong"}
 
 
 def test_before_anybody_has_submitted_it_is_put_right_without_a_password(client: TestClient) -> None:

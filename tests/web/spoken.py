@@ -1,5 +1,7 @@
 """What a page says, in each of its languages."""
 
+from app.messages import Message, Value
+from app.web import sentences
 from app.web.labels import LABELS
 from app.web.languages import in_language
 from tests.catalogues import catalogues, forms, read
@@ -13,3 +15,16 @@ def said(name: str, /, language: str = "en", **values: object) -> str:
     if name not in LABELS and name not in SAID:
         raise KeyError(name)
     return t.label(name).format(**values) if name in LABELS else t(name, **values)
+
+
+def refused(why: str, language: str) -> str:
+    """What a page refuses something with: by its label, or in the service's words."""
+    return said(why, language) if why in LABELS else sentence(why, language)
+
+
+def sentence(message: str | Message, /, language: str = "en", **values: Value) -> str:
+    """A message of the service, or its template, as the page says it."""
+    told = message if isinstance(message, Message) else Message(message, **values)
+    if told.template not in SAID:
+        raise KeyError(told.template)
+    return sentences.said(told, in_language(language))

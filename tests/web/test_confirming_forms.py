@@ -29,7 +29,7 @@ from tests.api.test_confirming import (
 from tests.arena import API
 from tests.contest import Contest, competition_row
 from tests.web.reader import SAME_ORIGIN, page, send
-from tests.web.spoken import said
+from tests.web.spoken import refused as refused_in_words
 
 __all__ = ["contest"]
 
@@ -68,7 +68,7 @@ def test_so_do_the_forms_of_a_re_score_set_and_of_the_organizers(
         sent = {"password": password}
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert answer.status_code == status
-        assert said(SAID[status], language) in unescape(answer.text)
+        assert refused_in_words(SAID[status], language) in unescape(answer.text)
         assert state() == before
     assert send(contest.arena, path, organizer=True).status_code == 303
     assert state() != before
@@ -111,7 +111,7 @@ def refusals(contest: Contest, form: Form, *, field: str) -> list[tuple[str, str
         answer = send(contest.arena, path, sent, organizer=True, language=language)
         assert (answer.status_code, state()) == (status, before)
         assert 'value="wrong"' not in answer.text
-        found.append((said(SAID[status], language), answer.text))
+        found.append((refused_in_words(SAID[status], language), answer.text))
     assert send(contest.arena, path, fields, organizer=True).status_code in {200, 201, 303}
     assert state() != before
     return found

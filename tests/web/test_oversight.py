@@ -15,6 +15,7 @@ from sqlalchemy import update
 from app import queue
 from app.db.models import Evaluation, Team
 from app.language import LANGUAGES
+from app.messages import Message
 from app.roles import Role
 from app.services import health
 from app.services.leases import clock
@@ -24,7 +25,7 @@ from tests.contest import Contest
 from tests.patience import eventually
 from tests.people import signed_in
 from tests.web.reader import page, send
-from tests.web.spoken import said
+from tests.web.spoken import said, sentence
 from tests.web.test_running import DESK, contest, read
 
 __all__ = ["contest"]
@@ -46,14 +47,24 @@ def test_an_announcement_is_posted_in_both_languages_read_and_withdrawn(arena: A
 
 
 @pytest.mark.parametrize(
-    ("text", "key"),
-    [({"en": " ", "ja": ""}, "problem_no_text"), ({"en": "x" * 4001}, "problem_announcement_text")],
+    ("text", "why"),
+    [
+        ({"en": " ", "ja": ""}, Message("an announcement has text in at least one language")),
+        (
+            {"en": "x" * 4001},
+            Message(
+                "{language}: text of at most {most} characters, without control characters",
+                language="en",
+                most=4000,
+            ),
+        ),
+    ],
 )
 def test_an_announcement_that_cannot_be_is_refused_and_stays_typed(
-    arena: Arena, text: dict[str, str], key: str
+    arena: Arena, text: dict[str, str], why: Message
 ) -> None:
     answer = send(arena, DESK + "/announcements", text, organizer=True, language="ja")
-    assert (answer.status_code, said(key, "ja") in answer.text) == (422, True)
+    assert (answer.status_code, sentence(why, "ja") in answer.text) == (422, True)
     assert text["en"] in answer.text
     assert arena.get(f"/competitions/{arena.slug}/announcements").json() == []
 

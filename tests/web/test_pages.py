@@ -272,7 +272,7 @@ def test_a_failed_sign_in_says_so_and_gives_no_cookie(
 ) -> None:
     answer = sign_in(client, **fields)
     assert answer.status_code == 401
-    assert said("problem_wrong_password") in answer.text
+    assert "Name or password is wrong." in answer.text
     assert "set-cookie" not in answer.headers
     assert "<script>" not in answer.text
 

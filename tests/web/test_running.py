@@ -18,7 +18,7 @@ from app.web.shown import shown_time
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page, send
-from tests.web.spoken import said
+from tests.web.spoken import said, sentence
 
 DESK = "/competitions/small/organize"
 
@@ -122,17 +122,25 @@ def test_an_earlier_end_warns_the_organizers(contest: Contest) -> None:
 
 
 def test_an_end_that_cannot_be_is_refused_in_words_with_what_was_typed(contest: Contest) -> None:
-    for path, key, status in (
-        (extension(-1), "problem_end_passed", 422),
-        (extension(2.5, follow=False), "problem_phases_overlap", 409),
-        ("/phases/anonymization/extend?end=soon", "problem_no_time", 422),
-        ("/phases/reidentification/pause", "problem_phase_closed", 409),
-        ("/phases/anonymization/resume", "problem_phase_not_paused", 409),
-        ("/phases/anonymization/explode", "problem_no_such_act", 404),
-        ("/phases/elsewhere/pause", "problem_no_such_phase", 404),
+    for path, why, status in (
+        (extension(-1), Message("the new end must lie ahead, after the phase's start"), 422),
+        (
+            extension(2.5, follow=False),
+            Message("it would run into the following phase: move that as well"),
+            409,
+        ),
+        ("/phases/anonymization/extend?end=soon", Message("a date and a time are needed"), 422),
+        (
+            "/phases/reidentification/pause",
+            Message("the {phase} phase is not open", phase=Message("reidentification")),
+            409,
+        ),
+        ("/phases/anonymization/resume", Message("the phase is not paused"), 409),
+        ("/phases/anonymization/explode", Message("a phase is extended, paused or resumed"), 404),
+        ("/phases/elsewhere/pause", Message("phases are anonymization and reidentification"), 404),
     ):
         shown = read(contest.arena, path, language="ja", status=status)
-        assert said(key, "ja") in shown, path
+        assert sentence(why, "ja") in shown, path
     passed = extension(-1)
     assert f'value="{end_in(passed)}"' in read(contest.arena, passed, status=422)
 
@@ -143,7 +151,7 @@ def test_a_confirmation_of_windows_that_have_moved_since_is_refused(contest: Con
     before = competition_row().file
     answer = send(contest.arena, DESK + "/phases/anonymization/extend", fields, organizer=True)
     assert (answer.status_code, competition_row().file) == (409, before)
-    assert said("problem_changed_meanwhile") in unescape(answer.text)
+    assert "The phases have changed since the preview; look again." in unescape(answer.text)
     typed = datetime.fromisoformat(fields["end"]).astimezone(ZoneInfo("Asia/Tokyo"))
     assert f'step="1" required value="{typed:%Y-%m-%dT%H:%M:%S}"' in answer.text
 
@@ -189,4 +197,4 @@ def test_a_phase_that_has_turned_shows_what_happened_and_offers_nothing(contest:
     assert said("What was frozen stays frozen: this phase cannot be changed any more.") in shown
     assert 'id="end-anonymization"' not in shown
     assert 'id="end-reidentification"' in shown
-    assert said("problem_phase_turned") in read(contest.arena, extension(4), status=409)
+    assert "The anonymization phase has ended and turned." in read(contest.arena, extension(4), status=409)

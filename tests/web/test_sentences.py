@@ -1,27 +1,27 @@
 """What the service says of files, rules and releases, in both languages: with its values, and once."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from app.api.documentation.codes import ERRORS, IN_FILES, REJECTIONS, WARNINGS
-from app.errors import DomainError, InvalidUpload, Problem
+from app.errors import DomainError, InvalidUpload
 from app.language import LANGUAGES
 from app.messages import Message
 from app.scoring import csv_text, tables, transaction_tables
 from app.scoring.assignment import Matching, note_of
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
+from app.scoring.excessive.check import Distances, excess
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
-from app.scoring.rules import Columns
+from app.scoring.rules import Columns, Excessive
+from app.scoring.tracks import TRACKS
 from app.services.revisions import awaited
-from app.web import sentence_forms
-from app.web.labels import LABELS
 from app.web.languages import in_language
-from app.web.sentences import COMPILED, fault, note, said, with_values
+from app.web.sentences import said
 from tests.arena import original_table
+from tests.catalogues import extracted
 from tests.scoring.competition_texts import LEAST
 
 EN, JA = (in_language(language) for language in LANGUAGES)
@@ -98,21 +98,6 @@ FAULTS: dict[str, Callable[[], object]] = {
 }
 
 
-def problems() -> list[Problem]:
-    """What is really said of such files."""
-    found = [
-        Problem(
-            "request", None, None, "encoding", Message("names and texts of a multipart request are UTF-8")
-        ),
-        Problem("secret", None, None, "missing_file", Message("secret")),
-    ]
-    for broken in FAULTS.values():
-        with pytest.raises(InvalidUpload) as caught:
-            broken()
-        found += caught.value.problems
-    return found
-
-
 LIST = "quasi_identifiers = ['a', 'b']"
 TABLES = {
     "[measures.mean_mae]\nweight = -1": "measures.mean_mae",
@@ -158,90 +143,57 @@ def refusals() -> list[tuple[DomainError, str]]:
     return found
 
 
-def test_every_code_has_words() -> None:
-    assert {code for code in IN_FILES if f"bad_{code}" not in LABELS} == set()
-    assert {code for code in REJECTIONS | WARNINGS if f"said_{code}" not in LABELS} == set()
-
-
-def test_every_form_has_its_word_and_takes_its_values() -> None:
-    for key, forms in COMPILED.items():
-        for variant, form in forms:
-            values = dict.fromkeys(form.groupindex, "x")
-            for t in (EN, JA):
-                assert t.label(f"{key}_{variant}").format(**values)
-    for ending in sentence_forms.EXPECTED.values():
-        assert JA.label(f"expected_{ending}")
-
-
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault_is_said_in_the_readers_language_with_its_place(case: str) -> None:
     with pytest.raises(InvalidUpload) as caught:
         FAULTS[case]()
     for problem in caught.value.problems:
-        japanese, english = fault(problem, JA), fault(problem, EN)
+        japanese, english = said(problem.message, JA), said(problem.message, EN)
         assert not ENGLISH.search(japanese), japanese
         assert japanese.endswith("。")
-        assert english[0].isupper() or problem.column
+        assert english[0].isupper() or problem.message.template.startswith("{")
         assert english.endswith(".")
         if problem.row:
             assert japanese.startswith(f"{problem.row} 行目")
-            assert english.startswith(f"Row {problem.row}")
-
-
-def test_every_form_of_a_fault_is_one_that_the_service_uses() -> None:
-    found = [(f"bad_{one.code}", str(one.message)) for one in problems()]
-    assert matched(found) == {
-        (key, variant) for key, forms in sentence_forms.IN_FILES.items() for variant in forms
-    }
-
-
-def matched(found: list[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The first form that each sentence has."""
-    return {
-        next((key, variant) for variant, form in COMPILED[key] if form.fullmatch(sentence))
-        for key, sentence in found
-        if any(form.fullmatch(sentence) for _, form in COMPILED.get(key, ()))
-    }
+            assert f"{problem.row}" in english
 
 
 def test_a_fault_keeps_its_values() -> None:
-    name = Problem(
-        "anonymized", 4, "Youto038", "not_a_number", Message("Youto038, row 4: not a decimal number")
-    )
-    assert fault(name, JA) == "4 行目、Youto038 列：10 進数の数値ではありません。"
-    assert fault(name, EN) == "Row 4, Youto038: Not a decimal number."
-    header = "column 2 is '年\"齢'; it must be \"it's\""
-    assert fault(Problem("anonymized", None, "it's", "header", Message(header)), JA) == (
-        "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
-    )
+    with pytest.raises(InvalidUpload) as caught:
+        FAULTS["not a number"]()
+    first = caught.value.problems[0].message
+    assert said(first, JA) == "2 行目、income 列：10 進数の数値ではありません。"
+    assert said(first, EN) == "income, row 2: not a decimal number."
+    header = Message("column {place} is {found!r}; it must be {name!r}", place=2, found='年"齢', name="it's")
+    assert said(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
+    assert said(header, EN) == "Column 2 is '年\"齢'; it must be \"it's\"."
 
 
 @pytest.mark.parametrize(("problem", "value"), refusals())
 def test_what_is_wrong_in_a_competition_file_is_said_with_its_key(problem: DomainError, value: str) -> None:
-    japanese = said("invalid", problem.code, str(problem), JA)
-    assert with_values("invalid", problem.code, str(problem), JA) == japanese
+    japanese = said(problem.message, JA)
     assert value in japanese
     assert not ENGLISH.search(japanese), japanese
-    assert value.split(maxsplit=1)[0] in said("invalid", problem.code, str(problem), EN)
+    assert value.split(maxsplit=1)[0] in said(problem.message, EN)
 
 
 def test_an_attackers_note_is_said_in_numbers() -> None:
     nobody = np.full(3, -1)
     for late in (0, 17):
-        sentence = note_of(Matching(nobody, late), rows=8333, dense_limit=1000)
-        japanese = note(str(sentence), JA)
+        japanese = said(note_of(Matching(nobody, late), rows=8333, dense_limit=1000), JA)
         assert "8,333 行（1,000 行超）" in japanese
         assert not ENGLISH.search(japanese)
         assert ("17 行" in japanese) == bool(late)
 
 
 def test_a_rejection_says_the_measured_and_the_allowed() -> None:
-    sentence = "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed"
-    japanese = said("said", "excessive_anonymization", sentence, JA)
-    assert all(part in japanese for part in ("Gower 距離", "平均", "0.0798", "0.07"))
-    assert said("said", "excessive_anonymization", sentence, EN) == (
-        "The mean distance of individuals to their own originals (Gower’s distance) is 0.0798; "
-        "at most 0.07 is allowed."
+    far = Distances("gower", np.array([0.1, 0.0595123456]))
+    gower = TRACKS["microdata"].distances["gower"]
+    rejected = excess(None, gower, far, Excessive(threshold=0.07))
+    assert rejected is not None
+    assert all(part in said(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07"))
+    assert said(rejected, EN) == (
+        "The mean gower distance of individuals is 0.0797562; at most 0.07 is allowed."
     )
 
 
@@ -253,30 +205,18 @@ def test_a_warning_is_said_without_english() -> None:
         *csv_text.decoded(b"\x93\xfa", "a")[1],
     ]
     for remark in remarks:
-        assert not ENGLISH.search(said("said", remark.code, str(remark.message), JA))
-    assert "transactions.csv" in said("said", remarks[1].code, str(remarks[1].message), JA)
-    assert "age" in said("said", remarks[2].code, str(remarks[2].message), JA)
+        assert not ENGLISH.search(said(remark.message, JA))
+    assert "transactions.csv" in said(remarks[1].message, JA)
+    assert "age" in said(remarks[2].message, JA)
 
 
-@pytest.mark.parametrize(
-    ("times", "ending"), [("once", "before."), ("1 times", "before."), ("2 times", "2 times before.")]
-)
-def test_how_often_a_release_was_sent_before_is_counted_from_two_on(times: str, ending: str) -> None:
-    sentence = f"your team has sent this very table {times} before"
-    assert said("said", "sent_before", sentence, EN).endswith(ending)
-    assert "1 times" not in said("said", "sent_before", sentence, EN)
+def test_a_message_of_a_part_from_outside_is_said_as_it_is() -> None:
+    assert said(Message("something new"), EN) == "Something new."
+    assert said(Message("something new"), JA) == "something new"
+    assert said(Message("{name}: new", name="x"), EN) == "x: new."
 
 
-def test_an_unknown_sentence_is_kept_for_english_readers_only() -> None:
-    assert said("invalid", "new_code", "something new", EN) == "Something new."
-    assert not ENGLISH.search(said("invalid", "new_code", "it is something new", JA))
-
-
-SPOKEN: Mapping[str, str] = {
-    code: sentence for code, sentence in ERRORS.items() if code.startswith("rescore")
-}
-
-
-@pytest.mark.parametrize("code", SPOKEN)
-def test_the_end_of_a_re_score_set_is_refused_in_words(code: str) -> None:
-    assert f"problem_{code}" in LABELS
+def test_what_only_who_runs_commands_reads_is_not_translated() -> None:
+    said_by = {place for one in extracted() for place, _ in one.locations}
+    assert said_by
+    assert {place.split("/")[1] for place in said_by} & {"cli", "client", "backup"} == set()

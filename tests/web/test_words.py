@@ -72,11 +72,11 @@ DEFINED = {"The secret"}
 """Where the other name of a thing is told once."""
 
 JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
-WORDY = r"\{(?:which|by|what)\}"
+WORDY = r"\{(?:which|by|what|phase|state)\}"
 """Values that are Japanese words themselves."""
 SPACELESS = re.compile(rf"{JAPANESE}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{JAPANESE}")
 ASCII_MARKS = re.compile(r"(?<![A-Z])\(|(?<!\d)[:](?!\d)|[?!～％]|[Ａ-Ｚａ-ｚ０-９]")
-SENTENCES = ("bad_", "done_", "invalid_", "problem_", "wrong_", "said_")
+SENTENCES = ("done_", "http_", "invalid_", "problem_", "wrong_")
 
 
 JAPANESE_OF = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.messages import Message
+from app.messages import N_, Message
 from app.scoring.arrays import FloatArray
 from app.scoring.registry import Distance
 from app.scoring.rules import Excessive
@@ -69,14 +69,16 @@ def excess(release: Any, distance: Distance, distances: Distances, settings: Exc
         return None
     if settings.approach == "I":
         return _resemblance(release, distance, limit)
-    which, value = ("largest", distances.largest) if settings.rule == "strict" else ("mean", distances.mean)
+    which, value = (
+        (N_("largest"), distances.largest) if settings.rule == "strict" else (N_("mean"), distances.mean)
+    )
     if value <= limit + TOLERANCE:
         return None
     return Message(
-        "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed",
+        "the {which} {distance} distance of individuals is {found}; at most {limit} is allowed",
         which=Message(which),
         distance=Message(distance.name),
-        found=value,
+        found=float(f"{value:.6g}"),
         limit=limit,
     )
 

@@ -69,17 +69,11 @@ LABELS = {
     "guess_feedback_daily": N_("You see how many rows were right after midnight on the competition’s clock."),
     "guess_feedback_hidden": N_("How many rows were right stays hidden until the competition closes."),
     "guess_feedback_immediate": N_("You see how many rows were right as soon as the guess is scored."),
-    "guess_problem_quota_used_up": N_("Your team has used up what it may send for now."),
     "how_win_rank_sum": N_(
         "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
     ),
     "how_win_score": N_(
         "The overall score is the mean of utility loss and risk, the largest share of individuals that anyone finds: the lowest wins."
-    ),
-    "join_problem_in_a_team": N_("You are in a team of this competition already."),
-    "join_problem_organizes_it": N_("An organizer of a competition is in none of its teams."),
-    "join_problem_team_name_taken": N_(
-        "This competition has a team of that name, or of one that looks like it. Choose another."
     ),
     "lead_said_coarse_rank_sum": N_(
         "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."

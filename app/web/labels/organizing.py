@@ -38,15 +38,6 @@ LABELS = {
     "adv_cheat_group": N_("People exchanged within their group"),
     "adv_cheat_random": N_("People exchanged at random"),
     "adv_cheat_shift": N_("Everybody in another’s place"),
-    "adv_remedy_few": N_(
-        "Individuals are too few or too alike: take more of them, another distance, or less certainty."
-    ),
-    "adv_remedy_groups": N_(
-        "Many individuals are alone in their group and stay in place whatever the cheat: choose fewer columns, or merge rare values."
-    ),
-    "adv_remedy_repeated": N_(
-        "Some individuals have the same data, so no distance tells them apart: take another distance or other columns, or remove the repetitions."
-    ),
     "adv_simulated_alone": N_(
         "Mean distances of simulated cheats; no threshold separates them from honest work."
     ),

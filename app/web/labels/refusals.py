@@ -1,274 +1,32 @@
-"""Why something was refused, by its code."""
+"""Why something was refused, where a page has other words for it than programs are told."""
 
 from app.messages import N_
 
 LABELS = {
-    "bad_blank_line": N_("This line is blank."),
-    "bad_cell_too_long": N_("A cell is too long."),
-    "bad_cell_too_long_most": N_("A cell has more than {most} characters."),
-    "bad_column_without_role": N_("The competition gives this column no role."),
-    "bad_columns_order": N_("The competition must list the columns in the order of the file."),
-    "bad_control_character": N_("A cell holds a line break or a control character."),
-    "bad_control_character_file": N_("The file holds a NUL character."),
-    "bad_duplicate_customer": N_("The id is that of a row above."),
-    "bad_duplicate_row": N_("The row number is that of a line above."),
-    "bad_encoding": N_("The text is neither UTF-8 nor surely Shift_JIS (CP932). Save the file as UTF-8."),
-    "bad_encoding_file": N_("The file is not UTF-8 text."),
-    "bad_encoding_request": N_("The names and texts of a form must be UTF-8."),
-    "bad_guess_header": N_("The first line must be original_row."),
-    "bad_header": N_("The header line is not the one expected."),
-    "bad_header_columns": N_("The header line has {found} columns; {needed} are needed."),
-    "bad_header_missing": N_("The header line lacks the column “{name}”."),
-    "bad_header_name": N_("Column {place} of the header line is “{written}”; it must be “{name}”."),
-    "bad_header_single": N_("The header line names one column; at least two are needed."),
-    "bad_header_twice": N_("The header line names “{name}” twice."),
-    "bad_header_unreadable": N_("The header line cannot be read as CSV."),
-    "bad_missing_file": N_("No file was chosen, or it is empty."),
-    "bad_missing_row": N_("The number of rows kept is not that of the release."),
-    "bad_missing_row_rows": N_("The secret keeps {found} rows, but the release has {needed}."),
-    "bad_missing_value": N_("The cell is empty."),
-    "bad_negative_price": N_("A price is 0 or more."),
-    "bad_no_header": N_("The file has no header line."),
-    "bad_no_rows": N_("The table has no rows."),
-    "bad_no_rows_range": N_("The table has no rows; {fewest} to {most} are possible."),
-    "bad_not_a_date": N_("Not a date such as 2011-01-05."),
-    "bad_not_a_number": N_("Not a decimal number."),
-    "bad_not_a_number_anywhere": N_("No column holds numbers only, so none could be sensitive."),
-    "bad_not_a_quantity": N_("Not a positive whole number."),
-    "bad_not_a_row_number": N_("Not a row number."),
-    "bad_not_a_time": N_("Not a time such as 08:45."),
-    "bad_not_finite": N_("The number is too large."),
-    "bad_not_multipart": N_("The form did not come with its files. Send it from the page."),
-    "bad_out_of_range": N_("There is no such row."),
-    "bad_out_of_range_range": N_("A row number lies between {lowest} and {highest}."),
-    "bad_ragged_row": N_("The row has too few or too many cells."),
-    "bad_ragged_row_cells": N_("The row has {found} cells; {needed} are needed."),
-    "bad_repeated_part": N_("The same field was sent twice."),
-    "bad_secret_header": N_("The first line must be original_row or anonymized_row."),
-    "bad_text_after_quote": N_("Text follows the closing quotation mark of a cell."),
-    "bad_too_large": N_("The quantity is too large."),
-    "bad_too_large_most": N_("The quantity is at most {most}."),
-    "bad_too_many_rows": N_("The table has too many rows."),
-    "bad_too_many_rows_most": N_("The file has more than {most} rows."),
-    "bad_too_many_rows_range": N_("The table has {found} rows; {fewest} to {most} are possible."),
-    "bad_unclosed_quote": N_("A quotation mark is opened and never closed."),
-    "bad_unknown_customer": N_("The table of customers has no such id."),
-    "bad_wrong_length": N_("The number of lines does not fit."),
-    "bad_wrong_length_lines": N_("There are {found} lines below the header line; {needed} are needed."),
-    "bad_wrong_length_many": N_("The file has many more lines than the tables have rows."),
-    "expected_apart": N_("phases that do not overlap"),
-    "expected_count": N_("a whole number from 1 to 1,000,000"),
-    "expected_different": N_("a list without repetitions"),
-    "expected_flag": N_("true or false"),
-    "expected_hours": N_("a whole number of hours from 0 to 8,760"),
-    "expected_moment": N_("a date and time such as 2027-01-10T09:00:00+09:00"),
-    "expected_names": N_("a list of column names"),
-    "expected_number": N_("a finite number, 0 or more"),
-    "expected_order": N_("at most one anonymization and then one reidentification phase"),
-    "expected_phases": N_("a list of tables [[phases]]"),
-    "expected_share": N_("a number from 0 to 1"),
-    "expected_slug": N_("1 to 63 small letters, digits and inner hyphens"),
-    "expected_text": N_("a text of 1 to 200 characters without control characters"),
-    "expected_window": N_("a phase that ends after it starts"),
-    "expected_zone": N_("the name of a time zone such as Asia/Tokyo"),
-    "fault_at_column": N_("{column}: "),
-    "fault_at_row": N_("Row {row}: "),
-    "fault_at_row_column": N_("Row {row}, {column}: "),
-    "invalid_attacker_never_counts": N_("This attacker never counts."),
-    "invalid_attacker_never_counts_name": N_("The attacker {key} never counts towards E."),
-    "invalid_changed_meanwhile": N_(
-        "Somebody has changed the competition meanwhile. Look at it again, then save."
+    "http_method_not_allowed": N_("This address takes a form only. Go back to the page it is on."),
+    "http_too_large": N_("What was sent is larger than this service takes."),
+    "http_too_slow": N_(
+        "It came too slowly and was not taken in. Send it again; if it was an upload, this attempt counts."
     ),
-    "invalid_column_in_both_roles": N_("A column has one role only."),
-    "invalid_column_in_both_roles_name": N_("The column {key} is listed in both roles."),
-    "invalid_encoding": N_("The file is not UTF-8."),
-    "invalid_first_file_missing": N_("Upload the first file first."),
-    "invalid_fixed": N_(
-        "There are submissions: data and columns are fixed, and the rules change only by a re-score set."
-    ),
-    "invalid_fixed_address": N_("The address and the track cannot change."),
+    "http_unavailable": N_("A part of the service cannot be reached right now. Try again in a moment."),
     "invalid_malformed_upload": N_("The file cannot be used."),
-    "invalid_measure_without_weight": N_("This measure is only reported and takes no weight."),
-    "invalid_measure_without_weight_name": N_("The measure {key} is only reported and takes no weight."),
-    "invalid_missing_key": N_("A setting is missing."),
-    "invalid_missing_key_key": N_("The setting {key} is missing."),
-    "invalid_no_original": N_("There are no original data yet."),
-    "invalid_no_recommendation": N_("This report recommends no threshold."),
-    "invalid_no_weights": N_("No measure has a weight."),
-    "invalid_not_toml": N_("This is not valid TOML."),
-    "invalid_not_toml_end": N_("This is not valid TOML: something at its end is not closed."),
-    "invalid_not_toml_place": N_("This is not valid TOML in line {line}, character {place}: {reason}."),
-    "invalid_notice_fixed": N_(
-        "There are submissions: the notice before an early reveal can only become longer."
-    ),
     "invalid_password_needed": N_(
         "This needs your password: it may end or show something sooner, let others see or guess more, or be beyond undoing."
     ),
-    "invalid_phase_paused": N_("A phase is paused: resume it first."),
-    "invalid_phase_turned": N_("This phase has ended: its times are fixed."),
-    "invalid_phase_turned_phase": N_("This phase has ended, and its times are fixed: {phase}."),
-    "invalid_report_stale": N_("The data have changed since: ask for a new report."),
-    "invalid_rescore_open": N_("A re-score set is open: apply or cancel it first."),
-    "invalid_roles_missing": N_("Every column needs a role, and each role a column."),
-    "invalid_too_large": N_("The file is too large."),
-    "invalid_too_many_reports": N_(
-        "Twenty reports of this competition are unfinished. Ask again when one of them is there."
-    ),
-    "invalid_too_many_tries": N_("Too many wrong passwords. Wait a while."),
-    "invalid_unknown_attacker": N_("There is no such attacker."),
-    "invalid_unknown_attacker_name": N_("This track has no attacker {key}."),
-    "invalid_unknown_column": N_("There is no such column."),
-    "invalid_unknown_column_name": N_("{key} names {column}, which is no such column."),
-    "invalid_unknown_distance": N_("There is no such distance."),
-    "invalid_unknown_key": N_("There is no such setting."),
-    "invalid_unknown_key_key": N_("There is no setting {key}."),
-    "invalid_unknown_measure": N_("There is no such measure."),
-    "invalid_unknown_measure_name": N_("This track has no measure {key}."),
-    "invalid_wrong_password": N_("The password is wrong."),
-    "invalid_wrong_type": N_("A setting is of the wrong kind."),
-    "invalid_wrong_type_key": N_("{key} must be a table."),
-    "invalid_wrong_value": N_("A value is wrong."),
-    "invalid_wrong_value_key": N_("{key} must be {expected}."),
-    "note_assignment": N_("The assignment was found by the nearest candidates alone."),
-    "note_assignment_exact": N_(
-        "With {rows} rows (more than {limit}), only near candidates are compared; the total distance is still the least possible."
-    ),
-    "note_assignment_late": N_(
-        "With {rows} rows (more than {limit}), only near candidates are compared: {late} rows whose nearest {nearest} were taken got what was left, {without} of them no answer."
-    ),
-    "problem_announcement_text": N_(
-        "An announcement has at most 4,000 characters in each language, and no control characters."
-    ),
-    "problem_another_team": N_("This invite leads into another team."),
-    "problem_board_not_open": N_("This board is not open to you yet."),
-    "problem_busy": N_(
-        "Many uploads are being taken in right now. Send it again in a moment; this attempt does not count."
-    ),
-    "problem_changed_meanwhile": N_("The competition has changed meanwhile. Look again, then repeat it."),
-    "problem_comment": N_("A comment is text of at most 1,000 characters."),
     "problem_competition_unavailable": N_(
         "This version of the service cannot read the competition’s file. Nothing is lost: its organizers can read the file and replace it."
     ),
-    "problem_cross_site": N_("This form came from another site. Open the page here and send it again."),
-    "problem_database_unavailable": N_("The service cannot be reached right now. Try again in a moment."),
-    "problem_disqualified": N_("Your team has been disqualified. Ask the organizers."),
-    "problem_end_passed": N_("The new end must lie ahead, after the phase’s start."),
-    "problem_end_too_far": N_("The new end is too far away."),
-    "problem_file_damaged": N_("A stored file is damaged and is not shown. Tell the organizers."),
-    "problem_file_lost": N_("A stored file is missing. Tell the organizers."),
-    "problem_finished": N_("The submission has ended already."),
-    "problem_fixed": N_("Address, track, columns and data are fixed: a set changes the rules only."),
     "problem_idempotency_key_reused": N_(
         "This form has been sent before with other files. Choose the files again and send."
     ),
-    "problem_in_a_team": N_("A member of a team does not organize its competition."),
-    "problem_in_another_competition": N_(
-        "This person is in another organizer’s competition, too: ask an administrator."
-    ),
-    "problem_invalid_code": N_("This code is unknown, used or expired."),
-    "problem_invalid_grant": N_("Grant 1 to 1,000 more."),
-    "problem_invalid_invite": N_("This invite is unknown, used up or expired. Ask for a new one."),
-    "problem_invalid_reason": N_("A reason has at most 500 characters."),
-    "problem_invalid_request": N_("This form cannot be read. Check what you typed."),
-    "problem_invalid_uses": N_("An invite is for 1 to 1,000 teams."),
-    "problem_invite_made": N_(
-        "This form has made an invite already: it is in the list of open invites. Its link cannot be shown again."
-    ),
-    "problem_last_member": N_("The last member cannot leave a team."),
-    "problem_last_organizer": N_("The last organizer stays."),
     "problem_malformed_upload": N_(
         "The files cannot be taken in. Nothing was submitted; the attempt counts."
     ),
-    "problem_method_not_allowed": N_("This address takes a form only. Go back to the page it is on."),
-    "problem_name_blank": N_("A name can be seen: give it a letter, a digit or a sign."),
-    "problem_name_characters": N_("A name has no control characters and no blank ones."),
-    "problem_name_length": N_("A name has 1 to 100 characters."),
-    "problem_name_taken": N_("This name is taken, or one that looks like it. Choose another."),
-    "problem_no_original": N_("The competition has no original data yet."),
-    "problem_no_reason": N_("Give a reason."),
-    "problem_no_such_act": N_("A phase can only be extended, paused or resumed."),
-    "problem_no_such_baseline": N_("There is no such baseline."),
-    "problem_no_such_invite": N_("There is no such open invite: it may be used up or withdrawn already."),
-    "problem_no_such_organizer": N_("This competition has no such organizer."),
-    "problem_no_such_phase": N_("The competition has no such phase."),
-    "problem_no_such_user": N_("There is nobody of that name."),
-    "problem_no_text": N_("Write it in at least one language."),
-    "problem_no_time": N_("Give a date and a time."),
-    "problem_not_administrator": N_("Only administrators do this."),
-    "problem_not_an_organizer": N_("This person has no organizer’s account; an administrator makes one."),
-    "problem_not_failed": N_("Only a submission that ended in an error on our side is scored again alone."),
-    "problem_not_in_a_team": N_("You are in no team of this competition."),
-    "problem_not_valid": N_("A submission that was rejected, cancelled or not scored cannot be a final."),
-    "problem_nothing_to_change": N_("It has been done already."),
-    "problem_organizes_it": N_("This person organizes the competition already."),
-    "problem_own_target": N_("This target is your own."),
-    "problem_password_length": N_("A password has 8 to 256 characters."),
     "problem_password_needed": N_("This needs your password once more."),
-    "problem_phase_closed": N_("The phase is not open."),
-    "problem_phase_not_paused": N_("The phase is not paused."),
-    "problem_phase_paused": N_("The phase is paused."),
-    "problem_phase_turned": N_("The phase has ended and turned: it cannot be changed any more."),
-    "problem_phases_overlap": N_("It would run into the following phase: move that as well."),
-    "problem_quota_used_up": N_("Your team has used up its quota for now. See below when it resets."),
-    "problem_rescore_applied": N_("This set has been applied already."),
-    "problem_rescore_cancelled": N_("This set has been cancelled."),
-    "problem_rescore_ended": N_("The set has been applied or cancelled already."),
-    "problem_rescore_failed": N_("Some submissions could not be scored by the new rules: cancel the set."),
-    "problem_rescore_open": N_("There is an open re-score set: apply or cancel it first."),
-    "problem_rescore_ready": N_("This set has scored everything: apply or cancel it."),
-    "problem_rescore_scoring": N_("The set is still being scored."),
-    "problem_scope_missing": N_("This sign-in may not do that."),
+    "problem_quota_used_up": N_("Your team has used up what it may send for now."),
     "problem_sealing_unavailable": N_(
         "The service cannot seal secrets right now. Try again later; this attempt does not count."
     ),
-    "problem_storage_unavailable": N_(
-        "The file could not be stored. Try again; this attempt does not count."
-    ),
-    "problem_target_withdrawn": N_("This target has been withdrawn."),
-    "problem_team_name_taken": N_("This name is taken in this competition."),
-    "problem_team_needed": N_("Give your new team a name."),
-    "problem_too_large": N_("What was sent is larger than this service takes."),
-    "problem_too_late": N_(
-        "It came in time, but receiving it took so long that the phase has turned meanwhile."
-    ),
-    "problem_too_many_finals": N_("All finals are chosen already. Unmark one first."),
-    "problem_too_many_tries": N_("Too many failed tries. Wait 15 minutes, then try again."),
-    "problem_too_slow": N_(
-        "It came too slowly and was not taken in. Send it again; if it was an upload, this attempt counts."
-    ),
-    "problem_unavailable": N_("A part of the service cannot be reached right now. Try again in a moment."),
-    "problem_unknown_method": N_("There is no such sample method."),
-    "problem_unknown_scope": N_("Choose at least one right for the token."),
-    "problem_wrong_password": N_("Name or password is wrong."),
-    "problem_wrong_value": N_("A number from 0 up is needed."),
-    "said_deleted_rows": N_("Individuals were deleted, which this competition does not allow."),
-    "said_deleted_rows_distance": N_(
-        "No individual may be deleted, because the distance ({distance}) has no upper end."
-    ),
-    "said_excessive_anonymization": N_("The release is too far from the original."),
-    "said_excessive_anonymization_far": N_(
-        "The {which} distance of individuals to their own originals ({distance}) is {found}; at most {limit} is allowed."
-    ),
-    "said_excessive_anonymization_near": N_(
-        "Individuals that lie within {limit} of somebody else’s original ({distance}): {found}; there may be none."
-    ),
-    "said_file_missing": N_("A file of the original data is still missing; until then nobody sees the data."),
-    "said_file_missing_file": N_("{file} is still missing; until then nobody sees the data."),
-    "said_read_as_cp932": N_("The file is not UTF-8; it was read as Shift_JIS (CP932)."),
-    "said_read_as_cp932_file": N_("{file}.csv is not UTF-8; it was read as Shift_JIS (CP932)."),
-    "said_respelled": N_(
-        "Some numbers are spelled differently from the original’s (such as 1.0 for 1); these cells count as changed."
-    ),
-    "said_respelled_column": N_(
-        "{column}: some numbers are spelled differently from the original’s (such as 1.0 for 1); these cells count as changed."
-    ),
-    "said_rows_in_original_order": N_(
-        "Most rows stand in the order of the original: guessing “row j is row j” finds them."
-    ),
-    "said_sent_before": N_("Your team has sent this very release before."),
-    "said_sent_before_times": N_("Your team has sent this very release {times} times before."),
-    "said_too_few_rows": N_("Too few individuals are left."),
-    "said_too_few_rows_rows": N_("{found} individuals are left; at least {needed} must be."),
     "wrong_amount": N_("Enter a number, 0 or more."),
     "wrong_choice": N_("Choose one of these."),
     "wrong_end": N_("The end must lie after the start."),
@@ -286,3 +44,21 @@ LABELS = {
     "wrong_whole": N_("Enter a whole number in the range."),
     "wrong_zone": N_("Choose a time zone."),
 }
+"""``problem_<code>``: on every page; ``invalid_<code>``: by the steps of the set-up; ``http_<code>``: by the server
+itself; ``wrong_<name>``: beside a field of a form."""
+
+VALUES = (
+    N_("anonymization"),
+    N_("reidentification"),
+    N_("QUEUED"),
+    N_("SCORING"),
+    N_("SCORED"),
+    N_("REJECTED"),
+    N_("ERROR"),
+    N_("CANCELLED"),
+    N_("gower"),
+    N_("euclidean"),
+    N_("jaccard"),
+    N_("jaccard_quantity"),
+)
+"""Names that messages have as values, and say in words."""

@@ -20,14 +20,6 @@ class Advised:
     histograms: Figure | None
     bounds: Figure
 
-    @property
-    def remedy(self) -> str:
-        """The word for what to change where no threshold separates; it follows the advisor's sentence."""
-        said = self.report["remedy"] or ""
-        if "the same data" in said:
-            return "adv_remedy_repeated"
-        return "adv_remedy_groups" if "groups have one individual" in said else "adv_remedy_few"
-
     def chance(self, cheat: Mapping[str, Any]) -> Markup:
         """How likely more stay in place than the bound reckons with."""
         chance = cheat["log2_chance"]

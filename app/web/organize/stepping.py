@@ -32,8 +32,7 @@ from app.transaction import transaction
 from app.web import languages
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame
-from app.web.sentences import said
-from app.web.site import page, see
+from app.web.site import page, said_of, see
 
 REFUSED = (Conflict, NotAllowed, TooMany, WrongCredential)
 """What may be wrong with a change besides the file itself."""
@@ -155,7 +154,8 @@ def step_page(
 
 def refusal(request: Request, problem: DomainError) -> Refused:
     t = languages.words_of(request)
-    return Refused(said("invalid", problem.code, str(problem), t), status_of(problem), problem)
+    why = t.label(f"invalid_{problem.code}", "") or said_of(problem, t)
+    return Refused(why, status_of(problem), problem)
 
 
 def saved(

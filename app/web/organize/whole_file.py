@@ -19,6 +19,7 @@ from app.services import competitions, revisions
 from app.services.accounts import UNCONFIRMED, Principal
 from app.services.revisions import Revision
 from app.transaction import transaction
+from app.web import languages
 from app.web.organize.forms import Form, Sent
 from app.web.organize.stepping import (
     REFUSED,
@@ -30,6 +31,7 @@ from app.web.organize.stepping import (
     scores_change,
     step_page,
 )
+from app.web.sentences import said
 from app.web.site import PageRoute, page, see
 
 router = APIRouter(route_class=PageRoute)
@@ -125,7 +127,7 @@ def repair_page(
         status=status_of(refused or problem),
         slug=slug,
         title=competitions.title_of(row),
-        why=refusal(request, InvalidCompetition(problem.message)).said,
+        why=said(problem.message, languages.words_of(request)),
         refused=refusal(request, refused) if refused else None,
         text=row.file if text is None else text,
         of=competitions.sha256_of(row.file),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 from playwright.sync_api import Locator, expect
 
+from app.messages import Message
 from app.web.languages import in_language
 from app.web.sentences import said as sentence
 from app.web.shown import score, shown
@@ -34,8 +35,10 @@ def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) 
     with member.refused(422):
         sends(member, with_a_word(release.anonymized, row=7, column=2), release.secret)
         problem = member.page.locator("#anonymized-problems")
-        place = member.word("fault_at_row_column", row=7, column="income")
-        expect(problem).to_contain_text(place.strip())
+        t = in_language(member.look.language)
+        what = Message("not a decimal number")
+        told = Message("{column}, row {row}: {what}", column="income", row=7, what=what)
+        expect(problem).to_contain_text(sentence(told, t))
     expect(problem.locator("[data-code=not_a_number]")).to_have_count(1)
     expect(member.page.locator("#secret-problems")).to_be_empty()
     used = member.page.locator("#caps").get_by_role("listitem")
@@ -86,7 +89,7 @@ def is_rejected_for_excess(member: Person, release: Release, comment: str, file:
     member.touch(line.get_by_text(member.word("Why"), exact=True))
     (violation,) = release.verdict(file).violations
     t = in_language(member.look.language)
-    expect(line.get_by_text(sentence("said", violation.code, str(violation.message), t))).to_be_visible()
+    expect(line.get_by_text(sentence(violation.message, t))).to_be_visible()
     member.finds_no_fault()
     expect(member.control("button", "Choose as final", within=line)).to_have_count(0)
 
