@@ -8,14 +8,13 @@ from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
 
 from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
-from app.config import Settings
+from app.config import get_settings
 from app.errors import InvalidInput
 from app.http.bodies import Parts
 from app.http.confirming import Confirming
-from app.http.dependencies import AppSettings, SignedIn
-from app.http.taking_in import admission, release_of
-from app.scoring.tracks import TRACKS
-from app.services import baselines, competitions, uploads
+from app.http.dependencies import SignedIn
+from app.http.intake import Way, read_release, take_in
+from app.services import baselines, uploads
 from app.services.accounts import Principal
 from app.services.uploads import Entrance
 from app.transaction import transaction
@@ -45,28 +44,28 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
     "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=BASELINE_SCHEMA
 )
 async def add_baseline(
-    request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
+    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
-    async with release_of(request, principal, at) as (entered, sent):
-        return await admission(request).in_thread(taken_in, principal, entered, sent, settings)
+    return await take_in(request, principal, at, BASELINE)
 
 
-def taken_in(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> BaselineReceipt:
+def added(principal: Principal, at: Entrance, sent: Parts) -> BaselineReceipt:
     if "name" not in sent.texts:
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
-    files = {name: sent.file(name) for name in TRACKS[competitions.read_file(at.file).track].files}
-    comment = sent.texts.get("comment", "")
-    upload = uploads.read_upload(at, files=files, secret=sent.file("secret"), comment=comment)
+    upload = read_release(at, sent)
     with transaction() as session:
         made = baselines.add(
             session,
             principal,
             upload,
             name=sent.texts["name"],
-            sealing_key=settings.sealing_key_file,
+            sealing_key=get_settings().sealing_key_file,
         )
         return BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
+
+
+BASELINE = Way(uploads.renewed, added)
 
 
 @router.delete("/competitions/{slug}/baselines/{team_id}", status_code=status.HTTP_204_NO_CONTENT)

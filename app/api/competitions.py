@@ -12,7 +12,7 @@ from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.http.taking_in import admission
+from app.http.intake import admission
 from app.messages import told
 from app.scoring import toml_text
 from app.scoring.tracks import TRACKS

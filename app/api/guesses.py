@@ -8,14 +8,11 @@ from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
 
 from app.db.models import Guess, State
-from app.http.bodies import Parts
 from app.http.dependencies import IdempotencyKey, SignedIn
+from app.http.intake import A_GUESS, take_in
 from app.http.paging import AskedPage, place_of
-from app.http.taking_in import admission, received
 from app.messages import english
-from app.scoring.files import GUESS
-from app.services import guesses, uploads
-from app.services.accounts import Principal
+from app.services import guesses
 from app.services.guesses import Entrance
 from app.transaction import transaction
 
@@ -75,20 +72,7 @@ async def create_guess(
 
     What counts for a deadline is when the request entered, which the receipt shows.
     """
-    sending = received(request, principal, at, guesses.renewed, names={GUESS}, file_mb=at.file_mb)
-    async with sending as (entered, sent):
-        return receipt(await admission(request).in_thread(taken_in, principal, entered, sent))
-
-
-def taken_in(principal: Principal, at: Entrance, sent: Parts) -> Guess:
-    content = sent.file(GUESS)
-    if at.repeats is not None:
-        with transaction() as session:
-            printed = uploads.fingerprint({GUESS: content})
-            return guesses.repeated(session, at.repeats, printed, at.target_id)
-    given = guesses.read(content, at)
-    with transaction() as session:
-        return guesses.accept(session, principal, at, given)
+    return receipt(await take_in(request, principal, at, A_GUESS))
 
 
 @router.get("/competitions/{slug}/guesses")

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, State, Submission
 from app.errors import NotFound
-from app.http.dependencies import AppSettings, IdempotencyKey, SignedIn
+from app.http.dependencies import IdempotencyKey, SignedIn
+from app.http.intake import RELEASE, take_in
 from app.http.paging import AskedPage, place_of
-from app.http.taking_in import admission, release_of, taken_in
 from app.messages import english, told_of
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
@@ -124,15 +124,14 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
     "/competitions/{slug}/submissions", status_code=status.HTTP_202_ACCEPTED, openapi_extra=UPLOAD_SCHEMA
 )
 async def create_submission(
-    request: Request, principal: SignedIn, settings: AppSettings, at: Annotated[Entrance, Depends(entrance)]
+    request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> Receipt:
     """Accept an anonymized table with its secret; scoring runs in the background.
 
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.
     """
-    async with release_of(request, principal, at) as (entered, sent):
-        return receipt(await admission(request).in_thread(taken_in, principal, entered, sent, settings))
+    return receipt(await take_in(request, principal, at, RELEASE))
 
 
 def receipt(made: submissions.Receipt) -> Receipt:

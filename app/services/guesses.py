@@ -13,6 +13,7 @@ from app import queue
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.deferred import deferred
 from app.errors import Conflict, NotAllowed
+from app.scoring.files import GUESS
 from app.services import attempts, competitions, leases, phases, quota, targets, teams, uploads, visibility
 from app.services.accounts import Principal
 from app.storage import store
@@ -38,6 +39,10 @@ class Entrance:
     key: str | None
     attempt: Attempt | None
     repeats: UUID | None = None
+
+    @property
+    def names(self) -> set[str]:
+        return {GUESS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
-from app.scoring.files import Remark
+from app.scoring.files import SECRET, Remark
 from app.scoring.tracks import TRACKS
 from app.services import attempts, competitions, phases, quota, teams
 from app.services.accounts import Principal
@@ -48,6 +48,19 @@ class Entrance:
     attempt: Attempt | None
     first: bool
     repeats: UUID | None = None
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The names of the files that are not secret."""
+        return TRACKS[competitions.read_file(self.file).track].files
+
+    @property
+    def names(self) -> set[str]:
+        return {*self.public, SECRET}
+
+    @property
+    def file_mb(self) -> int:
+        return competitions.read_file(self.file).limits.file_mb
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import Request
+from starlette.exceptions import HTTPException
+
 from app.db.models import Competition
+from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
+from app.http.intake import At, Made, Way, take_in
 from app.scoring.files import MAX_ROWS, SECRET
 from app.scoring.rules import Rules, rows_required
 from app.scoring.tracks import TRACKS
 from app.services import samples
+from app.services.accounts import Principal
 from app.services.samples import Sample
 
+REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable)
+"""Why an upload may come back with its form; what else is wrong is a page of its own."""
 SECRET_SAMPLES = (
     Sample(("original_row",), (("3",), ("1",), ("2",))),
     Sample(("anonymized_row",), (("2",), ("3",), ("1",))),
@@ -81,3 +89,13 @@ def checks_of(parts: Sequence[Part], row: Competition, competition: Rules) -> di
         "originals": row.original_rows,
         "bytes": competition.limits.file_mb * 2**20,
     }
+
+
+async def take_in_form(request: Request, principal: Principal, at: At, way: Way[At, Made]) -> Made:
+    """An upload by a form; what the framework's reader of forms refuses is said as the rest is."""
+    try:
+        return await take_in(request, principal, at, way)
+    except HTTPException as problem:
+        if problem.status_code == 413:
+            raise TooLarge("the request is too large") from None
+        raise InvalidInput("this form cannot be read: check what you typed", code="invalid_request") from None

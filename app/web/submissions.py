@@ -2,8 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated
@@ -14,38 +13,33 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from app.config import Settings
 from app.db.models import Submission
 from app.errors import (
     Conflict,
     DomainError,
-    InvalidInput,
     InvalidUpload,
     Problem,
-    TooLarge,
-    TooMany,
-    Unavailable,
 )
 from app.http.bodies import Parts
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import SignedIn
+from app.http.intake import Way, submitted
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
-from app.http.taking_in import admission, release_of, taken_in
 from app.messages import Message
 from app.scoring.files import SECRET
-from app.services import competitions, marking, outlines, quota, submissions, uploads
+from app.services import marking, outlines, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.outlines import Outline
 from app.services.quota import Cap
+from app.services.submissions import Receipt
 from app.services.uploads import Entrance
 from app.transaction import transaction
 from app.web import languages
 from app.web.frame import Frame, frame_of
 from app.web.mistakes import LOOKED_AT, Found, mistakes_of
-from app.web.receiving import SECRET_SAMPLES, Part, checks_of, fields_of, parts_of
+from app.web.receiving import REFUSALS, SECRET_SAMPLES, Part, checks_of, fields_of, parts_of, take_in_form
 from app.web.rows import lines_of, rows_as_seen, taking
 from app.web.site import PageRoute, page, said_of, see, waiting
 from app.web.submission_pictures import course_of
@@ -54,8 +48,6 @@ router = APIRouter(route_class=PageRoute)
 
 PAGE = 50
 KEY_BYTES = 18
-REFUSALS = (Conflict, InvalidInput, InvalidUpload, TooLarge, TooMany, Unavailable)
-"""Why an upload may come back with its form; what else is wrong is a page of its own."""
 
 Cursor = Annotated[str | None, Query(max_length=200)]
 Key = Annotated[str | None, Query(max_length=200)]
@@ -171,25 +163,16 @@ def listed(
 
 
 @router.post("/competitions/{slug}/submissions")
-async def submit(
-    request: Request, slug: str, principal: SignedIn, settings: AppSettings, key: Key = None
-) -> Response:
+async def submit(request: Request, slug: str, principal: SignedIn, key: Key = None) -> Response:
     """To the receipt of a release; or the form again, with what is wrong beside the file it is wrong in."""
-    comment = ""
-    files: Mapping[str, bytes] = {}
+    form = Sent()
     try:
         at = await run_in_threadpool(knock, principal, slug, key)
-        async with form_of(request, principal, at) as (at, sent):
-            comment = sent.texts.get("comment", "")
-            try:
-                identifier = await admission(request).in_thread(kept, principal, at, sent, settings)
-            except InvalidUpload:
-                files = await run_in_threadpool(beginnings, sent)
-                raise
+        made = await take_in_form(request, principal, at, Way(uploads.renewed, form.submitted))
     except REFUSALS as problem:
-        refused = Refused(problem, comment, key, files)
+        refused = Refused(problem, form.comment, key, form.files)
         return await run_in_threadpool(own_page, request, principal, slug, refused=refused)
-    return see(f"/submissions/{identifier}", done="received")
+    return see(f"/submissions/{made.submission.id}", done="received")
 
 
 def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
@@ -198,39 +181,33 @@ def knock(principal: Principal, slug: str, key: str | None) -> Entrance:
         return uploads.entrance(session, principal, slug, key=key)
 
 
-@asynccontextmanager
-async def form_of(
-    request: Request, principal: Principal, at: Entrance
-) -> AsyncIterator[tuple[Entrance, Parts]]:
-    """The files that were chosen; a browser sends an empty one for a field that was left."""
-    try:
-        async with release_of(request, principal, at) as (entered, sent):
-            files = {name: part for name, part in sent.files.items() if part.size}
-            texts = {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()}
-            yield entered, Parts(files, texts)
-    except HTTPException as problem:  # what the server's own reader of forms and bodies says
-        if problem.status_code == 413:
-            raise TooLarge("the request is too large") from None
-        raise InvalidInput("this form cannot be read: check what you typed", code="invalid_request") from None
+@dataclass
+class Sent:
+    """What came by the form; of malformed files as much as mistakes are looked for in."""
+
+    comment: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def submitted(self, principal: Principal, at: Entrance, sent: Parts) -> Receipt:
+        """A browser sends an empty file for a field that was left."""
+        chosen = {name: part for name, part in sent.files.items() if part.size}
+        texts = {name: text.replace("\r\n", "\n") for name, text in sent.texts.items()}
+        self.comment = texts.get("comment", "")
+        try:
+            require_files(at, chosen)
+            return submitted(principal, at, Parts(chosen, texts))
+        except InvalidUpload:
+            self.files = {name: sent.beginning(name, LOOKED_AT) for name in chosen}
+            raise
 
 
-def require_files(at: Entrance, sent: Parts) -> None:
+def require_files(at: Entrance, chosen: Collection[str]) -> None:
     """Name all files that were not chosen at once."""
-    names = fields_of(competitions.read_file(at.file))
     message = Message("no file was chosen, or it is empty")
-    missing = [Problem(name, None, None, "missing_file", message) for name in names if name not in sent.files]
+    names = (*at.public, SECRET)
+    missing = [Problem(name, None, None, "missing_file", message) for name in names if name not in chosen]
     if missing:
         raise InvalidUpload(missing)
-
-
-def beginnings(sent: Parts) -> dict[str, bytes]:
-    """As much of each file as the common mistakes are looked for in."""
-    return {name: sent.beginning(name, LOOKED_AT) for name in sent.files}
-
-
-def kept(principal: Principal, at: Entrance, sent: Parts, settings: Settings) -> UUID:
-    require_files(at, sent)
-    return taken_in(principal, at, sent, settings).submission.id
 
 
 @router.get("/submissions/{submission_id}/row")

@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
 
 from app.http.dependencies import SignedIn
-from app.http.taking_in import admission
+from app.http.intake import admission
 
 MOST_FIELDS = 10_000
 TEXT_BYTES = 2 << 20

@@ -1,0 +1,110 @@
+"""The one way in of uploads, for programs and pages: knock, wait for a turn, read, accept.
+
+What is refused on the way is told by a DomainError, and what becomes of the attempt is noted.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from fastapi import Request
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from app.config import get_settings
+from app.db.models import Guess
+from app.http.admission import Admission
+from app.http.attempts import Counted, counted
+from app.http.bodies import Parts, multipart
+from app.scoring.files import GUESS, SECRET
+from app.services import guesses, submissions, uploads
+from app.services.accounts import Principal
+from app.services.landmarks import check_store
+from app.transaction import transaction
+
+At = TypeVar("At", uploads.Entrance, guesses.Entrance)
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Generic[At, Made]):
+    """What differs between the kinds of uploads.
+
+    ``renewed``: the entrance once the body has come. ``accepted``: reads the parts and accepts them, in one
+    of the threads of ``admission``.
+    """
+
+    renewed: Callable[[Session, Principal, At], At]
+    accepted: Callable[[Principal, At, Parts], Made]
+
+
+async def take_in(request: Request, principal: Principal, at: At, way: Way[At, Made]) -> Made:
+    """What became of an upload whose sender may send it now.
+
+    A failure is noted before the team's turn ends: the next one under the key knows of it.
+    """
+    doors, held = admission(request), Counted(at.attempt)
+    whose = f"team:{at.attempt.team_id}" if at.attempt else f"user:{principal.user_id}"
+    async with (
+        counted(held),
+        a_known_store(),
+        doors.place(whose),
+        counted(held),
+        multipart(request, names=at.names, file_mb=at.file_mb) as sent,
+        doors.parsing(sent.size),
+    ):
+        at = await run_in_threadpool(in_transaction, way.renewed, principal, at)
+        held.attempt = at.attempt
+        return await doors.in_thread(way.accepted, principal, at, sent)
+
+
+def in_transaction(renewed: Callable[[Session, Principal, At], At], principal: Principal, at: At) -> At:
+    with transaction() as session:
+        return renewed(session, principal, at)
+
+
+@asynccontextmanager
+async def a_known_store() -> AsyncIterator[None]:
+    await run_in_threadpool(check_store)
+    yield
+
+
+def admission(request: Request) -> Admission:
+    found: Admission = request.app.state.admission
+    return found
+
+
+def submitted(principal: Principal, at: uploads.Entrance, sent: Parts) -> submissions.Receipt:
+    """Of a repetition under its key, the first receipt."""
+    if at.repeats is None:
+        upload = read_release(at, sent)
+        with transaction() as session:
+            return submissions.accept(session, principal, upload, sealing_key=get_settings().sealing_key_file)
+    printed = uploads.fingerprint({name: sent.file(name) for name in at.names}, comment_of(sent))
+    with transaction() as session:
+        return submissions.repeated(session, at.repeats, printed)
+
+
+def read_release(at: uploads.Entrance, sent: Parts) -> uploads.Upload:
+    files = {name: sent.file(name) for name in at.public}
+    return uploads.read_upload(at, files=files, secret=sent.file(SECRET), comment=comment_of(sent))
+
+
+def comment_of(sent: Parts) -> str:
+    return sent.texts.get("comment", "")
+
+
+def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
+    """Of a repetition under its key, the first one."""
+    content = sent.file(GUESS)
+    if at.repeats is not None:
+        with transaction() as session:
+            return guesses.repeated(session, at.repeats, uploads.fingerprint({GUESS: content}), at.target_id)
+    given = guesses.read(content, at)
+    with transaction() as session:
+        return guesses.accept(session, principal, at, given)
+
+
+RELEASE = Way(uploads.renewed, submitted)
+A_GUESS = Way(guesses.renewed, guessed)
