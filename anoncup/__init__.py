@@ -23,8 +23,9 @@ from app.scoring.methods.permutations import shuffle_rows
 from app.scoring.methods.planning import best_clusters, expected_dummies, expected_shared_goods
 from app.scoring.rates import rate_of, sampled_guess
 from app.scoring.release import prepare, release_of, target_of
-from app.scoring.rules import AttackerSettings, Columns, Excessive, MeasureSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.scales import scales
+from app.scoring.settings import AttackerSettings, Columns, Excessive, MeasureSettings
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

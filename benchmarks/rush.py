@@ -30,7 +30,7 @@ from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS

@@ -21,7 +21,7 @@ from app.scoring.excessive.certified import certified_bounds
 from app.scoring.excessive.check import individual_distances
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.registry import Tables, Track
-from app.scoring.rules import AttackerSettings, MeasureSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.synthetic import ROWS, household_table
 from app.scoring.templates import template
@@ -60,10 +60,10 @@ def one_round(
     made = track.release_of(original, *release)
     times = {"(encoding)": 1000 * (time.perf_counter() - start)}
     for name, measure in track.measures.items():
-        chosen: Mapping[str, object] = rules.measures.get(name, MeasureSettings()).parameters
+        chosen: Mapping[str, object] = rules.measure(name).parameters
         times[name] = milliseconds(lambda: measure.compute(made, **chosen))  # noqa: B023
     for name, attacker in track.attackers.items():
-        chosen = rules.attackers.get(name, AttackerSettings()).parameters
+        chosen = rules.attacker(name).parameters
         times[name] = milliseconds(lambda: attacker.attack(made.target, **chosen))  # noqa: B023
     distance = track.distances[rules.excessive.distance]
     times["excessive"] = milliseconds(lambda: individual_distances(made, distance))

@@ -17,7 +17,7 @@ from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv, source_from_secret
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

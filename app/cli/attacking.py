@@ -13,7 +13,6 @@ from app.scoring.evaluate import Json, attacker_json
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import Answer, guess_of, rate_of
 from app.scoring.registry import Tables
-from app.scoring.rules import AttackerSettings
 
 
 def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str, Answer]:
@@ -22,7 +21,7 @@ def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str,
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
-            settings = contest.rules.attackers.get(name, AttackerSettings())
+            settings = contest.rules.attacker(name)
             answers[name] = contest.track.attackers[name].attack(target, **settings.parameters)
     return answers
 

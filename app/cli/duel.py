@@ -14,7 +14,6 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import guess_of
 from app.scoring.registry import Tables
-from app.scoring.rules import AttackerSettings
 from app.scoring.tracks import TRACKS
 
 logger = logging.getLogger(__name__)
@@ -72,7 +71,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
         }
         release, _ = track.parse_release(contents, tables, rules)
         attacker = track.attackers[next(names)]
-        parameters = rules.attackers.get(attacker.name, AttackerSettings()).parameters
+        parameters = rules.attacker(attacker.name).parameters
         guess = guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
         if guess is not None:
             client.guess(target["id"], guess_csv(guess))

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tables import named_twice
 
 AMOUNTS = 20

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
-from app.scoring.rules import (
+from app.scoring.rules import Rules
+from app.scoring.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -19,7 +20,6 @@ from app.scoring.rules import (
     MeasureSettings,
     Parameters,
     Publication,
-    Rules,
 )
 from app.scoring.timetable import read_format, read_notice_hours, read_phases, read_ranking, read_zone
 from app.scoring.toml_text import loaded

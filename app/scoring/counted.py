@@ -9,7 +9,7 @@ from typing import cast
 
 from app.errors import InvalidCompetition
 from app.scoring.registry import Attacker, Distance, Measure
-from app.scoring.rules import AttackerSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.toml_values import Table, text_value
 from app.scoring.tracks import TRACKS
 
@@ -23,32 +23,14 @@ def what_counts(competition: Rules) -> dict[str, str]:
     The measures with a weight, the attackers that count in E, and the distance if there is a threshold.
     """
     track = TRACKS[competition.track]
-    measures = [name for name in track.measures if name in weighing(competition)]
-    attackers = [name for name in track.attackers if may_set_security(competition, name)]
+    measures = [name for name in track.measures if name in competition.weights]
+    attackers = [name for name in track.attackers if competition.lets_count(name)]
     distances = [competition.excessive.distance] if competition.excessive.threshold is not None else []
     return {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
         **{f"distances.{name}": str(track.distances[name].version) for name in distances},
     }
-
-
-def weighing(competition: Rules) -> set[str]:
-    return {name for name, settings in competition.measures.items() if settings.weight > 0}
-
-
-def counts(competition: Rules, attacker: str) -> bool:
-    """Whether an attacker's rate may be E."""
-    if competition.scored_by:
-        return f"attackers.{attacker}" in competition.scored_by
-    return may_set_security(competition, attacker)
-
-
-def may_set_security(competition: Rules, attacker: str) -> bool:
-    """Whether it counts by the file's settings alone; one that is not installed does not."""
-    known = TRACKS[competition.track].attackers.get(attacker)
-    settings = competition.attackers.get(attacker, AttackerSettings())
-    return known is not None and known.may_count and settings.counts
 
 
 def read_scored_by(table: Table) -> dict[str, str]:

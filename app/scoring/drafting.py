@@ -5,7 +5,7 @@ from typing import Any
 
 from app.errors import InvalidInput
 from app.scoring.competition_file import parse_competition
-from app.scoring.rules import Columns, MeasureSettings, Parameters
+from app.scoring.settings import Columns, MeasureSettings, Parameters
 from app.scoring.templates import TEMPLATES, template
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_writing import table_text, value_text, with_attackers, with_columns, with_measures

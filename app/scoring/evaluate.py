@@ -7,7 +7,6 @@ from typing import Any
 
 from app.messages import Message, kept, kept_under
 from app.scoring.arrays import IntArray
-from app.scoring.counted import counts, weighing
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
@@ -15,8 +14,9 @@ from app.scoring.ranking import overall, rounding_of, security, utility
 from app.scoring.rates import Answer, Rate, rate_of
 from app.scoring.reach import Known, Reach, UtilityBy, known, levels, limits, reach
 from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
-from app.scoring.rules import AttackerSettings, MeasureSettings, Rules, rows_required
+from app.scoring.rules import Rules
 from app.scoring.scales import scales
+from app.scoring.settings import rows_required
 from app.scoring.tracks import TRACKS
 
 Progress = Callable[[int, int, str], None]
@@ -129,7 +129,7 @@ def evaluate(
     for name, attacker in track.attackers.items():
         answer = _answer(attacker, release.target, competition, tell)
         attackers[name] = AttackerResult(rate_of(answer, source, rows=original.rows), attacker.version)
-        if unsure and counts(competition, name):
+        if unsure and competition.counts(name):
             told.append({one: limits(answer, about, right) for one, about in unsure.items()})
     violations, excessive = _judged(competition, track, release)
     u, e = utility_by({}), _security(competition, attackers)
@@ -163,7 +163,7 @@ def _measured(
     measure: Measure, release: Any, competition: Rules, tell: Callable[[str], None]
 ) -> MeasureResult:
     tell(measure.name)
-    parameters = competition.measures.get(measure.name, MeasureSettings()).parameters
+    parameters = competition.measure(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
     tiny = rounding_of(measure, TRACKS[competition.track].largest_cell(release.original))
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
@@ -171,7 +171,7 @@ def _measured(
 
 def _answer(attacker: Attacker, target: Any, competition: Rules, tell: Callable[[str], None]) -> Answer:
     tell(attacker.name)
-    parameters = competition.attackers.get(attacker.name, AttackerSettings()).parameters
+    parameters = competition.attacker(attacker.name).parameters
     answer: Answer = attacker.attack(target, **parameters)
     return answer
 
@@ -184,7 +184,7 @@ def _utility(
     found = partial(
         utility,
         measures=track.measures,
-        settings=competition.measures,
+        weights=competition.weights,
         scales=_all_scales(competition, track, original),
         largest_cell=track.largest_cell(original),
     )
@@ -194,7 +194,7 @@ def _utility(
 def _open(competition: Rules, track: Track, target: Any) -> dict[str, Known | None]:
     """What anybody computes of the measures in U that read the secret; empty if it is nothing."""
     reading = [
-        each for name, each in track.measures.items() if name in weighing(competition) and each.reads_secret
+        each for name, each in track.measures.items() if name in competition.weights and each.reads_secret
     ]
     found = {each.name: known(each.cells(target)) if each.cells else None for each in reading}
     return found if any(found.values()) else {}
@@ -202,14 +202,13 @@ def _open(competition: Rules, track: Track, target: Any) -> dict[str, Known | No
 
 def _all_scales(competition: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """The file's scales; what it leaves open is computed."""
-    weighing = {name for name, each in competition.measures.items() if each.weight > 0}
-    if weighing <= set(competition.scales):
+    if competition.weights.keys() <= competition.scales.keys():
         return competition.scales
     return scales(track, original, competition.measures) | dict(competition.scales)
 
 
 def _security(competition: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security(result.rate.rate for name, result in attackers.items() if counts(competition, name))
+    return security(result.rate.rate for name, result in attackers.items() if competition.counts(name))
 
 
 def _judged(competition: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult]:

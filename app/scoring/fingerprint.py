@@ -15,7 +15,7 @@ from app.scoring.ranking import rounding_of
 from app.scoring.rates import rate_of
 from app.scoring.registry import Track
 from app.scoring.release import once
-from app.scoring.rules import AttackerSettings, MeasureSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
 MOST_METHODS = 3
@@ -96,10 +96,10 @@ def _before(competition: Rules, original: Any) -> Mapping[str, float]:
     found = {}
     for name in _telling(track):
         if name in track.measures:
-            parameters = competition.measures.get(name, MeasureSettings()).parameters
+            parameters = competition.measure(name).parameters
             found[name] = track.measures[name].compute(release, **parameters)
         else:
-            parameters = competition.attackers.get(name, AttackerSettings()).parameters
+            parameters = competition.attacker(name).parameters
             answer = track.attackers[name].attack(release.target, **parameters)
             found[name] = rate_of(answer, release.source, rows=original.rows).rate
     return found

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import floor, nextafter
 
-from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
@@ -95,7 +94,7 @@ def computed(
     Without a reach the secret part of U lies between 0 and its weight; where besides the file leaves a scale
     open, which anybody computes from the original, ``utility`` counts as known.
     """
-    counting = [bounds[name] for name in bounds if counts(competition, name)]
+    counting = [bounds[name] for name in bounds if competition.counts(name)]
     rows = max((1, *(each.trials for each in counting)))
     return Computed(
         spans=spans_of(reach, rows)
@@ -123,7 +122,7 @@ def whole_range(
     utility: float,
 ) -> tuple[float, float]:
     """Of U, whatever E is."""
-    weights = {name: each.weight for name, each in competition.measures.items() if each.weight > 0}
+    weights = competition.weights
     total, least, most = sum(weights.values()), 0.0, 0.0
     for name, weight in weights.items():
         if track.measures[name].reads_secret:

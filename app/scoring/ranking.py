@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from app.scoring.registry import Measure
-from app.scoring.rules import MeasureSettings
 
 NOTHING = 1e-9
 """Values below this are rounding, not loss (in data units: times the largest absolute sensitive value)."""
@@ -27,12 +26,11 @@ def utility(
     values: Mapping[str, float],
     *,
     measures: Mapping[str, Measure],
-    settings: Mapping[str, MeasureSettings],
+    weights: Mapping[str, float],
     scales: Mapping[str, float],
     largest_cell: float,
 ) -> float:
     """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0."""
-    weights = {name: each.weight for name, each in settings.items() if each.weight > 0}
     most = max(weights.values(), default=1.0)
     shares = {name: weight / most for name, weight in weights.items()}
     total = 0.0
@@ -97,10 +95,10 @@ def rank_sums(
 
 
 def ranked_values(
-    measures: Mapping[str, float], security_value: float, settings: Mapping[str, MeasureSettings]
+    measures: Mapping[str, float], security_value: float, weights: Iterable[str]
 ) -> dict[str, float]:
     """What ``rank_sum`` adds the ranks of: every measure that weighs in U, and E."""
-    weighing = {name: measures[name] for name, each in settings.items() if each.weight > 0}
+    weighing = {name: measures[name] for name in weights}
     return {**weighing, "security": security_value}
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.scoring.files import Remark
-from app.scoring.rules import Rules
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.rates import Answer
     from app.scoring.reach import Cells
+    from app.scoring.rules import Rules
 
 Files = Mapping[str, bytes]
 Tables = Any

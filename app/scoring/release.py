@@ -23,7 +23,7 @@ from app.scoring.encoding import (
     vocabulary_of,
 )
 from app.scoring.nearest import Forest, build_forest
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 
 Value = TypeVar("Value")
 Memo = dict[tuple[Any, ...], Any]

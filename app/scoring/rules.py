@@ -1,87 +1,21 @@
-"""The competition file: one dataclass tree for what an organizer writes."""
+"""The competition file, parsed: one dataclass tree for what an organizer writes, and what it is asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from fractions import Fraction
-from math import ceil
 from typing import Literal
 
-Parameters = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The roles of a microdata table's columns, both in the order of the file."""
-
-    quasi_identifiers: tuple[str, ...]
-    sensitive: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureSettings:
-    """``weight`` 0: reported, but outside U."""
-
-    weight: float = 0.0
-    parameters: Parameters = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class AttackerSettings:
-    """``counts`` False: reported, but outside E."""
-
-    counts: bool = True
-    parameters: Parameters = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Excessive:
-    distance: str = "gower"
-    approach: Literal["I", "II"] = "II"
-    rule: Literal["average", "strict"] = "average"
-    threshold: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    rule: Literal["score", "rank_sum"] = "score"
-    finals: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """``digits``: decimals of U and E that others see before the reveal. ``owners_at_least``: with fewer
-    possible owners of a target than this the phase does not turn; 1 only warns.
-    """
-
-    board: Literal["public", "teams", "organizers"] = "public"
-    frozen_from: datetime | None = None
-    feedback: Literal["hidden", "immediate", "daily"] = "hidden"
-    shuffle_targets: bool = False
-    digits: int = 2
-    owners: Literal["hidden", "shown"] = "hidden"
-    owners_at_least: int = 1
-    reveal_notice_hours: int = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    min_rows_kept: float = 0.5
-    valid_per_day: int = 10
-    valid_total: int = 100
-    attempts_per_day: int = 50
-    attempts_total: int = 500
-    guesses_per_target: int = 3
-    file_mb: int = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """Open in the half-open window [start, end)."""
-
-    name: Literal["anonymization", "reidentification"]
-    start: datetime
-    end: datetime
+from app.scoring.settings import (
+    AttackerSettings,
+    Columns,
+    Excessive,
+    Limits,
+    MeasureSettings,
+    Phase,
+    Publication,
+    Ranking,
+)
+from app.scoring.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +35,36 @@ class Rules:
     phases: tuple[Phase, ...] = ()
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Names and versions of all that counts, once that is fixed; see ``counted``."""
+
+    def measure(self, name: str) -> MeasureSettings:
+        """Its settings; of one that the file does not name, the defaults."""
+        return self.measures.get(name, MeasureSettings())
+
+    def attacker(self, name: str) -> AttackerSettings:
+        return self.attackers.get(name, AttackerSettings())
+
+    def weight(self, name: str) -> float:
+        """Of a measure in U, 0 or more; 0: it is reported only."""
+        return self.measure(name).weight
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Of the measures that U is made of, in the file's order; all above 0."""
+        return {name: one.weight for name, one in self.measures.items() if one.weight > 0}
+
+    def counts(self, attacker: str) -> bool:
+        """Whether an attacker's rate may be E."""
+        if self.scored_by:
+            return f"attackers.{attacker}" in self.scored_by
+        return self.lets_count(attacker)
+
+    def lets_count(self, attacker: str) -> bool:
+        """Whether it counts by the file's settings alone; one that is not installed does not."""
+        known = TRACKS[self.track].attackers.get(attacker)
+        return known is not None and known.may_count and self.attacker(attacker).counts
+
+    def phase(self, name: str) -> Phase | None:
+        return next((phase for phase in self.phases if phase.name == name), None)
 
 
 MORE_OPEN: Mapping[str, tuple[str, ...]] = {
@@ -151,17 +115,6 @@ def moves_midnight(before: Rules, after: Rules) -> bool:
 
 def opens_sooner(before: Rules, after: Rules) -> bool:
     """Whether the teams get the targets sooner, or at all."""
-    starts = [
-        next((phase.start for phase in one.phases if phase.name == "reidentification"), None)
-        for one in (before, after)
-    ]
+    starts = [phase.start if (phase := one.phase("reidentification")) else None for one in (before, after)]
     was, now = starts
     return now is not None and (was is None or now < was)
-
-
-def rows_required(share: float, rows: int) -> int:
-    """Fewest rows a release may have: ``share`` of ``rows``, rounded up.
-
-    The share is taken as the decimal that was written: 0.7 of 10 rows are 7, not 8.
-    """
-    return ceil(Fraction(repr(share)) * rows)

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.scoring.magnitude import finite_mean
 from app.scoring.registry import Measure, Track
-from app.scoring.rules import MeasureSettings
+from app.scoring.settings import MeasureSettings
 
 DRAWS = 5
 

@@ -25,7 +25,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import MAX_ROWS, Remark
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 
 
 def parse_original(

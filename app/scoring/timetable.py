@@ -12,7 +12,7 @@ from typing import Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from app.messages import Message
-from app.scoring.rules import Phase, Publication, Ranking
+from app.scoring.settings import Phase, Publication, Ranking
 from app.scoring.toml_text import loaded, with_tables
 from app.scoring.toml_values import Table, choice, count, hours, moment, text_value, wrong
 
@@ -31,6 +31,9 @@ class Timetable:
     notice: timedelta
     zone: ZoneInfo
     owners_at_least: int
+
+    def phase(self, name: str) -> Phase | None:
+        return next((phase for phase in self.phases if phase.name == name), None)
 
 
 def parse_timetable(text: str) -> Timetable:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from app.scoring.rules import (
+from app.scoring.settings import (
     AttackerSettings,
     Columns,
     Excessive,

@@ -153,7 +153,7 @@ def tables_of(file: str) -> dict[str, object]:
 def hostable(text: str) -> Rules:
     """A competition file that also has what a contest on this service needs."""
     competition = parsed(text)
-    if not any(settings.weight for settings in competition.measures.values()):
+    if not competition.weights:
         raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
     return competition
 

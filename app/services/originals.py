@@ -9,7 +9,7 @@ from app.deferred import deferred
 from app.errors import InvalidUpload
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.services import competitions, revisions
 from app.services.revisions import Revision

@@ -183,7 +183,7 @@ def at_work(now: Standing, found: Outlook) -> list[Duty]:
 
 def contest(competition: Rules, now: Standing, counts: Counts) -> list[Duty]:
     listed = [Duty("paused", urgent=True)] if now.paused else []
-    first = phases.phase_of(competition, phases.ANONYMIZATION)
+    first = competition.phase(phases.ANONYMIZATION)
     ends_soon = now.open is not None and now.open == first and first.end - now.now <= SOON
     if ends_soon and counts.idle:
         listed.append(Duty("idle_teams", counts.idle))

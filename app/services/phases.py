@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from app.messages import Message
-from app.scoring.rules import Phase, Rules
+from app.scoring.settings import Phase
 from app.scoring.timetable import Timetable, parse_timetable
 from app.services.leases import clock
 
@@ -82,7 +82,7 @@ def has_begun(session: Session, row: Competition) -> bool:
 
 
 def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
-    first, second = (phase_of(timetable, name) for name in (ANONYMIZATION, REIDENTIFICATION))
+    first, second = (timetable.phase(name) for name in (ANONYMIZATION, REIDENTIFICATION))
     begun = [phase for phase in timetable.phases if phase.start <= moment]
     if not begun:
         return "draft"
@@ -95,10 +95,6 @@ def state_at(moment: datetime, timetable: Timetable, row: Competition) -> State:
     return "settling" if second and row.closed_at is None else "closed"
 
 
-def phase_of(contest: Rules | Timetable, name: str) -> Phase | None:
-    return next((phase for phase in contest.phases if phase.name == name), None)
-
-
 def has_ended(session: Session, row: Competition, name: str) -> bool:
     """Whether the phase is in the file and its deadline has passed."""
     return had_ended(row, name, clock(session))
@@ -106,12 +102,5 @@ def has_ended(session: Session, row: Competition, name: str) -> bool:
 
 def had_ended(row: Competition, name: str, now: datetime) -> bool:
     """The same at ``now``, which a pause holds back."""
-    phase = phase_of(timetable_of(row), name)
+    phase = timetable_of(row).phase(name)
     return phase is not None and phase.end <= (row.paused_at or now)
-
-
-def is_over(row: Competition, competition: Rules) -> bool:
-    """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
-    if phase_of(competition, REIDENTIFICATION) is None:
-        return row.published_at is not None
-    return row.closed_at is not None

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition
 from app.errors import Conflict
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.services import competitions, phases
 from app.services.accounts import Principal
 from app.services.phases import Standing

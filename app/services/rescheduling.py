@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import Message
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
 from app.services import audit, competitions, revisions
 from app.services.accounts import Principal
 from app.services.leases import clock
-from app.services.phases import ANONYMIZATION, REIDENTIFICATION, phase_of, standing, timetable_of
+from app.services.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
 
 TOO_FAR = 3000
 
@@ -73,7 +73,7 @@ def known(name: str) -> str:
 
 def turnable(row: Competition, name: str) -> Phase:
     """The phase, if it has not turned: what was frozen stays frozen."""
-    phase = phase_of(timetable_of(row), known(name))
+    phase = timetable_of(row).phase(known(name))
     if phase is None:
         raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
     require_not_turned(row, name)

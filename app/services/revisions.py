@@ -1,7 +1,6 @@
 """Revisions of a competition's file and data: computed, checked against what stands, put in force."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,7 +12,8 @@ from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
 from app.messages import Message
 from app.scoring.files import Remark
-from app.scoring.rules import Phase, Rules, discloses_more
+from app.scoring.rules import Rules, discloses_more
+from app.scoring.settings import Phase
 from app.scoring.tracks import TRACKS
 from app.services import audit, competitions, phases
 from app.services.accounts import Principal
@@ -195,7 +195,7 @@ def check_fixed_parts(session: Session, row: Competition, new: Revision) -> None
     if (before.slug, before.track) != (after.slug, after.track):
         raise Conflict("address and track of a competition are fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
-        if turned_at is not None and window(before, name) != window(after, name):
+        if turned_at is not None and before.phase(name) != after.phase(name):
             raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
     if row.paused_at is not None and before.phases != after.phases:
         raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
@@ -226,16 +226,12 @@ def check_repair(session: Session, row: Competition, new: Revision, after: Rules
     if after.slug != row.slug:
         raise Conflict("the address of a competition is fixed", code="fixed")
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
-        ended = window(after, name)
-        if turned_at is not None and (ended is None or ended[1] > turned_at):
+        phase = after.phase(name)
+        if turned_at is not None and (phase is None or phase.end > turned_at):
             raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
     require_no_open_rescore(session, row.id)
     if row.original != new.original and competitions.has_submissions(session, row.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
-
-
-def window(competition: Rules, name: str) -> tuple[datetime, datetime] | None:
-    return next(((phase.start, phase.end) for phase in competition.phases if phase.name == name), None)
 
 
 def open_rescore(session: Session, competition_id: UUID) -> Rescore | None:

@@ -124,7 +124,7 @@ def require_board(competition: Rules, audience: Audience) -> None:
 def frozen_since(row: Competition, competition: Rules, audience: Audience, now: datetime) -> datetime:
     """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
     frozen_from = competition.publication.frozen_from
-    applies = frozen_from is not None and frozen_from <= now and not phases.is_over(row, competition)
+    applies = frozen_from is not None and frozen_from <= now and not is_over(row, competition)
     return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
 
 
@@ -134,6 +134,13 @@ def guess_horizon(row: Competition, competition: Rules, audience: Audience, now:
     if audience.organizer or row.closed_at is not None or feedback == "immediate":
         return ALWAYS
     return quota.day_of(now, competition.timezone).since if feedback == "daily" else None
+
+
+def is_over(row: Competition, competition: Rules) -> bool:
+    """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
+    if competition.phase(phases.REIDENTIFICATION) is None:
+        return row.published_at is not None
+    return row.closed_at is not None
 
 
 def is_exact(row: Competition, audience: Audience) -> bool:
@@ -156,7 +163,7 @@ def require_targets(session: Session, row: Competition, audience: Audience) -> N
 
 
 def second_phase_has_begun(session: Session, row: Competition) -> bool:
-    phase = phases.phase_of(competitions.read_file(row.file), phases.REIDENTIFICATION)
+    phase = competitions.read_file(row.file).phase(phases.REIDENTIFICATION)
     return phase is not None and phase.start <= (row.paused_at or clock(session))
 
 

@@ -20,7 +20,7 @@ from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.errors import CompetitionUnavailable
 from app.scoring.notice import Witness, reveal_time
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.services import audit, phases
 from app.services.leases import clock
 from app.witnessing import Ring
@@ -84,7 +84,7 @@ def message_of(one: WitnessedEnd) -> bytes:
 
 def last_phase(row: Competition) -> Phase | None:
     """The phase whose end is followed by the reveal; CompetitionUnavailable."""
-    return phases.phase_of(phases.timetable_of(row), phases.REIDENTIFICATION)
+    return phases.timetable_of(row).phase(phases.REIDENTIFICATION)
 
 
 def is_new(row: Competition, seen: Sequence[WitnessedEnd]) -> bool:

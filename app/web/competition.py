@@ -18,7 +18,6 @@ from app.services.boards import anonymization, reidentification
 from app.services.boards.anonymization import Board
 from app.services.boards.reidentification import Board as AttackersBoard
 from app.services.boards.reidentification import Row as AttackersRow
-from app.services.phases import phase_of
 from app.transaction import transaction
 from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of, top
@@ -56,13 +55,13 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         step=next_step(frame, principal),
         columns=column_count(competition),
         built_in=len(TRACKS[competition.track].attackers),
-        two_phases=phase_of(competition, "reidentification") is not None,
+        two_phases=competition.phase("reidentification") is not None,
     )
 
 
 def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
     """When the secrets are revealed, where that is later than the end, and still to come."""
-    second = phase_of(frame.competition, "reidentification")
+    second = frame.competition.phase("reidentification")
     if second is None or reveal is None or frame.row.revealed_at is not None:
         return None
     return reveal if reveal > second.end else None

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.counted import counts
 from app.scoring.rules import Rules
 from app.services.boards.anonymization import Board, Row
 from app.web.shown import SCORE_DIGITS
@@ -63,7 +62,7 @@ def top(board: Board) -> list[Row]:
 
 def best_attacker(row: Row, competition: Rules) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
-    rates = {name: rate for name, rate in row.attackers.items() if counts(competition, name) and rate > 0}
+    rates = {name: rate for name, rate in row.attackers.items() if competition.counts(name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)
 
 

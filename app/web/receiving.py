@@ -11,7 +11,8 @@ from app.db.models import Competition
 from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
 from app.http.intake import At, Made, Way, take_in
 from app.scoring.files import MAX_ROWS, SECRET
-from app.scoring.rules import Rules, rows_required
+from app.scoring.rules import Rules
+from app.scoring.settings import rows_required
 from app.scoring.tracks import TRACKS
 from app.services import samples
 from app.services.accounts import Principal

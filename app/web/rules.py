@@ -10,11 +10,11 @@ from markupsafe import Markup
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.attackers import DENSE_LIMIT
-from app.scoring.counted import counts
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.ranking import overall, utility, utility_score
 from app.scoring.registry import Attacker, Measure
-from app.scoring.rules import AttackerSettings, MeasureSettings, Parameters, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Parameters
 from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web import formulas
@@ -100,10 +100,10 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
 def measure_rules(competition: Rules, row: Competition) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
     known = TRACKS[competition.track].measures
-    weights = {name: competition.measures.get(name, MeasureSettings()).weight for name in known}
+    weights = {name: competition.weight(name) for name in known}
     together = sum(weights.values())
     for name in sorted(known, key=lambda name: not weights[name]):
-        settings = competition.measures.get(name, MeasureSettings())
+        settings = competition.measure(name)
         yield Rule(
             measure=known[name],
             formula=formulas.MEASURES[competition.track][name],
@@ -117,9 +117,9 @@ def measure_rules(competition: Rules, row: Competition) -> Iterator[Rule]:
 def attack_rules(competition: Rules) -> Iterator[Attack]:
     track = TRACKS[competition.track]
     for name, attacker in track.attackers.items():
-        settings = competition.attackers.get(name, AttackerSettings())
+        settings = competition.attacker(name)
         parameters = told(competition, attacker.parameters, settings.parameters)
-        yield Attack(attacker, counts(competition, name), parameters)
+        yield Attack(attacker, competition.counts(name), parameters)
 
 
 def told(competition: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
@@ -143,14 +143,14 @@ def default(competition: Rules, name: str) -> str:
 def worked(competition: Rules, row: Competition) -> Worked | None:
     """A release that loses a quarter and a half of the first measures' scales; None without scales."""
     known = TRACKS[competition.track].measures
-    weighing = [name for name in known if competition.measures.get(name, MeasureSettings()).weight > 0]
+    weighing = [name for name in known if competition.weight(name)]
     scales = dict(competition.scales) | dict(row.scales)
     if not weighing or not all(scales.get(name) for name in weighing):
         return None
     values = dict.fromkeys(weighing, 0.0) | {
         name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
     }
-    u = utility(values, measures=known, settings=competition.measures, scales=scales, largest_cell=0.0)
+    u = utility(values, measures=known, weights=competition.weights, scales=scales, largest_cell=0.0)
     shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
     return Worked(shown, u, FOUND, overall(u, FOUND))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.services import phases, visibility
 from app.services.visibility import ALWAYS, Audience
 from app.web.frame import Frame
@@ -34,7 +34,7 @@ def seen(frame: Frame) -> Seen:
     now = frame.standing.now
     cut = visibility.frozen_since(frame.row, frame.competition, audience, now)
     horizon = visibility.guess_horizon(frame.row, frame.competition, audience, now)
-    second = phases.phase_of(frame.competition, phases.REIDENTIFICATION)
+    second = frame.competition.phase(phases.REIDENTIFICATION)
     frozen = cut != ALWAYS
     return Seen(
         as_of=cut if frozen else now,
@@ -50,6 +50,6 @@ def seen(frame: Frame) -> Seen:
 def freeze_of(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
     """Of a reader for whom nothing is frozen."""
     frozen_from = frame.competition.publication.frozen_from
-    if frozen_from is None or phases.is_over(frame.row, frame.competition):
+    if frozen_from is None or visibility.is_over(frame.row, frame.competition):
         return "none"
     return "ahead" if now < frozen_from else "others"

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from app.scoring.counted import counts
 from app.scoring.registry import Track
-from app.scoring.rules import MeasureSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board, Row
 from app.web import shown
@@ -47,7 +46,7 @@ def groups(competition: Rules) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
     track = TRACKS[competition.track]
     measures, attackers = list(measure_columns(competition, track)), list(track.attackers)
-    count = {name for name in attackers if counts(competition, name)}
+    count = {name for name in attackers if competition.counts(name)}
     found = (
         Group("in_utility", tuple(one for one in measures if one.weight)),
         Group("in_security", tuple(Column("attacker", one) for one in attackers if one in count), True),
@@ -59,7 +58,7 @@ def groups(competition: Rules) -> tuple[Group, ...]:
 
 def measure_columns(competition: Rules, track: Track) -> Iterator[Column]:
     for name, measure in track.measures.items():
-        weight = competition.measures.get(name, MeasureSettings()).weight
+        weight = competition.weight(name)
         yield Column("measure", name, measure.higher_is_better, weight or None)
 
 

@@ -8,7 +8,7 @@ from app.db.models import State
 from app.language import Words
 from app.scoring.rules import Rules
 from app.services.outlines import Outline
-from app.services.phases import ANONYMIZATION, phase_of
+from app.services.phases import ANONYMIZATION
 from app.web.charts.course import CourseWords, Entry, course
 from app.web.charts.figure import Figure
 from app.web.charts.histogram import HistogramWords, histogram
@@ -39,7 +39,7 @@ def course_of(outline: Sequence[Outline], t: Words, competition: Rules) -> Figur
     ]
     if not entries:
         return None
-    phase = phase_of(competition, ANONYMIZATION)
+    phase = competition.phase(ANONYMIZATION)
     return course(
         entries, worded(CourseWords, t), zone=competition.timezone, begin=phase.start if phase else None
     )

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from app.scoring.counted import counts
 from app.scoring.ranking import NOTHING, utility_score
-from app.scoring.rules import Excessive, MeasureSettings, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Excessive
 from app.scoring.tracks import TRACKS
 from app.services.boards.anonymization import Board
 
@@ -60,8 +60,7 @@ class Limit:
 
 def measure_lines(competition: Rules, verdict: Json, board: Board | None) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
-    settings = competition.measures
-    total = sum(each.weight for each in settings.values())
+    total = sum(competition.weights.values())
     return [
         measure_line(competition, name, entry, total, values_of(board, name))
         for name, entry in verdict["measures"].items()
@@ -71,7 +70,7 @@ def measure_lines(competition: Rules, verdict: Json, board: Board | None) -> lis
 def measure_line(
     competition: Rules, name: str, entry: Json, total: float, among: tuple[float, ...]
 ) -> MeasureLine:
-    weight = competition.measures.get(name, MeasureSettings()).weight
+    weight = competition.weight(name)
     scale = competition.scales.get(name)
     share = weight / total if weight else None
     value, tiny = entry["value"], entry.get("rounding", NOTHING)
@@ -95,12 +94,12 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
 
 def attacker_lines(competition: Rules, verdict: Json) -> list[AttackerLine]:
     found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
-    largest = max((entry["rate"] for name, entry in found if counts(competition, name)), default=None)
+    largest = max((entry["rate"] for name, entry in found if competition.counts(name)), default=None)
     return [attacker_line(competition, name, entry, largest) for name, entry in found]
 
 
 def attacker_line(competition: Rules, name: str, entry: Json, largest: float | None) -> AttackerLine:
-    counted = counts(competition, name)
+    counted = competition.counts(name)
     return AttackerLine(name, entry, counts=counted, decides=counted and entry["rate"] == largest)
 
 

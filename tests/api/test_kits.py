@@ -16,7 +16,7 @@ from httpx2 import Response
 from app.config import Settings
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.services import kit_words
 from tests.api.test_submissions import score_everything

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.scoring.csv_text import table_csv
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
 from tests.arena import PASSWORD, ROWS, competition_file, noisy_release, original_table
 from tests.containers.engine import Engine, engine, have_bases

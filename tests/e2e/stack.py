@@ -27,7 +27,7 @@ from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.rules import Columns, Phase
+from app.scoring.settings import Columns, Phase
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.timetable import with_phases

@@ -20,7 +20,7 @@ from app.scoring.publication import Final, Scores, computed
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.rates import Candidates, Noted
 from app.scoring.release import PreparedOriginal, prepare
-from app.scoring.rules import MeasureSettings, Rules
+from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
@@ -235,7 +235,7 @@ def secret_free_values(found: Contest, table: Any) -> list[float]:
     """What the columns of an exact board told of a target."""
     anybody = MICRODATA.release_of(found.original, table, np.arange(len(table)))
     return [
-        each.compute(anybody, **found.rules.measures.get(name, MeasureSettings()).parameters)
+        each.compute(anybody, **found.rules.measure(name).parameters)
         for name, each in MICRODATA.measures.items()
         if not each.reads_secret
     ]

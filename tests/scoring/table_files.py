@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from app.errors import InvalidUpload
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.scoring.trying import tries
 

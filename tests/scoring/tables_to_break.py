@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from app.scoring.release import Release, prepare, release_of
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from tests.scoring.reference import Cells, Tables, Texts
 
 TEXTS = ["", "a", "b", "NA", "1", "1.0"]

@@ -11,7 +11,7 @@ from app.scoring.excessive import advisor
 from app.scoring.excessive.advisor import Advice, advise
 from app.scoring.excessive.shortage import max_escapes
 from app.scoring.release import prepare
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.transactions import TRANSACTIONS

@@ -10,7 +10,8 @@ import pytest
 from app.errors import InvalidCompetition, InvalidInput
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Measure
-from app.scoring.rules import (
+from app.scoring.rules import Rules
+from app.scoring.settings import (
     AttackerSettings,
     Columns,
     Excessive,
@@ -19,7 +20,6 @@ from app.scoring.rules import (
     Phase,
     Publication,
     Ranking,
-    Rules,
 )
 from app.scoring.templates import template
 from app.scoring.timetable import parse_timetable

@@ -14,8 +14,8 @@ from app.scoring.data import tc400
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.ranking import NOTHING, overall
 from app.scoring.registry import Track
-from app.scoring.rules import MeasureSettings
 from app.scoring.scales import scales
+from app.scoring.settings import MeasureSettings
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

@@ -11,16 +11,9 @@ from hypothesis import given
 
 from app.scoring.evaluate import Verdict, evaluate
 from app.scoring.release import prepare
-from app.scoring.rules import (
-    AttackerSettings,
-    Columns,
-    Excessive,
-    Limits,
-    MeasureSettings,
-    Rules,
-    rows_required,
-)
+from app.scoring.rules import Rules
 from app.scoring.scales import scales
+from app.scoring.settings import AttackerSettings, Columns, Excessive, Limits, MeasureSettings, rows_required
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.microdata.steps import null_release

@@ -14,7 +14,7 @@ from app.scoring.methods import METHODS
 from app.scoring.methods.permutations import derangement, shuffle_rows
 from app.scoring.rates import rate_of
 from app.scoring.release import PreparedOriginal, Release, prepare, release_of
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.utility import UTILITIES

@@ -16,7 +16,7 @@ from app.scoring.distances import gower_nearest_other
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.nearest import build_forest, nearest_rows
 from app.scoring.release import prepare, target_of
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")

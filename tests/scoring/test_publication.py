@@ -24,16 +24,8 @@ from app.scoring.publication import (
     may_be_behind,
     possible_owners,
 )
-from app.scoring.rules import (
-    AttackerSettings,
-    Limits,
-    MeasureSettings,
-    Phase,
-    Publication,
-    Ranking,
-    Rules,
-    discloses_more,
-)
+from app.scoring.rules import Rules, discloses_more
+from app.scoring.settings import AttackerSettings, Limits, MeasureSettings, Phase, Publication, Ranking
 from app.scoring.tracks.microdata import MICRODATA
 from tests.scoring.trying import tries
 

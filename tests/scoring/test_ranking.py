@@ -19,7 +19,8 @@ from app.scoring.ranking import (
     utility_score,
 )
 from app.scoring.rates import Candidates, guess_rate, rate_of, wilson
-from app.scoring.rules import MeasureSettings
+from app.scoring.rules import Rules
+from app.scoring.settings import MeasureSettings
 from app.scoring.utility import UTILITIES
 
 
@@ -39,21 +40,22 @@ def test_a_utility_score_is_the_value_over_its_scale(value: float, scale: float,
 
 
 def test_measures_in_data_units_are_zero_below_a_share_of_the_largest_cell() -> None:
-    settings = {
+    measures = {
         "mean_mae": MeasureSettings(1.0),
         "cor_mae": MeasureSettings(3.0),
         "k_min": MeasureSettings(0.0),
     }
+    weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
     values, scales = {"mean_mae": 1e-4, "cor_mae": 0.1}, {"mean_mae": 1e-3, "cor_mae": 0.2}
     found = [
-        utility(values, measures=UTILITIES, settings=settings, scales=scales, largest_cell=largest)
+        utility(values, measures=UTILITIES, weights=weights, scales=scales, largest_cell=largest)
         for largest in (1.0, 5e5)
     ]
     assert found == pytest.approx([(0.1 + 3 * 0.5) / 4, 3 * 0.5 / 4])
 
 
 def test_nothing_weighing_means_nothing_lost() -> None:
-    assert utility({}, measures=UTILITIES, settings={}, scales={}, largest_cell=1.0) == 0.0
+    assert utility({}, measures=UTILITIES, weights={}, scales={}, largest_cell=1.0) == 0.0
 
 
 def test_the_overall_score_is_the_mean_of_both() -> None:
@@ -110,8 +112,9 @@ def test_rank_sums_are_what_counting_by_hand_says(steps: list[int], random: Rand
 
 
 def test_a_rank_sum_is_over_the_measures_that_weigh_and_the_security() -> None:
-    settings = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
-    assert ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, settings) == {
+    measures = {"cor_mae": MeasureSettings(0.5), "mean_mae": MeasureSettings(0.0)}
+    weights = Rules("cup", {}, "microdata", "UTC", measures=measures).weights
+    assert ranked_values({"cor_mae": 0.1, "mean_mae": 3.0, "k_min": 2.0}, 0.7, weights) == {
         "cor_mae": 0.1,
         "security": 0.7,
     }

@@ -26,7 +26,7 @@ from app.scoring.reach import (
     reach,
     united,
 )
-from app.scoring.rules import AttackerSettings, MeasureSettings
+from app.scoring.settings import AttackerSettings, MeasureSettings
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break
 from tests.scoring.test_evaluate import COMPETITION

@@ -12,7 +12,7 @@ from app.errors import InvalidUpload, Problem
 from app.scoring import csv_text
 from app.scoring.csv_text import Problems, check_text, numbers
 from app.scoring.files import MAX_CELL
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tables import parse_original
 from tests.scoring.table_files import (
     HEADER,

@@ -4,7 +4,7 @@ import pytest
 
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.scoring.table_files import (
     HEADER,

@@ -13,7 +13,7 @@ from app.errors import LISTED, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.csv_text import table_csv
 from app.scoring.files import MAX_CELL, MAX_ROWS
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.scoring.table_files import (
     COLUMNS,

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 
 from app.errors import InvalidCompetition
 from app.scoring.competition_file import parse_competition
-from app.scoring.rules import (
-    Excessive,
-    MeasureSettings,
-    Rules,
-)
+from app.scoring.rules import Rules
+from app.scoring.settings import Excessive, MeasureSettings
 from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS

@@ -15,7 +15,7 @@ from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.excessive.check import Distances, excess
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
-from app.scoring.rules import Columns, Excessive
+from app.scoring.settings import Columns, Excessive
 from app.scoring.tracks import TRACKS
 from app.services.revisions import awaited
 from app.web.languages import in_language

@@ -13,7 +13,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS
 from app.services import accounts, competitions

@@ -8,7 +8,7 @@ import numpy as np
 from app.messages import N_, Message
 from app.scoring.arrays import FloatArray
 from app.scoring.registry import Distance
-from app.scoring.rules import Excessive
+from app.scoring.settings import Excessive
 
 TOLERANCE = 1e-12
 """A distance equal to the threshold does not exceed it (Approach II); rounding must not decide."""

@@ -15,7 +15,7 @@ from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.encoding import encode, group_rows, texts, vocabulary_of
 from app.scoring.magnitude import headroom, standard_deviation
 from app.scoring.methods.merging import merge_small_classes, representatives
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 
 Anonymized = tuple[pd.DataFrame, IntArray]
 

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from app.scoring.arrays import IntArray
 from app.scoring.methods.microdata import Anonymized, equivalence_classes, shuffled_within
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 
 
 def shift(table: pd.DataFrame, roles: Columns, *, rng: Generator) -> Anonymized:  # noqa: ARG001

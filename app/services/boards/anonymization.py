@@ -136,7 +136,7 @@ def compared(competition: Rules, entry: Entry) -> Mapping[str, float] | None:
     """The values of an accepted submission that ``rank_sum`` compares."""
     if entry.numbers is None or entry.security is None:
         return None
-    return ranked_values(entry.numbers.measures, entry.security, competition.measures)
+    return ranked_values(entry.numbers.measures, entry.security, competition.weights)
 
 
 def rounding(chosen: Sequence[Entry]) -> dict[str, float]:

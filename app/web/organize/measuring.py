@@ -11,7 +11,8 @@ from starlette.responses import Response
 from app.db.models import Competition
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
-from app.scoring.rules import AttackerSettings, MeasureSettings, Parameters, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
 from app.scoring.tracks import TRACKS
@@ -163,7 +164,7 @@ def shown(competition: Rules, form: Sent | None) -> dict[str, Any]:
 
 
 def measure_entry(name: str, competition: Rules, form: Sent | None, *, weighs: bool) -> Entry:
-    settings = competition.measures.get(name, MeasureSettings())
+    settings = competition.measure(name)
     accepted = TRACKS[competition.track].measures[name].parameters
     choices = choices_of(f"measure_{name}", accepted, settings.parameters, competition, form)
     value = form.text(f"weight_{name}") if form else plain(settings.weight)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
 from app.messages import Message
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.services import originals, revisions
 from app.services.originals import Summary

@@ -15,7 +15,7 @@ from app.db.models import Competition
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.scoring.rules import Phase
+from app.scoring.settings import Phase
 from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
 from app.services.accounts import Principal
 from app.services.rehearsals import Rehearsal

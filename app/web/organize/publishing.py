@@ -12,7 +12,8 @@ from app.errors import DomainError
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.scoring.competition_file import MOST_DIGITS
-from app.scoring.rules import Limits, Publication, Ranking, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Limits, Publication, Ranking
 from app.scoring.toml_values import MOST_HOURS
 from app.scoring.toml_writing import with_publication
 from app.transaction import transaction

@@ -99,12 +99,7 @@ def numeral(text: str) -> float:
 def weighed(competition: Rules) -> dict[str, float]:
     """The weight of every measure that may have one."""
     known = TRACKS[competition.track].measures.values()
-    settings = competition.measures
-    return {
-        each.name: settings[each.name].weight if each.name in settings else 0.0
-        for each in known
-        if each.weighs
-    }
+    return {each.name: competition.weight(each.name) for each in known if each.weighs}
 
 
 @router.get("/{rescore_id}")

@@ -15,7 +15,8 @@ from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
-from app.scoring.rules import Phase, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Phase
 from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
 from app.services import competitions

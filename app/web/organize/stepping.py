@@ -24,7 +24,8 @@ from app.errors import (
 from app.http.problems import status_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
-from app.scoring.rules import Limits, Publication, Ranking, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Limits, Publication, Ranking
 from app.services import competitions, invites, phases, rescores, revisions
 from app.services.accounts import UNCONFIRMED, Principal
 from app.services.revisions import Revision
@@ -91,13 +92,13 @@ def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
     done = {
         "basics": bool(competition.phases),
         "data": has_data,
-        "measures": has_data and any(one.weight for one in competition.measures.values()),
+        "measures": has_data and bool(competition.weights),
         "threshold": competition.excessive.threshold is not None,
         "publication": True,
         "teams": invited,
     }
     untouched = {
-        "measures": weights_of(competition) in usual_weights(competition.track),
+        "measures": competition.weights in usual_weights(competition.track),
         "publication": publication_of(competition) == PUBLICATION,
     }
 
@@ -109,15 +110,11 @@ def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
     return tuple(Step(name, f"{frame.path}/organize/{name}", state(name)) for name in done)
 
 
-def weights_of(competition: Rules) -> dict[str, float]:
-    return {name: one.weight for name, one in competition.measures.items() if one.weight}
-
-
 @cache
 def usual_weights(track: str) -> tuple[dict[str, float], ...]:
     """The weights that drafts of a track begin with."""
     drafts = [parse_competition(draft(start)) for start in STARTS]
-    return tuple(weights_of(one) for one in drafts if one.track == track)
+    return tuple(one.weights for one in drafts if one.track == track)
 
 
 def publication_of(competition: Rules) -> tuple[Publication, Ranking, Limits]:

@@ -16,7 +16,8 @@ from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
-from app.scoring.rules import Excessive, Rules
+from app.scoring.rules import Rules
+from app.scoring.settings import Excessive
 from app.scoring.toml_writing import with_excessive
 from app.scoring.tracks import TRACKS
 from app.services import threshold_reports

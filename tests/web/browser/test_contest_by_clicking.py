@@ -12,7 +12,7 @@ from app.config import Settings
 from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.drafting import with_columns_of
-from app.scoring.rules import Columns
+from app.scoring.settings import Columns
 from app.services import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, competition_file

@@ -1,7 +1,9 @@
 """The microdata track: PWS Cup 2015."""
 
+from __future__ import annotations  # rules know their tracks
+
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from app.deferred import deferred, deferred_in
 from app.errors import InvalidCompetition
@@ -9,8 +11,11 @@ from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.methods import METHODS
 from app.scoring.registry import Distance, Track
-from app.scoring.rules import Columns, MeasureSettings, Rules
+from app.scoring.settings import Columns
 from app.scoring.utility import UTILITIES
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
 
 AVERAGES = frozenset({"cor_mae", "information_loss", "sort"})
 SIGNATURES = {
@@ -37,7 +42,7 @@ def group_columns(competition: Rules) -> tuple[Sequence[str], Sequence[str]]:
     """All quasi-identifiers; and those of the cross-tables that weigh, which a cheat keeps for its utility's
     sake. Where no cross-table weighs, those of any that names its columns."""
     every = columns_of(competition).quasi_identifiers
-    tables = [competition.measures.get(name, MeasureSettings()) for name in ("cross_mean", "cross_count")]
+    tables = [competition.measure(name) for name in ("cross_mean", "cross_count")]
     weighing = [one for one in tables if one.weight] or [one for one in tables if "columns" in one.parameters]
     named = [cast(Sequence[str], one.parameters.get("columns", every)) for one in weighing] or [every]
     return every, [column for column in every if any(column in columns for columns in named)]

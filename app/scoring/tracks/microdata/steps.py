@@ -1,7 +1,9 @@
 """What is done with the tables of the microdata track."""
 
+from __future__ import annotations  # rules know their tracks
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +16,10 @@ from app.scoring.files import Remark
 from app.scoring.magnitude import finite_mean, standard_deviation
 from app.scoring.registry import Files, Method
 from app.scoring.release import PreparedOriginal, Release, release_of
-from app.scoring.rules import Rules
 from app.scoring.tracks.microdata import columns_of
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
 
 
 def null_release(original: PreparedOriginal, draw: int) -> Release:

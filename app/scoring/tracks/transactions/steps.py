@@ -1,7 +1,9 @@
 """What is done with the tables of the transactions track."""
 
+from __future__ import annotations  # rules know their tracks
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import PCG64, Generator
@@ -10,9 +12,11 @@ from app.scoring.arrays import IntArray
 from app.scoring.encoding import group_rows
 from app.scoring.files import MASTER
 from app.scoring.registry import Method
-from app.scoring.rules import Rules
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
 from app.scoring.transaction_tables import TransactionTables
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
 
 
 def null_release(original: PreparedTransactions, draw: int) -> TransactionRelease:

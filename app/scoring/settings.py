@@ -1,0 +1,92 @@
+"""The tables of a competition file, each a dataclass; together they are its ``Rules``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from math import ceil
+from typing import Literal
+
+Parameters = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The roles of a microdata table's columns, both in the order of the file."""
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSettings:
+    """``weight`` 0: reported, but outside U."""
+
+    weight: float = 0.0
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerSettings:
+    """``counts`` False: reported, but outside E."""
+
+    counts: bool = True
+    parameters: Parameters = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Excessive:
+    distance: str = "gower"
+    approach: Literal["I", "II"] = "II"
+    rule: Literal["average", "strict"] = "average"
+    threshold: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    rule: Literal["score", "rank_sum"] = "score"
+    finals: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """``digits``: decimals of U and E that others see before the reveal. ``owners_at_least``: with fewer
+    possible owners of a target than this the phase does not turn; 1 only warns.
+    """
+
+    board: Literal["public", "teams", "organizers"] = "public"
+    frozen_from: datetime | None = None
+    feedback: Literal["hidden", "immediate", "daily"] = "hidden"
+    shuffle_targets: bool = False
+    digits: int = 2
+    owners: Literal["hidden", "shown"] = "hidden"
+    owners_at_least: int = 1
+    reveal_notice_hours: int = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    min_rows_kept: float = 0.5
+    valid_per_day: int = 10
+    valid_total: int = 100
+    attempts_per_day: int = 50
+    attempts_total: int = 500
+    guesses_per_target: int = 3
+    file_mb: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Open in the half-open window [start, end)."""
+
+    name: Literal["anonymization", "reidentification"]
+    start: datetime
+    end: datetime
+
+
+def rows_required(share: float, rows: int) -> int:
+    """Fewest rows a release may have: ``share`` of ``rows``, rounded up.
+
+    The share is taken as the decimal that was written: 0.7 of 10 rows are 7, not 8.
+    """
+    return ceil(Fraction(repr(share)) * rows)
