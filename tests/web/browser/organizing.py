@@ -11,7 +11,7 @@ from tests.web.browser.person import Person
 def signs_in(organizer: Person, name: str) -> None:
     organizer.opens("/")
     organizer.press("link", "Sign in")
-    organizer.types(name=name, password=PASSWORD)
+    organizer.types({"Name": name, "Password": PASSWORD})
     organizer.press("button", "Sign in")
 
 
@@ -19,7 +19,7 @@ def creates(organizer: Person, slug: str) -> None:
     """An own table, the dates as they are proposed."""
     organizer.press("link", "Create a competition")
     organizer.touch(organizer.control("radio", "choose_start_microdata"))
-    organizer.types(slug=slug, title_en="Clicked cup", title_ja="クリック杯")
+    organizer.types({"Address": slug, "Title in English": "Clicked cup", "Title in Japanese": "クリック杯"})
     organizer.press("button", "Create the competition")
     organizer.sees("done_created")
 
@@ -60,7 +60,7 @@ def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
     kept = organizer.page.get_by_role("group", name=organizer.word("What a cheat may keep"))
     for box in kept.get_by_role("checkbox").all():
         box.set_checked(box.get_attribute("value") in columns)
-    organizer.types(adv_bits=str(bits), ask_draws="200")
+    organizer.types({"Certainty (bits)": str(bits), "Permutations to simulate": "200"})
     organizer.leave_by(organizer.control("button", "Ask for a report"))
     organizer.sees("Recommended threshold")
     organizer.finds_no_fault()
@@ -73,7 +73,7 @@ def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
 def publishes(organizer: Person, *, feedback: str, finals: int) -> None:
     goes_to_step(organizer, "publication")
     organizer.touch(organizer.control("radio", f"choose_feedback_{feedback}"))
-    organizer.types(finals_per_team=str(finals), reveal_notice="0")
+    organizer.types({"Finals per team": str(finals), "Hours of notice before an early reveal": "0"})
     organizer.press("button", "Save")
     organizer.sees("done_setup_saved")
 
@@ -81,11 +81,11 @@ def publishes(organizer: Person, *, feedback: str, finals: int) -> None:
 def invites(organizer: Person, teams: int) -> str:
     """The link, which is shown once."""
     goes_to_step(organizer, "teams")
-    organizer.types(run_uses=str(teams))
+    organizer.types({"Number of teams": str(teams)})
     organizer.press("button", "Make an invite")
     organizer.sees("Invite for new teams: {n}", n=teams)
     organizer.touch(organizer.control("button", "Copy"))
-    expect(organizer.control("button", "copied")).to_be_visible()
+    expect(organizer.control("button", "Copied")).to_be_visible()
     return organizer.page.locator(".once").inner_text()
 
 

@@ -1,7 +1,7 @@
 """Somebody who uses the pages: finds a control by what it says, in their language, and presses it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -75,7 +75,7 @@ class Person:
         found = (within or self.page.locator("body")).get_by_label(label)
         return found.and_(self.page.locator("input, select, textarea"))
 
-    def types(self, **typed: str) -> None:
+    def types(self, typed: Mapping[str, str]) -> None:
         """Fill in the fields of these labels."""
         for key, text in typed.items():
             self.field(key).fill(text)

@@ -17,7 +17,7 @@ from tests.web.browser.person import Person
 
 def joins(member: Person, link: str, team: str) -> None:
     member.opens(link)
-    member.types(new_team_name=team, own_name=f"member of {team}", password=PASSWORD)
+    member.types({"Name of your team": team, "Your name": f"member of {team}", "Password": PASSWORD})
     member.press("button", "Create the account and the team")
     member.sees("done_joined")
 
@@ -26,8 +26,8 @@ def sends(member: Person, anonymized: bytes, secret: bytes, comment: str = "") -
     """The page stays: it answers beside the form."""
     member.chooses_file("file_anonymized", anonymized)
     member.chooses_file("file_secret", secret)
-    member.types(comment=comment)
-    member.touch(member.control("button", "send"))
+    member.types({"Comment": comment})
+    member.touch(member.control("button", "Send"))
 
 
 def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) -> None:
