@@ -19,6 +19,8 @@ from app import witnessing
 from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.errors import CompetitionUnavailable
+from app.language import LANGUAGES, catalogue
+from app.messages import Message, filled
 from app.scoring.notice import Witness, reveal_time
 from app.scoring.settings import Phase
 from app.services import audit, phases
@@ -31,21 +33,10 @@ UNSIGNED = "end.unsigned"
 """The audit log's word for a row that somebody without the key has written."""
 
 
-TOLD = {
-    "en": {
-        "moved": "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
-        "The secrets of the targets are revealed at {reveal}.",
-        "waits": "That is later than the end, for a reveal that comes nearer is told of in advance. "
-        "Until then the end can still be moved: if something is wrong, tell the organizers now.",
-    },
-    "ja": {
-        "moved": "再識別フェーズの終了時刻が {before} から {end} に変わりました（{zone}）。"
-        "攻撃対象の秘密ファイルは {reveal} に公開されます。",
-        "waits": "公開を早めるときは事前に予告するため、公開は終了時刻より後になります。"
-        "それまでは終了時刻を変更できます。問題がある場合は、すぐに主催者へ連絡してください。",
-    },
-}
-"""What the teams are told of an end that has moved."""
+WAITS = Message(
+    "That is later than the end, for a reveal that comes nearer is told of in advance. "
+    "Until then the end can still be moved: if something is wrong, tell the organizers now."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +125,19 @@ def tell(session: Session, row: Competition, *, before: datetime, reveal: dateti
     assert phase is not None  # noqa: S101  # its end is what has moved
     assert reveal is not None  # noqa: S101  # its end has just been witnessed
     moments = {"before": before, "end": phase.end, "reveal": reveal}
-    written = {name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()}
-    parts = ("moved", "waits") if reveal > phase.end else ("moved",)
-    text = {
-        language: "\n\n".join(words[part].format(zone=zone.key, **written) for part in parts)
-        for language, words in TOLD.items()
-    }
+    moved = Message(
+        "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
+        "The secrets of the targets are revealed at {reveal}.",
+        zone=zone.key,
+        **{name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()},
+    )
+    parts = [moved, WAITS] if reveal > phase.end else [moved]
+    text = {language: "\n\n".join(in_language(part, language) for part in parts) for language in LANGUAGES}
     session.add(Announcement(competition_id=row.id, text=text))
+
+
+def in_language(message: Message, language: str) -> str:
+    return filled(catalogue(language).gettext(message.template), message.values)
 
 
 def reveal_at(row: Competition, seen: Iterable[WitnessedEnd]) -> datetime | None:
