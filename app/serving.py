@@ -23,8 +23,8 @@ import structlog
 from starlette.types import Message
 from uvicorn import Config, Server
 
-from app import tethered
 from app.config import get_settings
+from app.local import tethered
 
 GRACE_S = 7
 """Seconds that children have to end; a child itself gives its requests fewer, a supervisor gives us more."""

@@ -29,8 +29,8 @@ from app import queue, sealing
 from app.config import get_settings
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
-from app.embedded import embedded_services
 from app.http.dependencies import COOKIE
+from app.local.embedded import embedded_services
 from app.main import create_app, served_app
 from app.services import accounts, competitions
 from app.services.boards import verdicts

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from app import tethered
 from app.config import get_settings
 from app.db import engine
-from app.embedded import running_services
-from app.processes import wait_until_healthy
+from app.local import tethered
+from app.local.embedded import running_services
+from app.local.processes import wait_until_healthy
 from benchmarks.load import HOST
 from tests.e2e.stack import check_runs, free_port
 

@@ -15,7 +15,7 @@ from app import queue, sealing, throttle, witnessing
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
-from app.embedded import Services, embedded_services
+from app.local.embedded import Services, embedded_services
 from app.services import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart

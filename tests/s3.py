@@ -15,7 +15,7 @@ from httpx2 import Client, HTTPError
 from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.store import S3Store
 
-from app import tethered
+from app.local import tethered
 from tests.e2e.stack import free_port
 from tests.patience import eventually
 

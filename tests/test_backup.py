@@ -17,8 +17,8 @@ from app.backup.keys import Places
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
-from app.embedded import embedded_services
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
+from app.local.embedded import embedded_services
 from app.services import audit
 from app.storage import opened, store
 from app.transaction import transaction

@@ -12,8 +12,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from app.config import Settings
+from app.local.processes import QUEUES
 from app.logins import ROLES, login_file
-from app.processes import QUEUES
 
 ROOT = Path(__file__).parent.parent
 ONE_SHOTS = {"keys", "migrate"}

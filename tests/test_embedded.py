@@ -13,9 +13,9 @@ import pytest
 import redis
 from sqlalchemy import Connection, create_engine, text
 
-from app import data_folder, embedded, server, tethered
-from app.embedded import Services, embedded_services, running_services
 from app.errors import Unavailable
+from app.local import data_folder, embedded, server, tethered
+from app.local.embedded import Services, embedded_services, running_services
 from tests.data_folders import data, made_once
 from tests.patience import PATIENCE_S, eventually
 
@@ -24,7 +24,7 @@ __all__ = ["data", "made_once"]
 OWNER = """
 import sys, time
 from pathlib import Path
-from app.embedded import embedded_services
+from app.local.embedded import embedded_services
 with embedded_services(Path(sys.argv[1])) as services:
     print(*(server.process.pid for server in services.servers), flush=True)
     time.sleep(float(sys.argv[2]))

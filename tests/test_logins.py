@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from app.embedded import embedded_services
+from app.local.embedded import embedded_services
 from app.logins import ROLES
 from migrations import logins
 from migrations.run import migrate

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from app import processes, waiting
 from app.errors import Unavailable
-from app.processes import (
+from app.local import processes, waiting
+from app.local.processes import (
     Program,
     Supervisor,
     check_port_is_free,
@@ -37,7 +37,7 @@ COMMAND = """
 import signal, sys
 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     signal.signal(number, lambda *_: None)  # nohup, or a shell's background, may have it ignore them
-from app.processes import Program, owned_signals, supervised
+from app.local.processes import Program, owned_signals, supervised
 programs = [
     Program(name=str(number), command=eval(command), grace=1.0) for number, command in enumerate(sys.argv[1:])
 ]

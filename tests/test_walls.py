@@ -10,8 +10,8 @@ import pytest
 
 from app.cli.running import walls_asked
 from app.config import Settings
-from app.embedded import Services
-from app.server import Server
+from app.local.embedded import Services
+from app.local.server import Server
 from workers import fitness, walls
 from workers.child import child_environment
 from workers.fitness import FOR_REPORTS, FOR_SECRETS

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from app import tethered
+from app.local import tethered
 
 log = structlog.get_logger(__name__)
 

@@ -23,9 +23,10 @@ from pathlib import Path
 
 from sqlalchemy.orm import configure_mappers
 
-from app import logs, tethered
+from app import logs
 from app.errors import Unavailable
-from app.processes import (
+from app.local import tethered
+from app.local.processes import (
     CLOCKS_DATABASE,
     QUEUES,
     STEADY_AFTER,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from app import waiting
 from app.client import Client
+from app.local import waiting
 from app.scoring.competition_file import parse_competition
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import guess_of

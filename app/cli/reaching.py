@@ -7,8 +7,8 @@ from pathlib import Path
 
 from app.cli.running import addresses, given_services, require_services
 from app.config import get_settings
-from app.embedded import Services, embedded_services, running_services
 from app.errors import InvalidInput
+from app.local.embedded import Services, embedded_services, running_services
 from app.roles import Role
 from app.services import accounts, health
 from app.storage import Store, opened

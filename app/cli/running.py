@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import doors, sealing
+from app import sealing
 from app.config import get_settings
-from app.embedded import Services, embedded_services
 from app.errors import InvalidInput
-from app.processes import (
+from app.local import doors
+from app.local.embedded import Services, embedded_services
+from app.local.processes import (
     QUEUES,
     Program,
     Supervisor,

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.charts.figure import Figure
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.scatter import Point, ScatterWords, scatter
+from app.charts.strip import DistributionWords, Standing, distribution
+from app.charts.worded import worded
 from app.language import Words
 from app.scoring.rules import Rules
 from app.services.boards.anonymization import Board, Row
 from app.services.boards.matrix import Column as TargetColumn
 from app.services.boards.matrix import Matrix
 from app.services.boards.matrix import Row as MatrixRow
-from app.web.charts.figure import Figure
-from app.web.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
-from app.web.charts.scatter import Point, ScatterWords, scatter
-from app.web.charts.strip import DistributionWords, Standing, distribution
-from app.web.charts.worded import worded
 from app.web.standings import Column, groups
 
 SCORES = ("overall", "utility", "security")

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from app.charts.course import CourseWords, Entry, course
+from app.charts.figure import Figure
+from app.charts.histogram import HistogramWords, histogram
+from app.charts.intervals import IntervalWords, Rate, intervals
+from app.charts.strip import StripWords, strip
+from app.charts.worded import worded
 from app.db.models import State
 from app.language import Words
 from app.scoring.rules import Rules
 from app.services.outlines import Outline
 from app.services.phases import ANONYMIZATION
-from app.web.charts.course import CourseWords, Entry, course
-from app.web.charts.figure import Figure
-from app.web.charts.histogram import HistogramWords, histogram
-from app.web.charts.intervals import IntervalWords, Rate, intervals
-from app.web.charts.strip import StripWords, strip
-from app.web.charts.worded import worded
 from app.web.verdicts import AttackerLine, Limit, MeasureLine
 
 COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {

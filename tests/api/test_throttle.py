@@ -15,9 +15,10 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from limits import RateLimitItemPerMinute
 
-from app import embedded, redis_client, throttle
+from app import redis_client, throttle
 from app.config import Settings, get_settings
 from app.db.models import Token
+from app.local import embedded
 from tests.application import application
 from tests.arena import API, PASSWORD, Arena
 from tests.conftest import empty_queue

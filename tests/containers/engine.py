@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app import tethered
+from app.local import tethered
 from tests.patience import eventually
 
 ROOT = Path(__file__).parent.parent.parent

@@ -18,11 +18,11 @@ import pandas as pd
 import psutil
 from sqlalchemy import select
 
-from app import tethered
 from app.client import Client
 from app.db.models import Competition, Organizer, User
 from app.db.privileges import CLOCK, WEB, WORKER
-from app.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
+from app.local import tethered
+from app.local.processes import Program, scheduler_program, wait_until_healthy, web_program, worker_programs
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv

@@ -16,8 +16,8 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.db.models import AuditEntry
-from app.embedded import embedded_services
-from app.processes import scheduler_program
+from app.local.embedded import embedded_services
+from app.local.processes import scheduler_program
 from app.services import turning
 from app.transaction import transaction
 from migrations.run import migrate

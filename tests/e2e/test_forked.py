@@ -12,7 +12,7 @@ import pytest
 
 from app.config import Settings
 from app.db.privileges import CLOCK, WORKER
-from app.processes import forked_program
+from app.local.processes import forked_program
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import PATIENCE_S, eventually
 from workers.folders import PREFIX

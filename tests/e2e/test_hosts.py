@@ -17,7 +17,7 @@ from app.client import Client
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.errors import Unavailable
-from app.processes import scheduler_program, worker_programs
+from app.local.processes import scheduler_program, worker_programs
 from app.transaction import transaction
 from tests.arena import numbers
 from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, web

@@ -16,8 +16,8 @@ from sqlalchemy import select, text
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Member
-from app.embedded import NAME, Services
 from app.http.live import STREAMS_PER_USER
+from app.local.embedded import NAME, Services
 from app.services import accounts, evaluations
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers

@@ -12,10 +12,11 @@ import psycopg
 import pytest
 import redis
 
-from app import sealing, tethered
+from app import sealing
 from app.config import get_settings
 from app.db import engine
-from app.processes import Program, wait_until_healthy
+from app.local import tethered
+from app.local.processes import Program, wait_until_healthy
 from tests.e2e.stack import QUICK, check_runs, free_port, kill, small_contest
 from tests.patience import PATIENCE_S, eventually
 

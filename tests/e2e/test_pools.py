@@ -12,7 +12,7 @@ from app import queue
 from app.config import Settings
 from app.db.models import State, ThresholdReport
 from app.db.privileges import CLOCK, WORKER
-from app.processes import POOLS, forked_program, worker_programs
+from app.local.processes import POOLS, forked_program, worker_programs
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.contest import Contest

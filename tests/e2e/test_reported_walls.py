@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app import queue
 from app.db.privileges import WORKER
-from app.processes import worker_programs
+from app.local.processes import worker_programs
 from app.roles import Role
 from tests.arena import Arena
 from tests.e2e.stack import QUICK, acting, running

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select, text
 
 from app.db.models import Target
-from app.embedded import running_services
+from app.local.embedded import running_services
+from app.local.processes import Program, wait_until_healthy
 from app.logins import ROLES
-from app.processes import Program, wait_until_healthy
 from app.scoring.csv_text import table_csv
 from app.transaction import transaction
 from tests.arena import ROWS, original_table

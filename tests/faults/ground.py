@@ -18,9 +18,9 @@ from pathlib import Path
 import psutil
 import redis
 
-from app import tethered
 from app.cli.running import environment
-from app.embedded import Services, running_services
+from app.local import tethered
+from app.local.embedded import Services, running_services
 from tests.e2e.stack import free_port
 from tests.s3 import BUCKET, S3Server
 

@@ -18,8 +18,8 @@ from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
-from app.embedded import embedded_services
 from app.errors import NotAllowed
+from app.local.embedded import embedded_services
 from app.storage import store
 from migrations.granting import VERBS
 from migrations.logins import let_in

@@ -20,8 +20,8 @@ from app.cli.running import environment
 from app.config import Settings
 from app.db import engine
 from app.db.models import Evaluation, Secret, State, Submission
-from app.embedded import Services
 from app.errors import Unavailable
+from app.local.embedded import Services
 from app.scoring.permutation import secret_csv
 from app.storage import digest_of
 from app.transaction import transaction

@@ -20,7 +20,7 @@ from sqlalchemy import select
 
 from app.config import Settings
 from app.db.models import Evaluation, State
-from app.embedded import Services
+from app.local.embedded import Services
 from app.storage import store
 from app.transaction import transaction
 from tests.arena import Arena

@@ -6,16 +6,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from app.charts.bounds import Bound, BoundWords, bounds
+from app.charts.course import CourseWords, Entry, State, course
+from app.charts.figure import Figure
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.histogram import HistogramWords, PanelWords, histogram, histograms
+from app.charts.intervals import IntervalWords, Rate, intervals
+from app.charts.scatter import Point, ScatterWords, scatter
+from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
+from app.charts.worded import worded
 from app.language import Words
-from app.web.charts.bounds import Bound, BoundWords, bounds
-from app.web.charts.course import CourseWords, Entry, State, course
-from app.web.charts.figure import Figure
-from app.web.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
-from app.web.charts.histogram import HistogramWords, PanelWords, histogram, histograms
-from app.web.charts.intervals import IntervalWords, Rate, intervals
-from app.web.charts.scatter import Point, ScatterWords, scatter
-from app.web.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
-from app.web.charts.worded import worded
 from app.web.languages import in_language
 from app.web.site import templates
 

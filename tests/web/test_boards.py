@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from app.charts.axes import number
+from app.charts.heatmap import hundredths
 from app.language import LANGUAGES
 from app.scoring.tracks import TRACKS
 from app.web import shown
-from app.web.charts.axes import number
-from app.web.charts.heatmap import hundredths
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest

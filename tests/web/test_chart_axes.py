@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.charts.axes import axis, number
-from app.web.charts.clock import time_axis
+from app.charts.axes import axis, number
+from app.charts.clock import time_axis
 
 
 def numbers_read(text: str) -> float:

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.web.charts.bars import bins_of
-from app.web.charts.bounds import Bound, BoundWords, bounds, in_view
-from app.web.charts.course import CourseWords, Entry, State, course
-from app.web.charts.frame import WIDTH, Box
-from app.web.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
-from app.web.charts.histogram import HistogramWords, histogram
-from app.web.charts.intervals import IntervalWords, Rate, intervals
-from app.web.charts.labels import Named, labels
-from app.web.charts.scatter import Point, ScatterWords, scatter
-from app.web.charts.strip import StripWords, strip
-from app.web.charts.svg import fitted, lone, width_of
-from app.web.charts.worded import worded
+from app.charts.bars import bins_of
+from app.charts.bounds import Bound, BoundWords, bounds, in_view
+from app.charts.course import CourseWords, Entry, State, course
+from app.charts.frame import WIDTH, Box
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.histogram import HistogramWords, histogram
+from app.charts.intervals import IntervalWords, Rate, intervals
+from app.charts.labels import Named, labels
+from app.charts.scatter import Point, ScatterWords, scatter
+from app.charts.strip import StripWords, strip
+from app.charts.svg import fitted, lone, width_of
+from app.charts.worded import worded
 from tests.web.figures import (
     CHARTS,
     DATA,

@@ -6,10 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from app.charts.bounds import Bound, BoundWords, bounds
+from app.charts.figure import Figure
+from app.charts.histogram import PanelWords, histograms
 from app.language import Words
-from app.web.charts.bounds import Bound, BoundWords, bounds
-from app.web.charts.figure import Figure
-from app.web.charts.histogram import PanelWords, histograms
 
 
 @dataclass(frozen=True, slots=True)

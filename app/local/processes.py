@@ -17,8 +17,8 @@ from types import FrameType, MappingProxyType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from app import tethered, waiting
 from app.errors import Unavailable
+from app.local import tethered, waiting
 from app.messages import Message
 
 FIRST_PAUSE = 0.2

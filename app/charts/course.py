@@ -8,13 +8,13 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup
 
+from app.charts import marks
+from app.charts.axes import Axis, axis, finite, known, number
+from app.charts.clock import time_axis
+from app.charts.figure import Figure, LegendEntry
+from app.charts.frame import Plot, grid, mark, picture, plot, vacant
+from app.charts.svg import LETTER, lone, short, tag
 from app.messages import N_
-from app.web.charts import marks
-from app.web.charts.axes import Axis, axis, finite, known, number
-from app.web.charts.clock import time_axis
-from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import Plot, grid, mark, picture, plot, vacant
-from app.web.charts.svg import LETTER, lone, short, tag
 
 HEIGHT = 300.0
 LANE = 24.0

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from app.charts import marks
+from app.charts.axes import axis, finite, number
+from app.charts.figure import Figure, LegendEntry
+from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
+from app.charts.labels import Named, labels
+from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
 from app.messages import N_
-from app.web.charts import marks
-from app.web.charts.axes import axis, finite, number
-from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
-from app.web.charts.labels import Named, labels
-from app.web.charts.svg import LETTER, fitted, lone, short, tag, width_of
 
 HEIGHT = 380.0
 SHAPES = {"others": marks.dot, "baseline": marks.square, "front": marks.dot, "own": marks.diamond}

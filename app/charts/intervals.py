@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.charts import marks
+from app.charts.axes import Axis, finite, known, number
+from app.charts.figure import Figure, LegendEntry
+from app.charts.frame import WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
+from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
 from app.messages import N_
-from app.web.charts import marks
-from app.web.charts.axes import Axis, finite, known, number
-from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
-from app.web.charts.svg import LETTER, fitted, lone, short, tag, width_of
 
 ROW = 40.0
 CAP = 5.0

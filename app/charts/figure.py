@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.web.charts.axes import number
-from app.web.charts.svg import lone
+from app.charts.axes import number
+from app.charts.svg import lone
 
 NO_SWATCH = Markup("")
 Cell = str | float | int | None

@@ -6,12 +6,12 @@ from statistics import median, quantiles
 
 from markupsafe import Markup
 
+from app.charts import marks
+from app.charts.axes import Axis, finite, known, number
+from app.charts.figure import Figure, LegendEntry
+from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
+from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
 from app.messages import N_
-from app.web.charts import marks
-from app.web.charts.axes import Axis, finite, known, number
-from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
-from app.web.charts.svg import LETTER, fitted, lone, short, tag, width_of
 
 WIDE, TALL = 160.0, 28.0
 HEIGHT = 210.0

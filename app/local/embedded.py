@@ -20,10 +20,11 @@ from urllib.parse import quote
 
 import psycopg
 
-from app import doors, logins, tethered, waiting
-from app.data_folder import held, in_use, runs_in, socket_folder
+from app import logins
 from app.errors import Unavailable
-from app.server import Server, stopped_after, wait
+from app.local import doors, tethered, waiting
+from app.local.data_folder import held, in_use, runs_in, socket_folder
+from app.local.server import Server, stopped_after, wait
 
 POSTGRES_MAJOR = "18"
 """Of the binaries, and so of the data folder: Postgres does not read another version's."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.charts.axes import finite, known, number
+from app.charts.figure import Figure
+from app.charts.svg import lone, text
 from app.messages import N_
-from app.web.charts.axes import finite, known, number
-from app.web.charts.figure import Figure
-from app.web.charts.svg import lone, text
 
 STEPS = 10
 FEW = 6

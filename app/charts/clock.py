@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from app.web.charts.axes import Axis
+from app.charts.axes import Axis
 
 HOUR = timedelta(hours=1)
 DAY = 24 * HOUR

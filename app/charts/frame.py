@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.web.charts.axes import Axis, axis
-from app.web.charts.svg import LETTER, fitted, short, tag, text, width_of
+from app.charts.axes import Axis, axis
+from app.charts.svg import LETTER, fitted, short, tag, text, width_of
 
 WIDTH = 480.0
 """All pictures are as wide as this; they scale to the room they get."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.web.charts.axes import finite, number
-from app.web.charts.frame import Plot, mark
-from app.web.charts.svg import lone, short, tag
+from app.charts.axes import finite, number
+from app.charts.frame import Plot, mark
+from app.charts.svg import lone, short, tag
 
 SLIVER = 1.0
 """The least width of a bar: it stays visible where the range of all bins is much wider."""

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from app import tethered, waiting
 from app.errors import Unavailable
+from app.local import tethered, waiting
 
 RESTARTS = 5
 RESTARTS_WITHIN = 600.0

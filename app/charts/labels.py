@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.web.charts.frame import Box
-from app.web.charts.svg import LETTER, fitted, tag, width_of
+from app.charts.frame import Box
+from app.charts.svg import LETTER, fitted, tag, width_of
 
 AWAY = 8.0
 """Between a point and its name."""

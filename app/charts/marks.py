@@ -4,7 +4,7 @@ from typing import Protocol
 
 from markupsafe import Markup
 
-from app.web.charts.svg import short, tag
+from app.charts.svg import short, tag
 
 
 class Shape(Protocol):

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.charts import marks
+from app.charts.axes import axis, finite, known, number
+from app.charts.bars import Bin, bars, beyond_pattern, bins_of
+from app.charts.figure import Figure, LegendEntry
+from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
+from app.charts.svg import LETTER, fitted, short, tag, width_of
 from app.messages import N_
-from app.web.charts import marks
-from app.web.charts.axes import axis, finite, known, number
-from app.web.charts.bars import Bin, bars, beyond_pattern, bins_of
-from app.web.charts.figure import Figure, LegendEntry
-from app.web.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
-from app.web.charts.svg import LETTER, fitted, short, tag, width_of
 
 HEIGHT = 300.0
 PANEL = 62.0
