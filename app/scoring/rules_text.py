@@ -1,10 +1,10 @@
 """The rules in a competition file, exchanged: the weights of the measures and the threshold."""
 
-import json
 from collections.abc import Mapping
 
 from app.errors import InvalidCompetition
 from app.scoring.toml_text import loaded, with_tables
+from app.scoring.toml_writing import table_text
 
 
 def with_weights(text: str, weights: Mapping[str, float]) -> str:
@@ -12,7 +12,7 @@ def with_weights(text: str, weights: Mapping[str, float]) -> str:
     measures = tables_of(text, "measures")
     for name, weight in weights.items():
         measures[name] = {**measures.get(name, {}), "weight": float(weight)}
-    parts = [table(f"measures.{name}", content) for name, content in measures.items()]
+    parts = [table_text(f"measures.{name}", content) for name, content in measures.items()]
     return with_tables(text, "measures", "\n\n".join(parts))
 
 
@@ -21,7 +21,7 @@ def with_threshold(text: str, threshold: float | None) -> str:
     rule = {**entries_of(loaded(text), "excessive"), "threshold": threshold}
     if threshold is None:
         del rule["threshold"]
-    return with_tables(text, "excessive", table("excessive", rule))
+    return with_tables(text, "excessive", table_text("excessive", rule))
 
 
 def tables_of(text: str, name: str) -> dict[str, dict[str, object]]:
@@ -34,18 +34,3 @@ def entries_of(parent: Mapping[str, object], key: str) -> dict[str, object]:
     if not isinstance(found, dict):
         raise InvalidCompetition("{key} must be a table", code="wrong_type", key=key)
     return found
-
-
-def table(header: str, content: Mapping[str, object]) -> str:
-    return "\n".join([f"[{header}]", *(f"{key} = {written(value)}" for key, value in content.items())])
-
-
-def written(value: object) -> str:
-    """A value as TOML: what a competition file's rules are made of."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return "[" + ", ".join(written(each) for each in value) + "]"
-    return repr(value)

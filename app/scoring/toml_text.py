@@ -2,20 +2,22 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
+from itertools import takewhile
+from typing import TypeVar
+
+import tomlkit
+from tomlkit.items import AoT, Item, Key, Table
 
 from app.errors import InvalidCompetition
+
+Read = TypeVar("Read")
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
 MAX_BYTES = 1 << 20
 MAX_CHARACTERS = 1_000_000
 TOO_DEEP = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){64}""")
 """A dotted key of more parts than anybody means; reading one takes the square of its length."""
-TOKEN = re.compile(
-    r""""{3}(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[\[\]{}\n]""",
-    re.DOTALL,
-)
-"""What decides where a TOML statement ends: strings and comments as wholes, brackets, line ends."""
 
 
 def text_of(file: bytes) -> str:
@@ -37,8 +39,12 @@ def loaded(text: str) -> dict[str, object]:
         raise InvalidCompetition("more than {most} characters", code="too_large", most=MAX_CHARACTERS)
     if TOO_DEEP.search(text):
         raise InvalidCompetition("not valid TOML: a key has too many parts", code="not_toml")
+    return read_by(tomllib.loads, text)
+
+
+def read_by(library: Callable[[str], Read], text: str) -> Read:
     try:
-        return tomllib.loads(text)
+        return library(text)
     except ValueError as problem:
         raise not_toml(str(problem)) from None
     except RecursionError:
@@ -65,35 +71,28 @@ def not_toml(said: str) -> InvalidCompetition:
 
 def with_tables(text: str, name: str, body: str) -> str:
     """``text`` with its tables ``[name]``, ``[[name]]``, ``[name.…]`` replaced by ``body`` at the end."""
-    kept: list[str] = []
-    remarks: list[str] = []
-    in_root, dropping = True, False
-    for statement in statements(text):
-        key = next(iter(loaded(statement)), None)
-        if key is None:
-            remarks.append(statement)
-            continue
-        is_header = statement.lstrip().startswith("[")
-        in_root = in_root and not is_header
-        was_dropping, dropping = dropping, key == name if is_header or in_root else dropping
-        if not (was_dropping and dropping):
-            kept += remarks  # those inside of what is dropped go with it
-        if not dropping:
-            kept.append(statement)
-        remarks = []
-    return "".join(kept + remarks).rstrip() + "\n\n" + body.strip() + "\n"
+    loaded(text)
+    kept = [
+        remarks_behind(item) if key is not None and key.key == name else written(key, item)
+        for key, item in read_by(tomlkit.parse, text).body
+    ]
+    return "".join(kept).rstrip() + "\n\n" + body.strip() + "\n"
 
 
-def statements(text: str) -> Iterator[str]:
-    """Valid TOML cut at the line ends that lie outside of strings and brackets."""
-    depth = start = 0
-    for token in TOKEN.finditer(text):
-        mark = token.group()
-        depth += (mark in ("[", "{")) - (mark in ("]", "}"))
-        if mark == "\n" and depth == 0:
-            yield text[start : token.end()]
-            start = token.end()
-    yield text[start:]
+def written(key: Key | None, item: Item) -> str:
+    """A table, value or remark as it stands in the file that it was read from."""
+    alone = tomlkit.TOMLDocument(True)
+    alone.append(key, item, validate=False)
+    return alone.as_string()
+
+
+def remarks_behind(item: Item) -> str:
+    """The comments and empty lines at its end: they belong to what comes next."""
+    if isinstance(item, AoT):
+        return remarks_behind(item.body[-1])
+    body = item.value.body if isinstance(item, Table) else []
+    remarks = [remark.as_string() for key, remark in takewhile(lambda entry: entry[0] is None, body[::-1])]
+    return "".join(remarks[::-1]) if remarks or not body else remarks_behind(body[-1][1])
 
 
 def with_scales(text: str, scales: Mapping[str, float]) -> str:

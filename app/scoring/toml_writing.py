@@ -1,9 +1,9 @@
 """Settings written back into the text of a competition file, a table at a time."""
 
-import json
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+
+import tomlkit
 
 from app.scoring.settings import (
     AttackerSettings,
@@ -19,8 +19,6 @@ from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-
 
 def value_text(value: object) -> str:
     """A value as TOML spells it.
@@ -28,23 +26,13 @@ def value_text(value: object) -> str:
     >>> value_text(("a", 'say "b"')), value_text(True), value_text(0.5)
     ('["a", "say \\\\"b\\\\""]', 'true', '0.5')
     """
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case datetime():
-            return value.isoformat()
-        case str():
-            # JSON's strings are TOML's, but for one character that JSON leaves as it is.
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case list() | tuple():
-            return "[" + ", ".join(map(value_text, value)) + "]"
-    raise TypeError(f"{type(value).__name__} has no place in a competition file")
+    if isinstance(value, datetime):
+        return value.isoformat()  # the library turns +00:00 into Z, and a file keeps the bytes that it had
+    return tomlkit.item(value).as_string()
 
 
 def key_text(key: str) -> str:
-    return key if BARE.fullmatch(key) else value_text(key)
+    return tomlkit.key(key).as_string()
 
 
 def table_text(name: str, values: Mapping[str, object]) -> str:

@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 from app.db.models import AuditEntry, Competition, Organizer, Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition_file import SLUG, parse_competition, parse_title
-from app.scoring.counted import Versions, what_counts
+from app.scoring.competition_file import SLUG, parse_competition, parse_title, read_competition
+from app.scoring.counted import Versions, read_scored_by, what_counts
 from app.scoring.registry import Tables
 from app.scoring.rules import Rules
 from app.scoring.toml_text import loaded, with_scales
+from app.scoring.toml_values import Table
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
 from app.services import audit
@@ -138,8 +139,16 @@ def sha256_of(text: str) -> str:
 
 
 def sent_file(text: str) -> str:
-    """A file as somebody sends it, without ``[scored_by]``: the service writes that and keeps it beside."""
-    return with_scored_by(text, {}) if "scored_by" in tables_of(text) else text
+    """A file as somebody sends it, without ``[scored_by]``: the service writes that and keeps it beside.
+
+    InvalidCompetition if it has that table and is none: to rewrite one that was made for it takes hours.
+    """
+    tables = tables_of(text)
+    if "scored_by" not in tables:
+        return text
+    read_scored_by(Table(tables.pop("scored_by"), "scored_by"))
+    read_competition(Table(tables, ""))
+    return with_scored_by(text, {})
 
 
 def tables_of(file: str) -> dict[str, object]:

@@ -134,6 +134,14 @@ def test_what_an_organizer_sends_of_it_is_not_taken(client: TestClient) -> None:
         assert parse_competition(file_of(contest)).scored_by == fixed
 
 
+def test_a_file_made_to_be_slow_is_refused_before_it_is_rewritten(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    deep = "".join(f"[scored_by.{'.'.join('a' * (i % 60 + 1))}.x{i}]\n" for i in range(20_000))
+    path = f"{contest.path}/competition.toml"
+    for file in (file_of(contest) + deep, f"[scored_by]\n{deep.replace('scored_by', 'late')}"):
+        assert contest.arena.put(path, content=file).status_code == 422
+
+
 def test_a_new_attacker_is_reported_and_counts_only_by_a_set(client: TestClient, upgrade: Upgrade) -> None:
     contest = Contest.opened(client, more=WEAK)
     before = submitted(contest, "red")

@@ -123,6 +123,21 @@ def test_tables_of_a_name_are_replaced_with_all_their_parts() -> None:
     assert more == replace(parse_competition(template(2015)), excessive=Excessive(threshold=0.25))
 
 
+def test_what_is_written_in_several_lines_goes_as_a_whole() -> None:
+    rest = "# a remark\u2028of one line\n\n[limits]\n"
+    text = f"[scales]\nk_min = '''\n# not a remark'''\n{rest}"
+    assert with_tables(text, "scales", "[x]") == f"{rest}\n[x]\n"
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_tables_that_lie_apart_go_and_nothing_between_them_moves(eol: str) -> None:
+    between = f"# b{eol}[limits]  # c{eol}file_mb  =  1{eol}# d{eol}"
+    lists = f"[[measures.y]]{eol}z = [ 1,{eol} 2 ]{eol}"
+    text = f"scales . k_min=1{eol}# a{eol}[measures.x]{eol}{between}{lists}# e{eol}"
+    rest = with_tables(with_tables(text, "measures", ""), "scales", "[scales]")
+    assert rest == f"# a{eol}{between}# e\n\n[scales]\n"
+
+
 def test_a_key_of_that_name_in_another_table_stays() -> None:
     text = LEAST + '[attackers.euc1]\nquasi_identifiers = ["a"]\n'
     written = with_tables(text, "quasi_identifiers", "")
