@@ -28,12 +28,7 @@ SENTENCES = {
         ("row {row}: {what}", {"row": 3, "what": Message("not {a}", a="b")}, "row 3: not b"),
         ("one of {names}", {"names": ("a", "b")}, "one of a, b"),
         ("column {name!r} is {written!r}", {"name": "it's", "written": 'a"b'}, "column \"it's\" is 'a\"b'"),
-        (
-            "{most:,} in {age:.0f} s, {found:.6g}",
-            {"most": 1000, "age": 1.7, "found": 0.3},
-            "1,000 in 2 s, 0.3",
-        ),
-        ("before {year:d}", {"year": 3000}, "before 3000"),
+        ("{most:,} in {age:.0f} s, {found}", {"most": 1000, "age": 1.7, "found": 0.3}, "1,000 in 2 s, 0.3"),
         ("{a} and {b}", {"a": None}, "None and {b}"),
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
     ],
@@ -50,7 +45,7 @@ def test_a_template_from_elsewhere_reaches_nothing_but_its_values(hostile: str) 
 
 
 def test_a_form_of_numbers_leaves_other_values_alone() -> None:
-    assert str(Message("{a:.6g} {b:,}", a="many", b=None)) == "many None"
+    assert str(Message("{a:.0f} {b:,}", a="many", b=None)) == "many None"
 
 
 def test_a_message_comes_back_from_where_it_was_stored() -> None:

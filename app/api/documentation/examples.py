@@ -172,7 +172,11 @@ VALUES: Mapping[str, Json] = {
     "rate": 0.18,
     "received_at": MOMENT,
     "remarks": [
-        {"code": "read_as_cp932", "message": "original is not UTF-8; it was read as Shift_JIS (CP932)"}
+        {
+            "code": "read_as_cp932",
+            "message": "original is not UTF-8; it was read as Shift_JIS (CP932)",
+            "values": {"file": "original"},
+        }
     ],
     "report": {"distance": "gower", "threshold": 0.2},
     "resets_at": "2027-01-11T15:00:00Z",
@@ -219,7 +223,11 @@ VALUES: Mapping[str, Json] = {
     "violations": [],
     "waiting": {"evaluations": 2},
     "warnings": [
-        {"code": "respelled", "message": "some numbers are spelled differently from the original's"}
+        {
+            "code": "sent_before",
+            "message": "your team has sent this very table 2 times before",
+            "values": {"times": 2},
+        }
     ],
     "withdrawn": False,
 }
