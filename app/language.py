@@ -5,6 +5,7 @@ from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 
 from babel import Locale
 from babel.messages.mofile import write_mo
@@ -17,6 +18,8 @@ LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob("*
 COUNTS_TRIED = 200
 """Every plural category of whole numbers that CLDR knows has one below."""
 
+NO_LABELS: Mapping[str, str] = MappingProxyType({})
+
 
 class Words:
     """A language: called with an English text, optionally with values for its ``{names}``, it says it.
@@ -24,7 +27,9 @@ class Words:
     Whole numbers get the language's thousands separators.
     """
 
-    def __init__(self, language: str, catalogue: NullTranslations, labels: Mapping[str, str]) -> None:
+    def __init__(
+        self, language: str, catalogue: NullTranslations, labels: Mapping[str, str] = NO_LABELS
+    ) -> None:
         self.language = language
         self.locale = Locale.parse(language)
         self.catalogue = catalogue
@@ -72,3 +77,7 @@ def catalogue(language: str) -> NullTranslations:
         write_mo(compiled, read_po(file, locale=language))
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def in_language(language: str) -> Words:
+    return Words(language, catalogue(language))
