@@ -9,12 +9,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
-from app.db.models import Evaluation, State, Submission
+from app import wire
+from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, take_in
 from app.http.paging import AskedPage, place_of
-from app.messages import english, told_of
+from app.messages import english
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.storage import store
@@ -70,7 +71,7 @@ class Receipt(BaseModel):
     commitment: Annotated[
         str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
     ]
-    warnings: list[dict[str, Any]]
+    warnings: list[wire.Said]
     quota_left: Annotated[dict[str, int], Field(description="of each cap, right after this submission")]
 
 
@@ -110,7 +111,7 @@ class SubmissionOut(Receipt):
     failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
     scorer: str | None
     result: Annotated[
-        dict[str, Any] | None,
+        wire.Verdict | None,
         Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
     ]
 
@@ -141,7 +142,7 @@ def receipt(made: submissions.Receipt) -> Receipt:
         received_at=made.submission.received_at,
         sha256=named(made.submission.sent),
         commitment=made.commitment,
-        warnings=[told_of(each) for each in made.submission.remarks],
+        warnings=made.submission.said,
         quota_left=made.submission.quota_left,
     )
 
@@ -242,7 +243,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> Submi
         received_at=found.received_at,
         sha256=named(found.sent),
         commitment=found.secret.commitment,
-        warnings=[told_of(each) for each in found.remarks],
+        warnings=found.said,
         quota_left=found.quota_left,
         competition=slug,
         team=found.team.name,
@@ -259,14 +260,5 @@ def described(slug: str, found: Submission, queue_position: int | None) -> Submi
         finished_at=evaluation.finished_at,
         failure=english(evaluation.failure),
         scorer=evaluation.scorer,
-        result=result_of(evaluation),
+        result=evaluation.found,
     )
-
-
-def result_of(evaluation: Evaluation) -> dict[str, Any] | None:
-    """The verdict as programs are told it, but for what only the number of possible owners is counted by."""
-    found = evaluation.verdict
-    if found is None:
-        return None
-    violations = [told_of(each) for each in found["violations"]]
-    return {name: value for name, value in found.items() if name != "reach"} | {"violations": violations}

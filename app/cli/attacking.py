@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from app import wire
 from app.cli.files import Contest
 from app.cli.shown import progress_bar
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
-from app.scoring.evaluate import Json, attacker_json
+from app.scoring.evaluate import attacker_json
 from app.scoring.permutation import guess_csv
 from app.scoring.rates import Answer, guess_of, rate_of
 from app.scoring.registry import Tables
@@ -26,10 +27,12 @@ def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str,
     return answers
 
 
-def rates_of(answers: Mapping[str, Answer], contest: Contest, source: IntArray) -> dict[str, Json]:
+def rates_of(answers: Mapping[str, Answer], contest: Contest, source: IntArray) -> dict[str, wire.Attacked]:
     attackers = contest.track.attackers
     return {
-        name: attacker_json(rate_of(answer, source, rows=contest.prepared.rows), attackers[name].version)
+        name: wire.Attacked.model_validate(
+            attacker_json(rate_of(answer, source, rows=contest.prepared.rows), attackers[name].version)
+        )
         for name, answer in answers.items()
     }
 

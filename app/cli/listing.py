@@ -16,7 +16,7 @@ Columns = Mapping[str, str | Callable[[Any], object]]
 
 
 def print_json(content: Any) -> None:
-    print(json.dumps(content, indent=2))
+    print(json.dumps(content, indent=2, default=lambda form: form.model_dump(mode="json")))
 
 
 def show(entries: Iterable[Any], columns: Columns, *, as_json: bool, empty: str = "none") -> None:

@@ -5,12 +5,13 @@ Each command imports what it needs when it runs: the others should not wait for 
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.listing import print_json
 from app.cli.options import (
     AnonymizedFile,
     AsJson,
@@ -22,10 +23,10 @@ from app.cli.options import (
     TransactionsFile,
 )
 from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
-from app.messages import told, told_of
 
 if TYPE_CHECKING:
-    from app.scoring.evaluate import Verdict
+    from app import wire
+    from app.scoring.evaluate import Violation
     from app.scoring.files import Remark
 
 ACCEPTED, REJECTED = 0, 1
@@ -97,21 +98,18 @@ def check(
     release, remarks = release_in(contest, anonymized, customers, transactions)
     remarks = [*contest.remarks, *remarks]
     if secret is None:
-        content: dict[str, Any] = {"verdict": "well-formed", "violations": [], "warnings": listed(remarks)}
+        decision, violations, measured = "well-formed", [], {}
     else:
         source, ordered = secret_in(secret, contest, release)
-        violations, excessive = judge(contest.rules, contest.prepared, release, source)
-        content = {
-            "verdict": "rejected" if violations else "accepted",
-            "violations": [told(each.code, each.message) for each in violations],
-            "warnings": listed(remarks + ordered),
-            "excessive": excessive.to_json(),
-        }
+        found, excessive = judge(contest.rules, contest.prepared, release, source)
+        decision, violations = "rejected" if found else "accepted", said(found)
+        remarks, measured = remarks + ordered, {"excessive": excessive.to_json()}
     if as_json:
-        print(json.dumps(content, indent=2))
+        listed = {"violations": violations, "warnings": said(remarks)}
+        print_json({"verdict": decision} | listed | measured)
     else:
-        show_decision(console(), content)
-    raise typer.Exit(REJECTED if content["verdict"] == "rejected" else ACCEPTED)
+        show_decision(console(), decision, violations, said(remarks))
+    raise typer.Exit(REJECTED if decision == "rejected" else ACCEPTED)
 
 
 def score(
@@ -128,6 +126,7 @@ def score(
     ] = False,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
+    from app import wire
     from app.cli.files import check_sizes, contest_of, release_in, secret_in
     from app.scoring.evaluate import evaluate
     from app.scoring.fingerprint import fingerprint
@@ -139,25 +138,18 @@ def score(
     with progress_bar("scoring") as progress:
         verdict = evaluate(contest.rules, contest.prepared, release, source, progress=progress)
     alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
-    remarks = [*contest.remarks, *remarks, *ordered]
+    resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
+    warnings = said([*contest.remarks, *remarks, *ordered])
+    found = wire.read(verdict.to_json() | {"warnings": warnings} | resembled)
     if as_json:
-        resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
-        print(json.dumps(as_printed(verdict, remarks) | resembled, indent=2))
+        print_json(found)
     else:
-        show_verdict(as_printed(verdict, remarks))
+        show_verdict(found)
         show_fingerprint(alike)
-    raise typer.Exit(ACCEPTED if verdict.verdict == "accepted" else REJECTED)
+    raise typer.Exit(ACCEPTED if found.verdict == "accepted" else REJECTED)
 
 
-def as_printed(verdict: Verdict, remarks: list[Remark]) -> dict[str, Any]:
-    content: dict[str, Any] = dict(verdict.to_json())
-    content["violations"] = [told_of(each) for each in content["violations"]]
-    return {
-        "verdict": content.pop("verdict"),
-        "violations": content.pop("violations"),
-        "warnings": listed(remarks),
-    } | content
+def said(remarks: Iterable[Remark | Violation]) -> list[wire.Said]:
+    from app import wire
 
-
-def listed(remarks: list[Remark]) -> list[dict[str, Any]]:
-    return [told(remark.code, remark.message) for remark in remarks]
+    return [wire.Said.of(each.code, each.message) for each in remarks]

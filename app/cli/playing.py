@@ -3,12 +3,12 @@
 Each command imports what it needs when it runs: the others should not wait for the scoring's modules.
 """
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from app.cli.listing import print_json
 from app.cli.options import (
     AnonymizedFile,
     AsJson,
@@ -89,6 +89,6 @@ def attack(
     if secret is not None:
         rates = rates_of(answers, contest, secret_in(secret, contest, release)[0])
         if as_json:
-            print(json.dumps(rates, indent=2))
+            print_json(rates)
         else:
             show_attackers(console(), rates)

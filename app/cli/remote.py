@@ -89,7 +89,9 @@ def show_submission(found: dict[str, Any], *, as_json: bool) -> None:
     for name, digest in found["sha256"].items():
         print(f"SHA-256 of {plain(name)}: {digest}")
     if found["result"] is not None:
-        show_verdict(found["result"] | {"warnings": found["warnings"]})
+        from app import wire
+
+        show_verdict(wire.read(found["result"] | {"warnings": found["warnings"]}))
 
 
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:

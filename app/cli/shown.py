@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from app import wire
     from app.scoring.fingerprint import Resemblance
 
 Announce = Callable[[int, int, str], None]
@@ -64,50 +65,50 @@ def progress_lines(title: str) -> Iterator[Announce]:
         teller.join()
 
 
-def show_verdict(content: Any) -> None:
+def show_verdict(found: wire.Verdict) -> None:
     out = console()
-    show_decision(out, content)
-    out.print(measures_table(content))
-    show_attackers(out, content["attackers"])
+    show_decision(out, found.verdict, found.violations, found.warnings or ())
+    out.print(measures_table(found))
+    show_attackers(out, found.attackers)
     for name in PARTS:
-        out.print(f"{name:>10}  {digits(content[name])}  (0 is best)")
+        out.print(f"{name:>10}  {digits(getattr(found, name))}  (0 is best)")
 
 
-def show_decision(out: Console, content: Any) -> None:
-    out.print(f"{content['verdict']}", style="green" if content["verdict"] == "accepted" else "red")
-    for note in content["violations"]:
-        out.print(f"  {note['code']}: {note['message']}", style="red", soft_wrap=True)
-    for note in content["warnings"]:
-        out.print(f"  {note['code']}: {note['message']}", style="yellow", soft_wrap=True)
+def show_decision(
+    out: Console, decision: str, violations: Iterable[wire.Said], warnings: Iterable[wire.Said]
+) -> None:
+    out.print(decision, style="green" if decision == "accepted" else "red")
+    for notes, style in ((violations, "red"), (warnings, "yellow")):
+        for note in notes:
+            out.print(f"  {note.code}: {note.message}", style=style, soft_wrap=True)
 
 
-def measures_table(content: Any) -> Table:
-    table = numbered("measure", "value")
-    for name, entry in content["measures"].items():
-        table.add_row(name, digits(entry["value"]))
-    excessive = content["excessive"]
-    table.add_row(f"mean {excessive['distance']} distance", digits(excessive["mean"]))
-    table.add_row("  largest", digits(excessive["max"]))
-    table.add_row("  threshold", digits(excessive["threshold"]))
+def measures_table(found: wire.Verdict) -> Table:
+    table, excessive = numbered("measure", "value"), found.excessive
+    for name, entry in found.measures.items():
+        table.add_row(name, digits(entry.value))
+    table.add_row(f"mean {excessive.distance} distance", digits(excessive.mean))
+    table.add_row("  largest", digits(excessive.max))
+    table.add_row("  threshold", digits(excessive.threshold))
     return table
 
 
-def show_attackers(out: Console, attackers: Any) -> None:
+def show_attackers(out: Console, attackers: Mapping[str, wire.Attacked]) -> None:
     """Rates with 95 % intervals or, of expectations, deviations; below them what an attacker says."""
     table = numbered("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
-        found = f"{digits(entry['correct'])}/{entry['trials']}"
-        table.add_row(name, f"{entry['rate']:.4f}", found, spread(entry), f"{entry['baseline']:.2g}")
+        found = f"{digits(entry.correct)}/{entry.trials}"
+        table.add_row(name, f"{entry.rate:.4f}", found, spread(entry), f"{entry.baseline:.2g}")
     out.print(table)
     for name, entry in attackers.items():
-        if "note" in entry:
-            out.print(f"  {name}: {entry['note']}", soft_wrap=True)
+        if entry.note is not None:
+            out.print(f"  {name}: {entry.note}", soft_wrap=True)
 
 
-def spread(entry: Any) -> str:
-    if "interval" in entry:
-        return "–".join(f"{bound:.4f}" for bound in entry["interval"])
-    return f"± {entry['sd']:.4f}"
+def spread(entry: wire.Attacked) -> str:
+    if entry.interval is not None:
+        return "–".join(f"{bound:.4f}" for bound in entry.interval)
+    return f"± {entry.sd:.4f}"
 
 
 def show_fingerprint(alike: Sequence[Resemblance]) -> None:

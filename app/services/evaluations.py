@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app import queue
+from app import queue, wire
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.messages import Message
 from app.services import leases
@@ -93,7 +93,7 @@ def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer:
         return False
     leases.finish(session, evaluation, State.SCORED if verdict["verdict"] == "accepted" else State.REJECTED)
     evaluation.step = evaluation.steps
-    evaluation.verdict, evaluation.scorer, evaluation.failure = verdict, scorer, None
+    evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | wire.FORMAT, scorer, None
     return True
 
 

@@ -1,7 +1,7 @@
 """All that an organizer may take home of a competition. No secret, no password, no token is among it."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
+from app import wire
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.messages import english
 from app.scoring.tracks import TRACKS
@@ -126,8 +127,12 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
         "finished_at": moment(evaluation.finished_at),
         "scorer": evaluation.scorer,
         "failure": english(evaluation.failure),
-        "verdict": evaluation.verdict,
+        "verdict": evaluation.verdict and without(evaluation.verdict, wire.FORMAT),
     }
+
+
+def without(content: dict[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: one for name, one in content.items() if name not in names}
 
 
 def teams_csv(session: Session, row: Competition) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from app.web.verdicts import AttackerLine, Json, MeasureLine
+from app import wire
+from app.web.verdicts import AttackerLine, MeasureLine
 
 EVERYBODY = 0.9995
 """From this rate on an attacker is said to find everybody."""
@@ -23,8 +24,10 @@ class Costs:
     everybody: bool
 
 
-def costs_of(measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: Json) -> Costs:
-    risk, loss = verdict["security"], verdict["utility"]
+def costs_of(
+    measures: Sequence[MeasureLine], attackers: Sequence[AttackerLine], verdict: wire.Verdict
+) -> Costs:
+    risk, loss = verdict.security, verdict.utility
     adding = [line for line in measures if line.adds]
     return Costs(
         more=more_of(risk, loss),

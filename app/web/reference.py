@@ -153,12 +153,14 @@ def fields(schema: Json, models: Json, depth: int = 0) -> Iterator[Field]:
 
 
 def inner(schema: Json, models: Json) -> Json:
-    """The model that a schema is, lists, or is if it is not null."""
+    """The model that a schema is, lists, names each of, or is if it is not null."""
     if "$ref" in schema:
         found: Json = models[schema["$ref"].rsplit("/", 1)[1]]
         return found
     if "items" in schema:
         return inner(schema["items"], models)
+    if isinstance(schema.get("additionalProperties"), dict):
+        return inner(schema["additionalProperties"], models)
     given = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     return inner(given[0], models) if given else schema
 

@@ -31,7 +31,7 @@ from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
-from app.messages import Message, message_under
+from app.messages import message_under
 from app.services.accounts import Principal
 from app.web import languages, sentences, shown
 from app.web.script_words import script_words
@@ -46,7 +46,6 @@ templates.env.globals |= {
     "digits_of": digits_of,
     "indexed": shown.indexed,
     "phrase": sentences.phrase,
-    "message_of": Message.from_json,
     "message_under": message_under,
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": shown.score,

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
 from app.language import Words
@@ -22,7 +23,7 @@ from app.web.frame import Frame, frame_of
 from app.web.rows import lines_of, rows_as_seen
 from app.web.site import PageRoute, page
 from app.web.submission_pictures import attackers_of, distances_of, strips_of
-from app.web.verdicts import Json, attacker_lines, limit_of, measure_lines
+from app.web.verdicts import attacker_lines, limit_of, measure_lines
 
 router = APIRouter(route_class=PageRoute)
 
@@ -36,7 +37,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         own = frame.team is not None and frame.team.id == found.team_id
         outline = outlines.of_own_team(session, principal, frame.competition.slug) if own else []
         (line,) = lines_of(session, [found])
-        result = line.evaluation.verdict
+        result = line.evaluation.found
         shown = result_of(session, principal, frame, result, t) if result else {}
     return page(
         request,
@@ -53,7 +54,9 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
     )
 
 
-def result_of(session: Session, principal: Principal, frame: Frame, result: Json, t: Words) -> dict[str, Any]:
+def result_of(
+    session: Session, principal: Principal, frame: Frame, result: wire.Verdict, t: Words
+) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
     rules = competitions.in_force(frame.row)
     board = board_if_open(session, principal, frame.competition.slug)

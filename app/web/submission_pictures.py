@@ -1,9 +1,10 @@
 """The pictures of a team's submissions: its course, its distances, its attackers, and where it stands."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 from zoneinfo import ZoneInfo
 
+from app import wire
 from app.charts.course import CourseWords, Entry, course
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, histogram
@@ -45,15 +46,15 @@ def course_of(outline: Sequence[Outline], t: Words, competition: Rules) -> Figur
     )
 
 
-def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure | None:
+def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None:
     """How far the individuals moved, against the threshold; None where an older verdict does not know."""
-    excessive = verdict["excessive"]
-    held = excessive.get("histogram")
+    excessive = verdict.excessive
+    held = excessive.histogram
     if held is None:
         return None
     words = HistogramWords(
         title=t("Individuals by their distance to their own original"),
-        x=t.label(f"distance_{excessive['distance']}", "") or excessive["distance"],
+        x=t.label(f"distance_{excessive.distance}", "") or excessive.distance,
         y=t("Individuals"),
         low=t("Low"),
         high=t("High"),
@@ -64,13 +65,13 @@ def distances_of(verdict: Mapping[str, Any], limit: Limit, t: Words) -> Figure |
         said=t("{count} individuals, at distances from {least} to {largest}."),
     )
     return histogram(
-        held["counts"],
+        held.counts,
         words,
         least=0.0,
-        largest=held["end"],
+        largest=held.end,
         # The threshold of Approach I is on the distance to others, which is not what is drawn.
-        threshold=excessive["threshold"] if limit.which else None,
-        mean=excessive["mean"],
+        threshold=excessive.threshold if limit.which else None,
+        mean=excessive.mean,
         each=limit.which == "largest",
         identifier="distances",
     )
@@ -94,9 +95,10 @@ def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
 
 
 def rate_of(line: AttackerLine, t: Words) -> Rate:
-    low, high = line.entry.get("interval") or (None, None)
+    entry = line.entry
+    low, high = entry.interval or (None, None)
     title = t.label(f"attacker_{line.name}", line.name)
-    return Rate(title, line.entry["rate"], low, high, line.entry.get("sd"), line.entry["baseline"])
+    return Rate(title, entry.rate, low, high, entry.sd, entry.baseline)
 
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:

@@ -1,9 +1,9 @@
 """A verdict as people read it: what each number adds to the result, and how near the limit it came."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from app import wire
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
@@ -12,8 +12,6 @@ from app.services.boards.anonymization import Board
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""
-
-Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class AttackerLine:
     """``counts``: towards E; ``decides``: its rate is E, perhaps not it alone."""
 
     name: str
-    entry: Json
+    entry: wire.Attacked
     counts: bool
     decides: bool
 
@@ -58,22 +56,22 @@ class Limit:
         return self.share is not None and self.share >= 100 * NEAR
 
 
-def measure_lines(competition: Rules, verdict: Json, board: Board | None) -> list[MeasureLine]:
+def measure_lines(competition: Rules, verdict: wire.Verdict, board: Board | None) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
     total = sum(competition.weights.values())
     return [
         measure_line(competition, name, entry, total, values_of(board, name))
-        for name, entry in verdict["measures"].items()
+        for name, entry in verdict.measures.items()
     ]
 
 
 def measure_line(
-    competition: Rules, name: str, entry: Json, total: float, among: tuple[float, ...]
+    competition: Rules, name: str, entry: wire.Measured, total: float, among: tuple[float, ...]
 ) -> MeasureLine:
     weight = competition.weight(name)
     scale = competition.scales.get(name)
     share = weight / total if weight else None
-    value, tiny = entry["value"], entry.get("rounding", NOTHING)
+    value, tiny = entry.value, NOTHING if entry.rounding is None else entry.rounding
     known = TRACKS[competition.track].measures.get(name)  # a part may have been removed since
     return MeasureLine(
         name,
@@ -92,24 +90,24 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
-def attacker_lines(competition: Rules, verdict: Json) -> list[AttackerLine]:
-    found: Sequence[tuple[str, Json]] = list(verdict["attackers"].items())
-    largest = max((entry["rate"] for name, entry in found if competition.counts(name)), default=None)
+def attacker_lines(competition: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
+    found = verdict.attackers.items()
+    largest = max((entry.rate for name, entry in found if competition.counts(name)), default=None)
     return [attacker_line(competition, name, entry, largest) for name, entry in found]
 
 
-def attacker_line(competition: Rules, name: str, entry: Json, largest: float | None) -> AttackerLine:
+def attacker_line(competition: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
     counted = competition.counts(name)
-    return AttackerLine(name, entry, counts=counted, decides=counted and entry["rate"] == largest)
+    return AttackerLine(name, entry, counts=counted, decides=counted and entry.rate == largest)
 
 
-def limit_of(competition: Rules, verdict: Json) -> Limit:
+def limit_of(competition: Rules, verdict: wire.Verdict) -> Limit:
     """The threshold by which the verdict was given, under the competition's approach and rule."""
-    excessive, settings = verdict["excessive"], competition.excessive
-    threshold = excessive["threshold"]
-    over = any(each["code"] == "excessive_anonymization" for each in verdict["violations"])
+    excessive, settings = verdict.excessive, competition.excessive
+    threshold = excessive.threshold
+    over = any(each.code == "excessive_anonymization" for each in verdict.violations)
     if threshold is None or settings.approach == "I":
-        return Limit(settings, None, excessive["mean"], None, over)
+        return Limit(settings, None, excessive.mean, None, over)
     which: Literal["mean", "largest"] = "largest" if settings.rule == "strict" else "mean"
-    value = excessive["max" if which == "largest" else "mean"]
+    value = excessive.max if which == "largest" else excessive.mean
     return Limit(settings, which, value, 100 * value / threshold if threshold else None, over)

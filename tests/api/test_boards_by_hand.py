@@ -220,15 +220,16 @@ def verdict(sent: Judged) -> dict[str, Any]:
         "verdict": "accepted" if sent.state == "SCORED" else "rejected",
         "violations": [],
         "measures": {
-            name: {"value": value, "version": "1", "rounding": rounding(name)}
+            name: {"value": value, "version": 1, "rounding": rounding(name)}
             for name, value in sent.measures.items()
         },
         "attackers": {
-            name: {"rate": rate, "correct": rate * ROWS, "version": "1", "trials": ROWS}
+            name: {"rate": rate, "correct": rate * ROWS, "version": 1, "trials": ROWS, "baseline": 0.1}
             for name, rate in sent.attackers.items()
         },
         "utility": sent.utility,
         "security": sent.security,
+        "excessive": {"distance": "gower", "mean": 0.1, "max": 0.2, "threshold": 0.2},
         "overall": (sent.utility + sent.security) / 2,
     }
 

@@ -19,6 +19,7 @@ from tests.api.test_submissions import score_everything
 from tests.claims import claim_evaluation
 from tests.contest import Contest, competition_row, held, turn
 from tests.people import acts, told
+from tests.yesterday import verdict
 from workers import scoring
 
 STRICT = "[excessive]\nthreshold = 0.0000001"
@@ -286,9 +287,7 @@ def test_a_set_begun_before_the_freeze_and_applied_after_it(contest: Contest) ->
     assert contest.state() == "reidentification"
 
 
-REJECTED = {"verdict": "rejected", "violations": [], "measures": {}, "attackers": {}} | dict.fromkeys(
-    ("utility", "security", "overall"), 0.5
-)
+REJECTED = verdict(measures={}, attackers={})
 
 
 def test_cancelling_a_submission_against_applying_a_set_never_loses_the_cancellation(

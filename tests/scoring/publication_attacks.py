@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from app import wire
 from app.scoring.arrays import FloatArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
@@ -80,7 +81,7 @@ def contest(
         )
         table, source = MICRODATA.shuffle(table, source, rng=np.random.default_rng(team))
         verdict = evaluate(rules, original, table, source)
-        read = numbers(verdict.to_json() | {"reach": verdict.reach})
+        read = numbers(wire.read(verdict.to_json() | {"reach": verdict.reach}))
         told = computed(
             rules,
             MICRODATA,

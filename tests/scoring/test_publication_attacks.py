@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from app import wire
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
 from app.scoring.publication import Scores, computed, fits, possible_owners
@@ -92,7 +93,7 @@ def test_every_release_fits_its_own_row_however_hostile(track: str) -> None:
         table = target.tables if track == "transactions" else target.anonymized
         verdict = evaluate(asked, original, table, case.release.source)
         asked = replace(asked, scales=scales(TRACKS[track], original, asked.measures))
-        known = numbers(verdict.to_json() | {"reach": verdict.reach})
+        known = numbers(wire.read(verdict.to_json() | {"reach": verdict.reach}))
         told = computed(
             asked,
             TRACKS[track],

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from fastapi.testclient import TestClient
 
+from app import wire
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
@@ -17,6 +18,9 @@ from tests.arena import Arena, competition_file
 from tests.contest import competition_row
 from tests.web.reader import page
 from tests.web.spoken import said
+from tests.yesterday import attackers, verdict
+
+VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
 
 
 def scored(arena: Arena) -> str:
@@ -28,7 +32,7 @@ def scored(arena: Arena) -> str:
 def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
     rules = parse_competition(published_file(competition_row()))
-    lines = measure_lines(rules, result, None)
+    lines = measure_lines(rules, wire.read(result), None)
     weights = {line.name: line.weight for line in lines if line.weight}
     assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}
     assert sum(line.adds or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)
@@ -36,38 +40,34 @@ def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
 
 def test_the_attacker_that_decides_has_the_rate_that_is_the_risk(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
-    lines = attacker_lines(parse_competition(competition_file()), result)
+    lines = attacker_lines(parse_competition(competition_file()), wire.read(result))
     deciding = [line for line in lines if line.decides]
     assert deciding
-    assert all(line.counts and line.entry["rate"] == result["security"] for line in deciding)
-
-
-def attackers(**rates: float) -> dict[str, dict[str, float]]:
-    return {name: {"rate": rate} for name, rate in rates.items()}
+    assert all(line.counts and line.entry.rate == result["security"] for line in deciding)
 
 
 def test_attackers_that_tie_at_the_largest_rate_are_all_the_risk() -> None:
     rules = parse_competition(competition_file())
-    found = attacker_lines(rules, {"attackers": attackers(euc1=0.5, euc2=0.5, id_sa=0.2)})
+    found = attacker_lines(rules, wire.read(verdict(attackers=attackers(euc1=0.5, euc2=0.5, id_sa=0.2))))
     assert {line.name for line in found if line.decides} == {"euc1", "euc2"}
 
 
 def test_what_costs_most_is_named_with_all_who_tie() -> None:
     rules = parse_competition(competition_file())
-    verdict = {
-        "attackers": attackers(euc1=1.0, euc2=1.0, id_sa=0.2),
-        "measures": {"mean_mae": {"value": 1.0}, "information_loss": {"value": 0.5}},
-        "security": 1.0,
-        "utility": 0.3,
-    }
+    measured = {name: {"value": value, "version": 1} for name, value in VALUES.items()}
+    found = wire.read(
+        verdict(
+            attackers=attackers(euc1=1.0, euc2=1.0, id_sa=0.2), measures=measured, security=1.0, utility=0.3
+        )
+    )
     rules = replace(rules, scales={"mean_mae": 10.0, "information_loss": 1.0})
-    measures = measure_lines(rules, verdict, None)
-    costs = costs_of(measures, attacker_lines(rules, verdict), verdict)
+    measures = measure_lines(rules, found, None)
+    costs = costs_of(measures, attacker_lines(rules, found), found)
     assert (costs.more, costs.everybody) == ("risk", True)
     assert {line.name for line in costs.attackers} == {"euc1", "euc2"}
     assert costs.measure is not None
     assert costs.measure.name == "information_loss"
-    untouched = costs_of([], [], {"security": 0.0, "utility": 0.0})
+    untouched = costs_of([], [], wire.read(verdict(security=0.0, utility=0.0)))
     assert (untouched.more, untouched.attackers, untouched.measure) == ("nothing", (), None)
 
 
@@ -96,7 +96,7 @@ def test_its_team_and_the_organizers_see_which_methods_it_resembles(arena: Arena
 def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: float | None) -> None:
     rules = parse_competition(competition_file(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}"))
     excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower"}
-    found = limit_of(rules, {"excessive": excessive, "violations": []})
+    found = limit_of(rules, wire.read(verdict(excessive=excessive, violations=[])))
     assert found.which == which
     assert found.share == (None if share is None else pytest.approx(share))
     assert found.near == (which == "largest")

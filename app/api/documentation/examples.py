@@ -256,6 +256,9 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
 }
 """What a field of one model says that is not what fields of that name say."""
 
+WHOLE: Mapping[str, Json] = {"Verdict": RESULT, "Said": VALUES["warnings"][0]}
+"""Models that an example is known for as a whole: of their parts some exclude others."""
+
 
 class Missing(LookupError):
     """A field that no example value is known for."""
@@ -265,7 +268,7 @@ def example_of(schema: Schema, models: Mapping[str, Schema], *, model: str = "",
     """What a body of this schema may look like."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
-        return example_of(models[name], models, model=name, field=field)
+        return WHOLE[name] if name in WHOLE else example_of(models[name], models, model=name, field=field)
     if field in ELSEWHERE.get(model, {}):
         return ELSEWHERE[model][field]
     if "anyOf" in schema:

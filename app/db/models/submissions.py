@@ -8,6 +8,7 @@ from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app import wire
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
 from app.db.models.people import Team
 
@@ -87,6 +88,11 @@ class Submission(Base):
     )
     secret: Mapped["Secret"] = relationship(lazy="raise", viewonly=True)
 
+    @property
+    def said(self) -> list[wire.Said]:
+        """The remarks, read."""
+        return [wire.Said.model_validate(one) for one in self.remarks]
+
 
 class Secret(Base):
     """The source index, sealed to the workers' key, apart from the public data."""
@@ -165,3 +171,8 @@ class Evaluation(Work, Base):
     verdict: Mapped[dict[str, Any] | None]
 
     submission: Mapped[Submission] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def found(self) -> wire.Verdict | None:
+        """The verdict, read."""
+        return wire.read(self.verdict) if self.verdict else None

@@ -13,12 +13,12 @@ from functools import lru_cache
 from itertools import chain
 from sys import intern
 from threading import Lock
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.db.models import Evaluation
 from app.scoring.counted import Versions
 from app.scoring.publication import Bound
@@ -98,34 +98,36 @@ def numbers_of(session: Session, wanted: Iterable[Ending]) -> dict[UUID, Numbers
 def read(session: Session, endings: Iterable[Ending]) -> dict[Ending, Numbers]:
     by_id = {ending[0]: ending for ending in endings}
     found = session.execute(select(Evaluation.id, Evaluation.verdict).where(Evaluation.id.in_(by_id)))
-    return {by_id[identifier]: numbers(verdict) for identifier, verdict in found if verdict is not None}
+    return {
+        by_id[identifier]: numbers(wire.read(verdict)) for identifier, verdict in found if verdict is not None
+    }
 
 
-def numbers(verdict: Mapping[str, Any]) -> Numbers:
-    measures = {intern(name): one for name, one in verdict["measures"].items()}
-    attackers = verdict["attackers"]
+def numbers(verdict: wire.Verdict) -> Numbers:
+    measures = {intern(name): one for name, one in verdict.measures.items()}
+    attackers = {intern(name): one for name, one in verdict.attackers.items()}
     return Numbers(
-        utility=verdict["utility"],
-        security=verdict["security"],
-        overall=verdict["overall"],
-        violations=tuple(intern(each["code"]) for each in verdict["violations"]),
-        measures={name: one["value"] for name, one in measures.items()},
-        rounding={name: one["rounding"] for name, one in measures.items() if "rounding" in one},
-        attackers={intern(name): one["rate"] for name, one in attackers.items()},
-        correct={intern(name): one["correct"] for name, one in attackers.items()},
-        bounds={
-            intern(name): Bound(one.get("most", one["trials"]), one["trials"], lots="sd" in one)
-            for name, one in attackers.items()
-        },
+        utility=verdict.utility,
+        security=verdict.security,
+        overall=verdict.overall,
+        violations=tuple(intern(each.code) for each in verdict.violations),
+        measures={name: one.value for name, one in measures.items()},
+        rounding={name: one.rounding for name, one in measures.items() if one.rounding is not None},
+        attackers={name: one.rate for name, one in attackers.items()},
+        correct={name: one.correct for name, one in attackers.items()},
+        bounds={name: bound_of(one) for name, one in attackers.items()},
         versions=shared(tuple(versions_in(verdict))),
-        reach=array("d", chain.from_iterable(verdict.get("reach", ()))),
+        reach=array("d", chain.from_iterable(verdict.reach)),
     )
 
 
-def versions_in(verdict: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for kind in ("measures", "attackers"):
-        for name, one in verdict[kind].items():
-            yield f"{kind}.{name}", str(one["version"])
+def bound_of(one: wire.Attacked) -> Bound:
+    return Bound(one.trials if one.most is None else one.most, one.trials, lots=one.sd is not None)
+
+
+def versions_in(verdict: wire.Verdict) -> Iterator[tuple[str, str]]:
+    yield from ((f"measures.{name}", str(one.version)) for name, one in verdict.measures.items())
+    yield from ((f"attackers.{name}", str(one.version)) for name, one in verdict.attackers.items())
 
 
 @lru_cache(maxsize=256)

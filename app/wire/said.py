@@ -1,0 +1,35 @@
+"""Something that is said of an upload: a warning, a remark, a rule that it breaks."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, field_serializer
+
+from app.messages import Message
+from app.wire.form import Form
+
+
+class Said(Form):
+    """Read as it is stored or as it is told; told without its template, whole values in English."""
+
+    code: Annotated[str, Field(description="stable")]
+    message: str
+    values: Annotated[
+        dict[str, Any],
+        Field(description="what the sentence says of this case, by name", default_factory=dict),
+    ]
+    template: Annotated[str | None, Field(exclude=True)] = None
+
+    @staticmethod
+    def of(code: str, message: Message) -> "Said":
+        return Said(code=code, message=str(message), **message.to_json())
+
+    @property
+    def sentence(self) -> Message:
+        """To be said in any language; of what was told, in English only."""
+        if self.template is None:
+            return Message(self.message)
+        return Message.from_json({"template": self.template, "values": self.values})
+
+    @field_serializer("values")
+    def plain(self, values: dict[str, Any]) -> dict[str, Any]:
+        return values if self.template is None else self.sentence.plain()

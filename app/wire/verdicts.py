@@ -1,0 +1,112 @@
+"""A verdict, as it is stored, answered and printed."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from app.messages import Message, message_under
+from app.wire.form import Form, Number, unless_none
+from app.wire.said import Said
+
+FORMAT = {"format": 1}
+"""What a verdict that is stored says besides."""
+
+
+class Part(Form):
+    """Of a verdict, which keeps what a version of the service said that is not known here."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class Measured(Part):
+    """``rounding``: below which the value is none; not said before it was kept."""
+
+    value: Number
+    version: int
+    rounding: float | None = unless_none()
+    details: dict[str, Number] | None = unless_none()
+
+
+class Attacked(Part):
+    """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
+
+    ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find.
+    """
+
+    rate: Number
+    correct: Number
+    trials: int
+    version: int
+    baseline: Number
+    interval: list[Number] | None = unless_none()
+    sd: Number | None = unless_none()
+    most: Number | None = unless_none()
+    note: str | None = unless_none()
+    note_template: str | None = unless_none()
+    note_values: dict[str, Any] | None = unless_none()
+
+    @property
+    def noted(self) -> Message | None:
+        """What the attacker says of its answer."""
+        return None if self.note_template is None else message_under("note", self.model_dump())
+
+
+class Histogram(Part):
+    """How many individuals moved how far, in bins of one width from 0 to ``end``."""
+
+    counts: list[int]
+    end: Number
+
+
+class Excess(Part):
+    """How far the individuals moved, and the threshold that held when it was scored."""
+
+    distance: str
+    mean: Number
+    max: Number
+    threshold: Number | None
+    histogram: Histogram | None = unless_none()
+
+
+class Evidence(Part):
+    name: str
+    before: Number
+    after: Number
+    expected_to_change: bool
+    changed: bool
+
+
+class Resemblance(Part):
+    """How well sample methods explain what changed."""
+
+    methods: list[str]
+    agreement: Number
+    evidence: list[Evidence] | None = unless_none()
+
+
+class Verdict(Part):
+    """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
+
+    ``warnings``: as printed only, ``resembles``: as stored only. ``reach``: what E tells of U, which nobody
+    is told. ``format``: of what is stored; rows without one are of format 1, in which all that need not be
+    there was added with time.
+    """
+
+    verdict: Literal["accepted", "rejected"]
+    violations: list[Said]
+    warnings: list[Said] | None = unless_none()
+    measures: dict[str, Measured]
+    attackers: dict[str, Attacked]
+    excessive: Excess
+    utility: Number
+    security: Number
+    overall: Number
+    resembles: list[Resemblance] | None = unless_none()
+    reach: Annotated[tuple[tuple[float, float, float], ...], Field(exclude=True)] = ()
+    format: Annotated[Literal[1], Field(exclude=True)] = 1
+
+
+def read(stored: Mapping[str, Any]) -> Verdict:
+    """A verdict from its row, of any version of the service that has kept one."""
+    return Verdict.model_validate(stored)

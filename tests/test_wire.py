@@ -1,0 +1,61 @@
+"""The wire: what was stored yesterday is read today, and told as it was."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+from sqlalchemy import update
+
+from app import wire
+from app.db.models import Evaluation, State
+from app.messages import told_of
+from app.services.boards.verdicts import numbers
+from app.transaction import transaction
+from tests.arena import Arena
+from tests.web.reader import page
+from tests.yesterday import VERDICTS, Json, verdict
+
+SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
+
+
+@SHAPES
+def test_a_verdict_of_every_version_is_told_as_it_was_stored(stored: Json) -> None:
+    told = {name: one for name, one in stored.items() if name != "reach"}
+    said = [told_of(one) if "template" in one else one | {"values": {}} for one in stored["violations"]]
+    assert wire.read(stored).model_dump(mode="json") == told | {"violations": said}
+
+
+def test_a_number_that_is_whole_stays_so() -> None:
+    one = VERDICTS[-1]["attackers"]["euc1"] | {"correct": 9, "rate": 1.0}
+    told = wire.read(verdict(attackers={"euc1": one})).model_dump(mode="json")["attackers"]["euc1"]
+    assert (type(told["correct"]), type(told["rate"])) == (int, float)
+
+
+@SHAPES
+def test_boards_read_a_verdict_of_every_version(stored: Json) -> None:
+    found = numbers(wire.read(stored))
+    assert found.measures == {name: one["value"] for name, one in stored["measures"].items()}
+    known = {name: one["rounding"] for name, one in stored["measures"].items() if "rounding" in one}
+    assert found.rounding == known
+    assert found.violations == ("excessive_anonymization",)
+    for name, one in stored["attackers"].items():
+        assert found.bounds[name].most == one.get("most", one["trials"])
+        assert found.bounds[name].lots == ("sd" in one)
+    assert list(found.reach) == [number for triple in stored.get("reach", []) for number in triple]
+
+
+@SHAPES
+def test_a_submission_of_every_version_is_shown(arena: Arena, stored: Json) -> None:
+    identifier = str(arena.submit("red").json()["id"])
+    values: dict[str, Any] = {"verdict": stored, "state": State.REJECTED}
+    with transaction() as session:
+        session.execute(update(Evaluation).values(values))
+    assert arena.submission(identifier, "red")["result"]["utility"] == stored["utility"]
+    for path in (f"/submissions/{identifier}", "/competitions/small/submissions"):
+        assert f"{stored['utility']:.4f}" in page(arena, path, team="red").text
+
+
+def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
+    assert wire.read(verdict(**wire.FORMAT)) == wire.read(verdict())
+    with pytest.raises(ValidationError):
+        wire.read(verdict(format=2))
