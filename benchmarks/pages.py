@@ -27,6 +27,7 @@ from sqlalchemy import select, text
 
 from app import queue, sealing
 from app.config import get_settings
+from app.contest import parsed
 from app.db import engine
 from app.db.models import Competition, Submission, Target, Team
 from app.http.dependencies import COOKIE
@@ -128,7 +129,7 @@ def timed(client: TestClient, path: str, session: str | None, repeats: int) -> T
 
     ask()
     verdicts.kept.clear()
-    competitions.parsed.cache_clear()
+    parsed.cache_clear()
     cold, _ = ask()
     warm = statistics.median(ask()[0] for _ in range(repeats))
     with asked() as noted:

@@ -33,7 +33,7 @@ KITS = Shelf(files=64, size=512 << 20, making=Lock())
 def download_kit(slug: str, request: Request, settings: AppSettings) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
     with transaction() as session:
-        row = competitions.find(session, slug)
+        row = competitions.find(session, slug).row
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
         kit = Kit(competitions.published_file(row), uploads.digests(row))

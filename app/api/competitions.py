@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from app.contest import Contest
 from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
@@ -15,7 +16,6 @@ from app.http.dependencies import SignedIn
 from app.http.intake import admission
 from app.messages import told
 from app.scoring import toml_text
-from app.scoring.tracks import TRACKS
 from app.services import competitions, invites, phases, revisions, witnesses
 from app.services.leases import clock
 from app.services.phases import Standing
@@ -111,32 +111,32 @@ class InviteOut(BaseModel):
     uses: int
 
 
-def described(session: Session, row: Competition) -> CompetitionOut:
+def described(session: Session, contest: Contest) -> CompetitionOut:
     """The competition as it stands now."""
-    reveal = witnesses.expected(session, [row]).get(row.id)
-    return description(row, phases.standing(session, row), reveal)
+    reveal = witnesses.expected(session, [contest.row]).get(contest.id)
+    return description(contest, phases.standing(session, contest.row), reveal)
 
 
-def description(row: Competition, now: Standing, reveal: datetime | None) -> CompetitionOut:
-    competition = competitions.read_file(row.file)
+def description(contest: Contest, now: Standing, reveal: datetime | None) -> CompetitionOut:
+    row, rules = contest.row, contest.rules
     return CompetitionOut(
         slug=row.slug,
-        title=dict(competition.title),
-        track=competition.track,
-        timezone=competition.timezone,
+        title=dict(rules.title),
+        track=rules.track,
+        timezone=rules.timezone,
         state=now.state,
         paused=now.paused,
-        phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in competition.phases],
+        phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in rules.phases],
         reveal_at=reveal,
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
-        original_files=[f"{name}.csv" for name in TRACKS[competition.track].original_files],
+        original_files=[f"{name}.csv" for name in contest.track.original_files],
     )
 
 
 def entry(row: Competition, now: datetime, reveal: datetime | None) -> CompetitionOut | UnavailableOut:
     try:
-        return description(row, phases.standing_at(row, now), reveal)
+        return description(Contest(row), phases.standing_at(row, now), reveal)
     except CompetitionUnavailable as problem:
         return UnavailableOut(
             slug=row.slug,
@@ -162,23 +162,22 @@ def list_competitions() -> list[CompetitionOut | UnavailableOut]:
 def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
-        row = competitions.create(session, principal, toml_text.text_of(file))
-        return described(session, row)
+        contest = competitions.create(session, principal, toml_text.text_of(file))
+        return described(session, contest)
 
 
 @router.get("/{slug}")
 def get_competition(slug: str) -> CompetitionOut:
     """One competition with its phases."""
     with transaction() as session:
-        row = competitions.find(session, slug)
-        return described(session, row)
+        return described(session, competitions.find(session, slug))
 
 
 @router.get("/{slug}/competition.toml", response_class=Response)
 def get_competition_file(slug: str) -> Response:
     """The competition's file, scales included: what the local `anoncup score` reads."""
     with transaction() as session:
-        text = competitions.published_file(competitions.find(session, slug))
+        text = competitions.published_file(competitions.find(session, slug).row)
     return Response(text, media_type="application/toml")
 
 
@@ -187,22 +186,22 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> Co
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
-    revision = revisions.revision_of_file(row, toml_text.text_of(file))
+        contest = competitions.for_organizer(session, principal, slug)
+    revision = revisions.revision_of_file(contest, toml_text.text_of(file))
     with transaction() as session:
-        row = revisions.revise(session, principal, slug, revision)
-        return described(session, row)
+        contest = revisions.revise(session, principal, slug, revision)
+        return described(session, contest)
 
 
 @router.get("/{slug}/original/{file}", response_class=Response)
 def get_original(slug: str, file: str) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
-        row = competitions.find(session, slug)
-    name = revisions.part_of_original(row, file)
-    if row.original_rows is None:
+        contest = competitions.find(session, slug)
+    name = revisions.part_of_original(contest, file)
+    if contest.row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    return Response(store().get(row.original[name]), media_type="text/csv")
+    return Response(store().get(contest.row.original[name]), media_type="text/csv")
 
 
 @router.put("/{slug}/original/{file}", openapi_extra=CSV_SCHEMA)
@@ -212,12 +211,12 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     The first file comes first: a new one drops the others.
     """
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
-    name = revisions.part_of_original(row, file)
-    revision = revisions.revision_of_original(row, name, content)
+        contest = competitions.for_organizer(session, principal, slug)
+    name = revisions.part_of_original(contest, file)
+    revision = revisions.revision_of_original(contest, name, content)
     with transaction() as session:
-        row = revisions.revise(session, principal, slug, revision)
-        found = described(session, row)
+        contest = revisions.revise(session, principal, slug, revision)
+        found = described(session, contest)
     remarks = [told(remark.code, remark.message) for remark in revision.remarks]
     return OriginalOut(**found.model_dump(), remarks=remarks)
 

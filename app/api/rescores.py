@@ -59,8 +59,8 @@ class RescoreOut(RescoreSummary):
 def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
-    revision = revisions.revision_of_file(row, text_of(file))
+        contest = competitions.for_organizer(session, principal, slug)
+    revision = revisions.revision_of_file(contest, text_of(file))
     with transaction() as session:
         made = rescores.begin(session, principal, slug, revision)
         return summary(rescores.progress_of(session, made))

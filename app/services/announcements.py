@@ -19,15 +19,15 @@ LONGEST = 4_000
 
 def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
     """Say something in one language or in both."""
-    row = competitions.for_organizer(session, principal, slug)
-    said = Announcement(competition_id=row.id, user_id=principal.user_id, text=clean(text))
+    contest = competitions.for_organizer(session, principal, slug)
+    said = Announcement(competition_id=contest.id, user_id=principal.user_id, text=clean(text))
     session.add(said)
     session.flush()
     audit.record(
         session,
         principal,
         "announcement.post",
-        competition_id=row.id,
+        competition_id=contest.id,
         subject=str(said.id),
         after=said.text,
     )
@@ -59,8 +59,8 @@ def listed(
     session: Session, slug: str, *, after: tuple[datetime, UUID] | None = None, limit: int | None = None
 ) -> Sequence[Announcement]:
     """For everybody, newest first."""
-    row = competitions.find(session, slug)
-    query = select(Announcement).where(Announcement.competition_id == row.id)
+    contest = competitions.find(session, slug)
+    query = select(Announcement).where(Announcement.competition_id == contest.id)
     if after is not None:
         query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*after))
     return session.scalars(query.order_by(Announcement.at.desc(), Announcement.id.desc()).limit(limit)).all()

@@ -10,7 +10,6 @@ from app import names
 from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
-from app.scoring.tracks import TRACKS
 from app.services import audit, competitions, leases, rulings, submissions, teams, uploads
 from app.services.accounts import Principal
 from app.services.submissions import Receipt
@@ -30,10 +29,17 @@ SEED = 2015
 
 def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     """What a baseline's release is read against; for the competition's organizers."""
-    row = competitions.for_organizer(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug).row
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by)
+    return Entrance(
+        row.id,
+        row.file,
+        uploads.digests(row),
+        key=None,
+        attempt=None,
+        first=not row.scored_by,
+    )
 
 
 def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
@@ -41,8 +47,7 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
 
     Needs no session. The same method gives the same release again.
     """
-    rules = competitions.read_file(at.file)
-    track = TRACKS[rules.track]
+    rules, track = at.rules, at.track
     if method not in track.methods:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
     original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
@@ -83,7 +88,7 @@ def add(
 
 def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
     """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
-    row = competitions.organizers_row(session, principal, slug)
+    row = competitions.locked_for_organizer(session, principal, slug).row
     team = rulings.team_in(session, row, team_id)
     if not team.baseline:
         raise NotFound("the competition has no such baseline", code="no_such_baseline")

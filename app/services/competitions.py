@@ -1,7 +1,6 @@
 """Competitions: their file, their original data, who organizes them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from uuid import UUID
 
@@ -9,10 +8,11 @@ from sqlalchemy import exists, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from app.contest import Contest, parsed, read_file
 from app.db.models import AuditEntry, Competition, Organizer, Submission
-from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition, NotAllowed, NotFound
+from app.errors import Conflict, InvalidCompetition, NotAllowed, NotFound
 from app.roles import Role
-from app.scoring.competition_file import SLUG, parse_competition, parse_title, read_competition
+from app.scoring.competition_file import SLUG, parse_title, read_competition
 from app.scoring.counted import Versions, read_scored_by, what_counts
 from app.scoring.registry import Tables
 from app.scoring.rules import Rules
@@ -28,20 +28,6 @@ from app.storage import digest_of, store
 Pairs = tuple[tuple[str, str], ...]
 
 
-@lru_cache(maxsize=1024)
-def parsed(text: str) -> Rules:
-    """What somebody sends; InvalidCompetition. Once per text: it is read far more often than it changes."""
-    return parse_competition(text)
-
-
-def read_file(text: str) -> Rules:
-    """What is stored. CompetitionUnavailable: this version cannot read it, though an earlier one could."""
-    try:
-        return parsed(text)
-    except InvalidCompetition as problem:
-        raise CompetitionUnavailable(problem.message) from None
-
-
 def title_of(row: Competition) -> Mapping[str, str]:
     """The title by language; of a file that cannot be read, what of it can, or the competition's name."""
     try:
@@ -54,12 +40,12 @@ def listed(session: Session) -> list[Competition]:
     return list(session.scalars(select(Competition).order_by(Competition.created_at)))
 
 
-def find(session: Session, slug: str) -> Competition:
+def find(session: Session, slug: str) -> Contest:
     known = SLUG.fullmatch(slug) is not None
     row = session.scalar(select(Competition).where(Competition.slug == slug)) if known else None
     if row is None:
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
-    return row
+    return Contest(row)
 
 
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
@@ -74,19 +60,19 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
         raise NotAllowed("only this competition's organizers may do that", code="not_organizer")
 
 
-def for_organizer(session: Session, principal: Principal, slug: str) -> Competition:
+def for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """The competition as it stands, for one of its organizers; NotFound, NotAllowed."""
-    row = find(session, slug)
-    require_organizer(session, row.id, principal)
-    return row
+    contest = find(session, slug)
+    require_organizer(session, contest.id, principal)
+    return contest
 
 
-def organizers_row(session: Session, principal: Principal, slug: str) -> Competition:
-    """The row under the lock that keeps acceptance and the clock out, for one of its organizers."""
-    row = find(session, slug)
-    session.refresh(row, with_for_update=True)
-    require_organizer(session, row.id, principal)
-    return row
+def locked_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
+    """The same under the lock that keeps acceptance and the clock out."""
+    contest = find(session, slug)
+    session.refresh(contest.row, with_for_update=True)
+    require_organizer(session, contest.id, principal)
+    return contest
 
 
 def history(
@@ -99,8 +85,8 @@ def history(
     wanted: Wanted = audit.EVERYTHING,
 ) -> Sequence[AuditEntry]:
     """A competition's audit entries, newest first, those below number ``after``; for its organizers."""
-    row = for_organizer(session, principal, slug)
-    return audit.page(session, row.id, after=after, limit=limit, wanted=wanted)
+    contest = for_organizer(session, principal, slug)
+    return audit.page(session, contest.id, after=after, limit=limit, wanted=wanted)
 
 
 def require_creator(principal: Principal) -> None:
@@ -109,7 +95,7 @@ def require_creator(principal: Principal) -> None:
         raise NotAllowed("only organizers create competitions", code="not_organizer")
 
 
-def create(session: Session, principal: Principal, text: str) -> Competition:
+def create(session: Session, principal: Principal, text: str) -> Contest:
     """A new competition from its file; whoever creates it organizes it."""
     require_creator(principal)
     text = sent_file(text)
@@ -131,7 +117,7 @@ def create(session: Session, principal: Principal, text: str) -> Competition:
         subject=row.slug,
         after={"sha256": sha256_of(text)},
     )
-    return row
+    return Contest(row)
 
 
 def sha256_of(text: str) -> str:
@@ -187,14 +173,6 @@ def written_out(file: str, scales: tuple[tuple[str, float], ...], scored_by: Pai
         return file
 
 
-def in_force(row: Competition) -> Rules:
-    """The rules with what is kept beside the file, though what counts may not be installed.
-
-    CompetitionUnavailable if the file itself cannot be read.
-    """
-    return replace(read_file(row.file), scales=row.scales, scored_by=row.scored_by)
-
-
 def fix_what_counts(row: Competition) -> None:
     """At the first submission, under the exclusive lock; later it changes by a re-score set alone."""
     if not row.scored_by:
@@ -213,5 +191,5 @@ def contents_of(original: Mapping[str, str]) -> dict[str, bytes]:
 @lru_cache(maxsize=4)
 def original_tables(digests: Pairs, file: str) -> Tables:
     """The original; a few are kept, for every upload is checked against one."""
-    competition = read_file(file)
-    return TRACKS[competition.track].parse_original(contents_of(dict(digests)), competition)[0]
+    rules = read_file(file)
+    return TRACKS[rules.track].parse_original(contents_of(dict(digests)), rules)[0]

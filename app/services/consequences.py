@@ -52,16 +52,16 @@ def of_ruling(
     session: Session, principal: Principal, slug: str, act: Callable[[], object], *, team_id: UUID, team: str
 ) -> Consequences:
     """What ``act`` would make of the contest, for its organizers; nothing of it stays."""
-    row = competitions.for_organizer(session, principal, slug)
-    before = look(session, principal, row)
+    contest = competitions.for_organizer(session, principal, slug)
+    before = look(session, principal, contest.row)
     with session.begin_nested() as trial:
         act()
         session.flush()
-        after = look(session, principal, row)
+        after = look(session, principal, contest.row)
         trial.rollback()
     moved = before.targets ^ after.targets
     guesses, guessers = guesses_on(session, moved)
-    mine = select(func.count()).where(Guess.team_id == team_id, Guess.competition_id == row.id)
+    mine = select(func.count()).where(Guess.team_id == team_id, Guess.competition_id == contest.id)
     return Consequences(
         places=(
             place("anonymization", team, before.anonymization, after.anonymization),

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app import wire
+from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.messages import english
-from app.scoring.tracks import TRACKS
 from app.services import audit, competitions
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
@@ -39,7 +39,7 @@ class Holdings:
 def holdings(session: Session, principal: Principal, slug: str) -> Holdings:
     """For the competition's organizers; what the session reads from here on is of the same moment."""
     session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-    row = competitions.for_organizer(session, principal, slug)
+    row = competitions.for_organizer(session, principal, slug).row
     return Holdings(row, all_submissions(session, row), all_guesses(session, row))
 
 
@@ -52,7 +52,7 @@ def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[t
     yield "competition.toml", competitions.published_file(row).encode()
     yield "evaluations.jsonl", evaluations(session, row)
     yield "guesses.csv", csv_text(GUESS_HEAD, map(guess_row, held.guesses)).encode()
-    yield "submissions.csv", submissions_csv(row, held.submissions).encode()
+    yield "submissions.csv", submissions_csv(Contest(row), held.submissions).encode()
     yield "targets.csv", targets_csv(session, row).encode()
     yield "teams.csv", teams_csv(session, row).encode()
 
@@ -87,8 +87,8 @@ def all_submissions(session: Session, row: Competition) -> list[Submission]:
     return list(session.scalars(query))
 
 
-def submissions_csv(row: Competition, submissions: Iterable[Submission]) -> str:
-    names = TRACKS[competitions.read_file(row.file).track].files
+def submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
+    names = contest.track.files
     digests = [f"sha256 of {name}.csv" for name in names]
     head = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
     return csv_text(head, (submission_row(each, names) for each in submissions))

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import queue
+from app.contest import Contest
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.deferred import deferred
 from app.errors import Conflict, NotAllowed
@@ -74,23 +75,23 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     principal.require("submit")
     repeats = repeated_on(session, principal, target_id, uploads.checked_key(key))
     target = repeats.target if repeats else targets.visible(session, principal, target_id)
-    row = session.get_one(Competition, target.competition_id)
+    contest = Contest(session.get_one(Competition, target.competition_id))
     attempt = None
     if repeats is None:
-        team = teams.require_team(session, row.id, principal)
-        quota.lock(session, row, team)
+        team = teams.require_team(session, contest.id, principal)
+        quota.lock(session, contest.row, team)
         repeats = repeated_on(session, principal, target_id, key)
     if repeats is None:
         uploads.require_qualified(team)
         require_attackable(target, team)
         phase = phases.REIDENTIFICATION
-        attempt = quota.begin_attempt(session, row, team, principal.user_id, phase=phase, key=key)
+        attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
     return Entrance(
         target_id=target_id,
-        competition_id=row.id,
+        competition_id=contest.id,
         rows=target.rows,
-        originals=row.original_rows or 0,
-        file_mb=competitions.read_file(row.file).limits.file_mb,
+        originals=contest.row.original_rows or 0,
+        file_mb=contest.rules.limits.file_mb,
         key=key,
         attempt=attempt,
         repeats=repeats.id if repeats else None,
@@ -145,7 +146,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     attempts.require_in_time(row, at.attempt, now)
     target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
     require_attackable(target, team)
-    cap = quota.guesses_on(session, row, team.id, target)
+    cap = quota.guesses_on(session, Contest(row), team.id, target)
     quota.require_room((cap,), now.now)
     made = Guess(
         competition_id=row.id,
@@ -193,10 +194,10 @@ def of_team(
 ) -> tuple[Sequence[Guess], datetime | None]:
     """The team's own guesses, newest first, and the horizon before which their scores are shown."""
     principal.require("read")
-    row = competitions.find(session, slug)
-    team = teams.require_team(session, row.id, principal)
-    view = visibility.audience(session, row, principal)
-    horizon = visibility.guess_horizon(row, competitions.read_file(row.file), view, leases.clock(session))
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
+    view = visibility.audience(session, contest.row, principal)
+    horizon = visibility.guess_horizon(contest, view, leases.clock(session))
     own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
     if after is not None:
         own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))

@@ -41,16 +41,16 @@ def for_teams(
     After the anonymization phase, when a new team can only guess, it needs the password.
     ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
     """
-    competition = competitions.for_organizer(session, principal, slug)
-    if only_guess(session, competition):
+    row = competitions.for_organizer(session, principal, slug).row
+    if only_guess(session, row):
         principal.require_confirmed()
     invite_id = invite_id or uuid4()
-    code = create(session, competition.id, uses=uses, invite_id=invite_id)
+    code = create(session, row.id, uses=uses, invite_id=invite_id)
     audit.record(
         session,
         principal,
         "invite.create",
-        competition_id=competition.id,
+        competition_id=row.id,
         subject=str(invite_id),
         after={"teams": uses},
     )
@@ -67,12 +67,12 @@ def only_guess(session: Session, competition: Competition) -> bool:
 
 def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Open]:
     """The invites with which teams may still be founded, newest first; for the organizers."""
-    competition = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     found = session.scalars(
-        select(Invite).where(*founding(competition.id)).order_by(Invite.created_at.desc(), Invite.id)
+        select(Invite).where(*founding(contest.id)).order_by(Invite.created_at.desc(), Invite.id)
     ).all()
     noted = select(AuditEntry.subject, AuditEntry.actor).where(
-        AuditEntry.competition_id == competition.id,
+        AuditEntry.competition_id == contest.id,
         AuditEntry.action == "invite.create",
         AuditEntry.subject.in_([str(one.id) for one in found]),
     )
@@ -82,8 +82,8 @@ def open_for_teams(session: Session, principal: Principal, slug: str) -> list[Op
 
 def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID) -> None:
     """No more teams are founded with this invite; by an organizer."""
-    competition = competitions.for_organizer(session, principal, slug)
-    mine = select(Invite).where(Invite.id == invite_id, *founding(competition.id))
+    contest = competitions.for_organizer(session, principal, slug)
+    mine = select(Invite).where(Invite.id == invite_id, *founding(contest.id))
     found = session.scalar(mine.with_for_update())
     if found is None:
         raise NotFound("the competition has no such open invite", code="no_such_invite")
@@ -92,7 +92,7 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
         session,
         principal,
         "invite.withdraw",
-        competition_id=competition.id,
+        competition_id=contest.id,
         subject=str(found.id),
         before={"teams": left},
     )
@@ -101,10 +101,10 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
 def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
     """A code with which ``uses`` people join the team of the one who asks. It needs the password."""
     principal.require("submit")
-    competition = competitions.find(session, slug)
-    team = teams.require_team(session, competition.id, principal)
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
     principal.require_confirmed()
-    return create(session, competition.id, team_id=team.id, uses=uses)
+    return create(session, contest.id, team_id=team.id, uses=uses)
 
 
 def create(

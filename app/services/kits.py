@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.contest import read_file
 from app.deferred import deferred
 from app.scoring.registry import Tables
 from app.scoring.rules import Rules
@@ -41,7 +42,7 @@ class Kit:
 
 def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """The kit's files by name."""
-    rules = competitions.read_file(kit.file)
+    rules = read_file(kit.file)
     example = example_release(rules, competitions.original_tables(kit.original, kit.file))
     yield "README.md", kit_words.readme(rules, headers(example)).encode()
     yield "competition.toml", kit.file.encode()

@@ -7,7 +7,8 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Member, Organizer, Team
+from app.contest import Contest
+from app.db.models import Member, Organizer, Team
 from app.errors import CompetitionUnavailable, NotAllowed
 from app.scoring.rules import Rules
 from app.services import competitions, phases, visibility
@@ -22,7 +23,7 @@ class Listed:
     """``team``: the reader's own; ``organizer``: it is theirs; ``teams``: how many there are, None where the
     boards, which name them, are not open to the reader."""
 
-    competition: Rules
+    rules: Rules
     standing: Standing
     team: str | None
     organizer: bool
@@ -55,24 +56,24 @@ def competitions_for(session: Session, principal: Principal | None) -> Listing:
         organizer = row.id in organized
         try:
             standing = phases.standing_at(row, now)
-            found.readable.append(listed(row, standing, own.get(row.id), organizer, counted))
+            found.readable.append(listed(Contest(row), standing, own.get(row.id), organizer, counted))
         except CompetitionUnavailable:
             found.unreadable.append(Unreadable(row.slug, competitions.title_of(row), organizer))
     return found
 
 
 def listed(
-    row: Competition, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
+    contest: Contest, standing: Standing, team: Team | None, organizer: bool, counted: dict[UUID, int]
 ) -> Listed:
-    competition = competitions.read_file(row.file)
+    rules = contest.rules
     audience = Audience(team.id if team else None, organizer)
-    teams = counted.get(row.id, 0) if sees_teams(competition, audience) else None
-    return Listed(competition, standing, team.name if team else None, organizer, teams)
+    teams = counted.get(contest.id, 0) if sees_teams(rules, audience) else None
+    return Listed(rules, standing, team.name if team else None, organizer, teams)
 
 
-def sees_teams(competition: Rules, audience: Audience) -> bool:
+def sees_teams(rules: Rules, audience: Audience) -> bool:
     try:
-        visibility.require_board(competition, audience)
+        visibility.require_board(rules.publication, audience)
     except NotAllowed:
         return False
     return True

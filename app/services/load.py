@@ -25,8 +25,8 @@ class Load:
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Load:
     """For the competition's organizers."""
-    row = competitions.for_organizer(session, principal, slug)
-    work = unfinished(row.id).subquery()
+    contest = competitions.for_organizer(session, principal, slug)
+    work = unfinished(contest.id).subquery()
     age = func.max(func.clock_timestamp() - work.c.created_at)
     counted = session.execute(
         select(work.c.kind, work.c.state, func.count(), age).group_by(work.c.kind, work.c.state)

@@ -83,9 +83,9 @@ def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
 def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
     """The team of the one who asks, and who is in it."""
     principal.require("read")
-    competition = competitions.find(session, slug)
-    team = teams.require_team(session, competition.id, principal)
-    return team, teams.people_by_team(session, competition.id)[team.id]
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
+    return team, teams.people_by_team(session, contest.id)[team.id]
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
@@ -94,8 +94,8 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     Whoever is taken out may know codes of the team: all its invites end.
     """
     principal.require("submit")
-    competition = competitions.find(session, slug)
-    team = teams.require_team(session, competition.id, principal)
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
     # Held, so that of two members who leave at the same time the second sees that it is the last.
     rows = session.scalars(
         select(Member).where(Member.team_id == team.id).order_by(Member.user_id).with_for_update()
@@ -112,7 +112,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         session,
         principal,
         "team.remove",
-        competition_id=competition.id,
+        competition_id=contest.id,
         subject=session.get_one(User, user_id).name,
         before={"team": team.name},
     )

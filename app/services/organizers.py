@@ -44,11 +44,11 @@ def organized(session: Session, user_id: UUID) -> Sequence[str]:
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
     """Who organizes a competition, by name; for its organizers."""
-    row = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     found = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == row.id)
+        .where(Organizer.competition_id == contest.id)
         .order_by(func.lower(User.name), User.name)
     )
     return [Person(user_id, name) for user_id, name in found]
@@ -56,7 +56,7 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
 
 def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """One more organizer: somebody of that role, and in no team of the competition."""
-    row = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     user = accounts.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")
@@ -65,23 +65,23 @@ def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
         raise Conflict(
             "this person has no organizer's account; an administrator makes one", code="not_an_organizer"
         )
-    if session.get(Organizer, (row.id, user.id)):
+    if session.get(Organizer, (contest.id, user.id)):
         raise Conflict("this person organizes the competition already", code="organizes_it")
-    if session.get(Member, (row.id, user.id)):
+    if session.get(Member, (contest.id, user.id)):
         raise Conflict("a member of a team does not organize its competition", code="in_a_team")
     principal.require_confirmed()
-    session.add(Organizer(competition_id=row.id, user_id=user.id))
-    audit.record(session, principal, "organizer.add", competition_id=row.id, subject=user.name)
+    session.add(Organizer(competition_id=contest.id, user_id=user.id))
+    audit.record(session, principal, "organizer.add", competition_id=contest.id, subject=user.name)
     return Person(user.id, user.name)
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:
     """One organizer fewer; the last one stays."""
-    row = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     # Held, so that of two who remove each other only one succeeds.
     rows = session.scalars(
         select(Organizer)
-        .where(Organizer.competition_id == row.id)
+        .where(Organizer.competition_id == contest.id)
         .order_by(Organizer.user_id)
         .with_for_update()
     ).all()
@@ -96,4 +96,4 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     principal.require_confirmed()
     session.delete(found)
     name = session.get_one(User, user_id).name
-    audit.record(session, principal, "organizer.remove", competition_id=row.id, subject=name)
+    audit.record(session, principal, "organizer.remove", competition_id=contest.id, subject=name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from app.db.models import Competition
+from app.contest import Contest, read_file
 from app.deferred import deferred
 from app.errors import InvalidUpload
 from app.scoring.drafting import with_columns_of
@@ -51,25 +51,25 @@ class Summary:
     remarks: tuple[Remark, ...]
 
 
-def revision_of_upload(row: Competition, name: str, content: bytes) -> Revision:
+def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
-    competition = competitions.read_file(row.file)
-    if competition.columns is None or fits(content, competition.columns):
-        return revisions.revision_of_original(row, name, content)
-    file = with_columns_of(row.file, suggested(content, competition.columns))
-    return revisions.revision(row, file, {name: content})
+    columns = contest.rules.columns
+    if columns is None or fits(content, columns):
+        return revisions.revision_of_original(contest, name, content)
+    file = with_columns_of(contest.row.file, suggested(content, columns))
+    return revisions.revision(contest.row, file, {name: content})
 
 
-def revision_of_columns(row: Competition, columns: Columns) -> Revision:
+def revision_of_columns(contest: Contest, columns: Columns) -> Revision:
     """The same table with its columns in other roles. Needs no session."""
-    kept = competitions.contents_of(row.original)
-    return revisions.revision(row, with_columns_of(row.file, columns), kept)
+    kept = competitions.contents_of(contest.row.original)
+    return revisions.revision(contest.row, with_columns_of(contest.row.file, columns), kept)
 
 
 @lru_cache(maxsize=8)
 def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     """What a complete original holds; kept, for it takes as long as reading the data."""
-    competition = competitions.read_file(file)
+    competition = read_file(file)
     track = TRACKS[competition.track]
     contents = competitions.contents_of(dict(digests))
     if set(contents) != set(track.original_files):

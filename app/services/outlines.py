@@ -40,8 +40,8 @@ class Outline:
 def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[Outline]:
     """Every submission of the person's own team, oldest first."""
     principal.require("read")
-    row = competitions.find(session, slug)
-    team = teams.require_team(session, row.id, principal)
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
     overall = Evaluation.verdict["overall"].as_float()
     query = (
         select(

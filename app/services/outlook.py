@@ -86,16 +86,16 @@ class Outlook:
 def of_competition(session: Session, principal: Principal, slug: str) -> Outlook:
     """For the competition's organizers."""
     found = load.of_competition(session, principal, slug)
-    row = competitions.find(session, slug)
-    rescore = revisions.open_rescore(session, row.id)
-    counts = counted(session, row.id)
+    contest = competitions.find(session, slug)
+    rescore = revisions.open_rescore(session, contest.id)
+    counts = counted(session, contest.id)
     return Outlook(
         counts,
         found,
         None if rescore is None else rescores.progress_of(session, rescore),
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
-        owners.anonymity(session, row),
-        mixed(session, row),
+        owners.anonymity(session, contest),
+        mixed(session, contest.row),
     )
 
 

@@ -15,11 +15,12 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.contest import Contest
 from app.db.models import Competition, State, Target
 from app.scoring.publication import Final, Scores, computed, possible_owners
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
-from app.services import competitions, finals, turning
+from app.services import finals, turning
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.in_force import Finished
@@ -65,22 +66,22 @@ class Question:
     hidden_board: bool
 
 
-def by_submission(session: Session, row: Competition) -> dict[UUID, int]:
+def by_submission(session: Session, contest: Contest) -> dict[UUID, int]:
     """The number of possible owners of each target that counts; none where owners are shown or revealed."""
-    competition = competitions.read_file(row.file)
-    if competition.publication.owners == "shown" or row.revealed_at is not None:
+    rules = contest.rules
+    if rules.publication.owners == "shown" or contest.row.revealed_at is not None:
         return {}
-    submissions, question = asked(session, row)
-    return dict(zip(submissions, numbers(question, competition.publication.digits), strict=True))
+    submissions, question = asked(session, contest)
+    return dict(zip(submissions, numbers(question, rules.publication.digits), strict=True))
 
 
-def anonymity(session: Session, row: Competition) -> Anonymity | None:
+def anonymity(session: Session, contest: Contest) -> Anonymity | None:
     """For the organizers; None where owners are shown or revealed, and before there is a final."""
-    competition = competitions.read_file(row.file)
-    publication = competition.publication
-    if publication.owners == "shown" or row.revealed_at is not None:
+    rules = contest.rules
+    publication = rules.publication
+    if publication.owners == "shown" or contest.row.revealed_at is not None:
         return None
-    _, question = asked(session, row)
+    _, question = asked(session, contest)
     if not question.finals:
         return None
     found = sorted(numbers(question, publication.digits))
@@ -102,7 +103,7 @@ def publish(session: Session, competition_id: UUID) -> bool:
     row = turning.locked(session, competition_id)
     if not turning.awaits_owners(row):
         return True
-    found = anonymity(session, row)
+    found = anonymity(session, Contest(row))
     return not (found and found.few) and turning.publish(session, competition_id)
 
 
@@ -115,25 +116,25 @@ def numbers(question: Question, digits: int) -> tuple[int, ...]:
     return tuple(map(len, found))
 
 
-def asked(session: Session, row: Competition) -> tuple[list[UUID], Question]:
+def asked(session: Session, contest: Contest) -> tuple[list[UUID], Question]:
     """The submissions that are targets, or would be, and the question about them, in the same order."""
-    competition = competitions.in_force(row)
-    found = [one for one in in_force.finished(session, row, ALWAYS) if not one.baseline]
+    rules = contest.rules
+    found = [one for one in in_force.finished(session, contest.row, ALWAYS) if not one.baseline]
     scored = [one for one in found if one.state == State.SCORED]
     numbered = verdicts.numbers_of(session, [one.ending for one in scored])
-    known = comparable(numbered, competition.scored_by)
+    known = comparable(numbered, rules.scored_by)
     accepted = [one for one in scored if one.evaluation_id in known]
-    taken = finals_of(session, row)
+    taken = finals_of(session, contest.row)
     chosen = [one for one in accepted if one.submission_id in taken]
     seen = seen_of(accepted, known) | bests(chosen, known)
     teams = sorted({one.team_id for one in chosen})
     asked_about = tuple(
-        final_of(one, known[one.evaluation_id], competition, teams, seen=one.submission_id in seen)
+        final_of(one, known[one.evaluation_id], rules, teams, seen=one.submission_id in seen)
         for one in chosen
     )
     entries = Counter(one.team_id for one in found)
-    limits = tuple(min(competition.ranking.finals, entries[team]) for team in teams)
-    hidden = competition.publication.board == "organizers"
+    limits = tuple(min(rules.ranking.finals, entries[team]) for team in teams)
+    hidden = rules.publication.board == "organizers"
     return [one.submission_id for one in chosen], Question(asked_about, limits, hidden)
 
 

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
+from app.contest import Contest
 from app.db.models import Attempt, Competition, Evaluation, Grant, Guess, State, Submission, Target, Team
 from app.errors import TooMany
 from app.services import attempts, competitions, phases, teams
@@ -67,17 +68,17 @@ def day_of(now: datetime, timezone: str) -> Window:
 FOR_EVER = Window(None, None)
 
 
-def caps(session: Session, row: Competition, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
+def caps(session: Session, contest: Contest, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
     """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
-    competition = competitions.read_file(row.file)
-    day = day_of(now, competition.timezone)
+    rules = contest.rules
+    day = day_of(now, rules.timezone)
     asked = {"team": team_id, "since": day.since, "until": day.resets_at}
     found = [int(count) for count in session.execute(counts(phase), asked).one()]
     return tuple(
         Cap(
             name,
             max(0, uploads),
-            getattr(competition.limits, name) + granted,
+            getattr(rules.limits, name) + granted,
             day.resets_at if is_daily(name) else None,
         )
         for name, uploads, granted in zip(caps_in(phase), found[::2], found[1::2], strict=True)
@@ -147,16 +148,16 @@ def granted_more(team_id: UUID, name: str, window: Window) -> Select[int]:
     return granted.where(*within(Grant.at, window))
 
 
-def guesses_on(session: Session, row: Competition, team_id: UUID, target: Target) -> Cap:
+def guesses_on(session: Session, contest: Contest, team_id: UUID, target: Target) -> Cap:
     """The cap on a team's guesses on one target."""
     mine = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
     used = one(session, mine.where(Guess.state != State.ERROR))
-    return Cap(GUESSES_PER_TARGET, used, guess_limit(session, row, team_id), None)
+    return Cap(GUESSES_PER_TARGET, used, guess_limit(session, contest, team_id), None)
 
 
-def guess_limit(session: Session, row: Competition, team_id: UUID) -> int:
+def guess_limit(session: Session, contest: Contest, team_id: UUID) -> int:
     more = one(session, granted_more(team_id, GUESSES_PER_TARGET, FOR_EVER))
-    return competitions.read_file(row.file).limits.guesses_per_target + more
+    return contest.rules.limits.guesses_per_target + more
 
 
 def one(session: Session, query: Any) -> int:
@@ -196,25 +197,25 @@ def lock(session: Session, row: Competition, team: Team) -> None:
 
 
 def begin_attempt(
-    session: Session, row: Competition, team: Team, user_id: UUID, *, phase: str, key: str | None
+    session: Session, contest: Contest, team: Team, user_id: UUID, *, phase: str, key: str | None
 ) -> Attempt:
     """Count an upload before it is read; refuse it if the phase is not open, or any cap has no room for it.
 
     To be called under the locks of ``lock``.
     """
-    now = phases.standing(session, row)
+    now = phases.standing(session, contest.row)
     known = attempts.unfinished(session, team, phase, key)
     in_time = known is not None and now.now <= known.at + attempts.grace()
     if not in_time:
         now.require_open(phase)
     if known is None:
-        require_room(caps(session, row, team.id, phase, now.now), now.now)
+        require_room(caps(session, contest, team.id, phase, now.now), now.now)
         known = Attempt(team_id=team.id, user_id=user_id, phase=phase, at=now.now, key=key, senders=0)
         session.add(known)
     elif not (in_time and known.counts):
         known.counts = False
         session.flush()
-        require_room(caps(session, row, team.id, phase, now.now), now.now)
+        require_room(caps(session, contest, team.id, phase, now.now), now.now)
         known.counts, known.at = True, known.at if in_time else now.now
     known.senders += 1
     session.flush()
@@ -241,7 +242,7 @@ class Report:
 def report(session: Session, principal: Principal, slug: str) -> Report:
     """What the person's own team has used and what is left."""
     principal.require("read")
-    row = competitions.find(session, slug)
-    team = teams.require_team(session, row.id, principal)
-    phase = ANONYMIZATION if row.published_at is None else REIDENTIFICATION
-    return Report(phase, caps(session, row, team.id, phase, clock(session)))
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
+    phase = ANONYMIZATION if contest.row.published_at is None else REIDENTIFICATION
+    return Report(phase, caps(session, contest, team.id, phase, clock(session)))

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition
+from app.contest import Contest
 from app.errors import Conflict
 from app.scoring.settings import Phase
 from app.services import competitions, phases
@@ -31,25 +31,25 @@ class Rehearsal:
     after: Look
 
 
-def rehearsed(session: Session, row: Competition, act: Callable[[], object]) -> Rehearsal:
+def rehearsed(session: Session, contest: Contest, act: Callable[[], object]) -> Rehearsal:
     """What ``act`` would make of the competition; nothing of it stays."""
-    before = look(session, row)
+    before = look(session, contest)
     with session.begin_nested() as trial:
         act()
-        after = look(session, row)
+        after = look(session, contest)
         trial.rollback()
-    session.refresh(row)
+    session.refresh(contest.row)
     return Rehearsal(before, after)
 
 
-def look(session: Session, row: Competition) -> Look:
-    return Look(competitions.read_file(row.file).phases, phases.standing(session, row))
+def look(session: Session, contest: Contest) -> Look:
+    return Look(contest.rules.phases, phases.standing(session, contest.row))
 
 
 def require_unmoved(session: Session, principal: Principal, slug: str, seen: str) -> None:
     """Refuse to act on windows that are not those a preview has shown; holds the competition's lock."""
-    row = competitions.organizers_row(session, principal, slug)
-    if mark(competitions.read_file(row.file).phases, row.paused_at) != seen:
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    if mark(contest.rules.phases, contest.row.paused_at) != seen:
         raise Conflict("the phases have changed since the preview; look again", code="changed_meanwhile")
 
 

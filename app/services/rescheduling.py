@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from sqlalchemy.orm import Session
 
+from app.contest import Contest, parsed
 from app.db.models import Competition
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import Message
@@ -21,12 +22,12 @@ TOO_FAR = 3000
 
 def extend(
     session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
-) -> Competition:
+) -> Contest:
     """Move the end of a phase that has not turned yet; also earlier, but not into the past.
 
     ``move_following``: later phases move by as much; else they must not be run into.
     """
-    row = competitions.organizers_row(session, principal, slug)
+    row = competitions.locked_for_organizer(session, principal, slug).row
     phase = turnable(row, name)
     if end.tzinfo is None:
         raise InvalidInput(
@@ -38,31 +39,31 @@ def extend(
         raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
     moved = shifted(row, phase, end - phase.end, move_following=move_following)
     put_phases(session, principal, row, moved, action="phase.extend", subject=name)
-    return row
+    return Contest(row)
 
 
-def pause(session: Session, principal: Principal, slug: str, name: str) -> Competition:
+def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Stop the competition's clock: the open phase takes nothing in until it is resumed."""
-    row = competitions.organizers_row(session, principal, slug)
+    row = competitions.locked_for_organizer(session, principal, slug).row
     now = standing(session, row)
     if now.paused:
         raise Conflict("the phase is paused already", code="phase_paused")
     now.require_open(known(name))
     row.paused_at = now.now
     audit.record(session, principal, "phase.pause", competition_id=row.id, subject=name)
-    return row
+    return Contest(row)
 
 
-def resume(session: Session, principal: Principal, slug: str, name: str) -> Competition:
+def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
     """Let the clock go on: the end of the phase and all that follows move by the length of the pause."""
-    row = competitions.organizers_row(session, principal, slug)
+    row = competitions.locked_for_organizer(session, principal, slug).row
     if row.paused_at is None or standing(session, row).state != known(name):
         raise Conflict("the phase is not paused", code="phase_not_paused")
     pause_lasted = clock(session) - row.paused_at
     moved = shifted(row, turnable(row, name), pause_lasted, move_following=True)
     row.paused_at = None
     put_phases(session, principal, row, moved, action="phase.resume", subject=name)
-    return row
+    return Contest(row)
 
 
 def known(name: str) -> str:
@@ -116,7 +117,7 @@ def put_phases(
     if any(later.start < earlier.end for earlier, later in pairwise(phases)):
         raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
     file = with_phases(row.file, phases)
-    competitions.parsed(file)  # what cannot be read is refused here, not by whoever reads it next
+    parsed(file)  # what cannot be read is refused here, not by whoever reads it next
     revisions.require_confirmed_ends(session, principal, row, phases)
     row.file = file
     audit.record(

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from app.contest import read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
 from app.messages import N_
@@ -70,27 +71,27 @@ class Preview:
 
 def begin(session: Session, principal: Principal, slug: str, new: Revision) -> Rescore:
     """Queue every submission for the rules of ``new``; one set may be open at a time."""
-    row = competitions.organizers_row(session, principal, slug)
-    revisions.require_unchanged(row, new)
-    before, after = competitions.read_file(row.file), competitions.read_file(new.file)
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    revisions.require_unchanged(contest.row, new)
+    before, after = contest.rules, read_file(new.file)
     same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
-    if not same_kind or row.original != new.original:
+    if not same_kind or contest.row.original != new.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
-    revisions.require_notice(session, row, before, after)
-    revisions.require_no_open_rescore(session, row.id)
+    revisions.require_notice(session, contest.row, before, after)
+    revisions.require_no_open_rescore(session, contest.id)
     made = Rescore(
-        competition_id=row.id,
+        competition_id=contest.id,
         user_id=principal.user_id,
         file=new.file,
         scales=new.scales,
         scored_by=what_counts(after),
-        replaces=competitions.sha256_of(row.file),
+        replaces=competitions.sha256_of(contest.row.file),
     )
     session.add(made)
     session.flush()
-    for submission_id in scorable(session, row.id):
+    for submission_id in scorable(session, contest.id):
         evaluations.queue_up(session, submission_id, rescore=made)
-    audit.record(session, principal, "rescore.begin", competition_id=row.id, subject=str(made.id))
+    audit.record(session, principal, "rescore.begin", competition_id=contest.id, subject=str(made.id))
     return made
 
 
@@ -119,9 +120,9 @@ def include(session: Session, competition_id: UUID, submission_id: UUID) -> None
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
     """A competition's sets, newest first."""
-    row = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     found = session.scalars(
-        select(Rescore).where(Rescore.competition_id == row.id).order_by(Rescore.created_at.desc())
+        select(Rescore).where(Rescore.competition_id == contest.id).order_by(Rescore.created_at.desc())
     )
     return [progress_of(session, rescore) for rescore in found]
 
@@ -233,7 +234,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
     rescore.replaced_file, rescore.replaced_scored_by = row.file, row.scored_by
     # A deadline moved meanwhile stays moved.
-    row.file = with_phases(rescore.file, competitions.read_file(row.file).phases)
+    row.file = with_phases(rescore.file, read_file(row.file).phases)
     row.scales, row.scored_by = rescore.scales, rescore.scored_by
     rescore.applied_at = leases.clock(session)
     noted(session, principal, rescore, "rescore.apply", difference(found.changes))

@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.contest import Contest, parsed
 from app.db.models import Competition, Rescore
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
@@ -37,44 +38,44 @@ class Revision:
     remarks: tuple[Remark, ...] = ()
 
 
-def revision_of_file(row: Competition, file: str) -> Revision:
+def revision_of_file(contest: Contest, file: str) -> Revision:
     """The same data under a new file; data of other columns are dropped. Needs no session."""
     file = competitions.sent_file(file)
     after = competitions.hostable(file)
-    kept = row.original if takes_same_data(row, after) else {}
-    return revision(row, file, competitions.contents_of(kept))
+    kept = contest.row.original if takes_same_data(contest, after) else {}
+    return revision(contest.row, file, competitions.contents_of(kept))
 
 
-def takes_same_data(row: Competition, after: Rules) -> bool:
+def takes_same_data(contest: Contest, after: Rules) -> bool:
     """Whether the data can stay; where the present file cannot be read, it has to fit into the new one."""
     try:
-        before = competitions.read_file(row.file)
+        before = contest.rules
     except CompetitionUnavailable:
-        return set(row.original) <= set(TRACKS[after.track].original_files)
+        return set(contest.row.original) <= set(TRACKS[after.track].original_files)
     return (before.track, before.columns) == (after.track, after.columns)
 
 
-def revision_of_original(row: Competition, name: str, content: bytes) -> Revision:
+def revision_of_original(contest: Contest, name: str, content: bytes) -> Revision:
     """The same file with a new file of the original. Needs no session.
 
     The others are read against the first: it has to be there, and a new one drops them.
     """
-    first = TRACKS[competitions.read_file(row.file).track].original_files[0]
-    if name != first and first not in row.original:
+    first = contest.track.original_files[0]
+    if name != first and first not in contest.row.original:
         raise Conflict(
             "{first}.csv comes first: {name}.csv is read against it",
             code="first_file_missing",
             first=first,
             name=name,
         )
-    kept = {} if name == first else row.original
-    return revision(row, row.file, competitions.contents_of(kept) | {name: content})
+    kept = {} if name == first else contest.row.original
+    return revision(contest.row, contest.row.file, competitions.contents_of(kept) | {name: content})
 
 
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
     replaces = (row.file, dict(row.original))
-    competition = competitions.parsed(file)
+    competition = parsed(file)
     track = TRACKS[competition.track]
     missing = [name for name in track.original_files if name not in contents]
     if missing:
@@ -89,9 +90,9 @@ def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revisio
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
-def part_of_original(row: Competition, file: str) -> str:
+def part_of_original(contest: Contest, file: str) -> str:
     """The part of the original that a file of this name holds."""
-    names = {f"{name}.csv": name for name in TRACKS[competitions.read_file(row.file).track].original_files}
+    names = {f"{name}.csv": name for name in contest.track.original_files}
     if file not in names:
         raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
     return names[file]
@@ -102,17 +103,18 @@ def awaited(name: str) -> Remark:
     return Remark("file_missing", message)
 
 
-def revise(session: Session, principal: Principal, slug: str, new: Revision) -> Competition:
+def revise(session: Session, principal: Principal, slug: str, new: Revision) -> Contest:
     """Put a revision in force; once somebody has submitted, what is measured stands."""
-    row = competitions.organizers_row(session, principal, slug)
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    row = contest.row
     require_unchanged(row, new)
-    check_fixed_parts(session, row, new)
-    require_confirmed_ends(session, principal, row, competitions.parsed(new.file).phases)
-    require_confirmed_disclosure(session, principal, row, competitions.parsed(new.file))
+    check_fixed_parts(session, contest, new)
+    require_confirmed_ends(session, principal, row, parsed(new.file).phases)
+    require_confirmed_disclosure(session, principal, contest, parsed(new.file))
     note_revision(session, principal, row, new)
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
-    return row
+    return contest
 
 
 def require_unchanged(row: Competition, new: Revision) -> None:
@@ -169,7 +171,7 @@ def require_confirmed_ends(
 
 
 def require_confirmed_disclosure(
-    session: Session, principal: Principal, row: Competition, after: Rules
+    session: Session, principal: Principal, contest: Contest, after: Rules
 ) -> None:
     """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
 
@@ -177,18 +179,18 @@ def require_confirmed_disclosure(
     nobody knows what it kept back, nor until when.
     """
     try:
-        before = competitions.read_file(row.file)
+        before = contest.rules
         more = discloses_more(before, after) or notice_of(after) > notice_of(before)
     except CompetitionUnavailable:
         more = True
-    if more and competitions.has_submissions(session, row.id):
+    if more and competitions.has_submissions(session, contest.id):
         principal.require_confirmed()
 
 
-def check_fixed_parts(session: Session, row: Competition, new: Revision) -> None:
-    after = competitions.parsed(new.file)
+def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None:
+    row, after = contest.row, parsed(new.file)
     try:
-        before = competitions.read_file(row.file)
+        before = contest.rules
     except CompetitionUnavailable:
         check_repair(session, row, new, after)
         return

@@ -32,7 +32,7 @@ def grant(
     More guesses on a target need the password: organizers read the exact score of each, an oracle.
     ``reason``, here and below: for the audit log only.
     """
-    row = competitions.organizers_row(session, principal, slug)
+    row = competitions.locked_for_organizer(session, principal, slug).row
     team = team_in(session, row, team_id)
     if cap not in quota.CAPS:
         raise InvalidInput("caps are {names}", code="invalid_grant", names=tuple(quota.CAPS))
@@ -56,8 +56,8 @@ def team_in(session: Session, row: Competition, team_id: UUID) -> Team:
 
 def granted(session: Session, principal: Principal, slug: str, team_id: UUID) -> Sequence[Grant]:
     """What a team was given, newest first; for the organizers."""
-    row = competitions.for_organizer(session, principal, slug)
-    mine = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == row.id)
+    contest = competitions.for_organizer(session, principal, slug)
+    mine = select(Grant).join(Team, Team.id == Grant.team_id).where(Team.competition_id == contest.id)
     return session.scalars(mine.where(Grant.team_id == team_id).order_by(Grant.at.desc())).all()
 
 
@@ -71,11 +71,11 @@ def judge_team(
     reason: str = "",
 ) -> Team:
     """Take a team out of the contest, its targets and its guesses with it, or back in with all of them."""
-    row = competitions.organizers_row(session, principal, slug)
-    team = team_in(session, row, team_id)
-    require_change(principal, row, team.disqualified_at is not None, disqualified)
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    team = team_in(session, contest.row, team_id)
+    require_change(principal, contest.row, team.disqualified_at is not None, disqualified)
     team.disqualified_at = clock(session) if disqualified else None
-    noted(session, principal, row, f"team.{word(disqualified)}", team.name, reason=reason)
+    noted(session, principal, contest.row, f"team.{word(disqualified)}", team.name, reason=reason)
     return team
 
 

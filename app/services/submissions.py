@@ -11,6 +11,7 @@ from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import sealing
+from app.contest import Contest
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
 from app.messages import Message
@@ -66,7 +67,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     if not uploads.stands(row, at):
         raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
     entered = at.attempt.at
-    caps = quota.caps(session, row, team.id, phases.ANONYMIZATION, entered)
+    caps = quota.caps(session, Contest(row), team.id, phases.ANONYMIZATION, entered)
     quota.require_room(tuple(cap for cap in caps if cap.is_of_valid), now.now)
     attempts.end(session, at.attempt)
     return kept(
@@ -169,8 +170,8 @@ def of_team(
 ) -> Sequence[Submission]:
     """The team's own submissions, newest first."""
     principal.require("read")
-    row = competitions.find(session, slug)
-    team = teams.require_team(session, row.id, principal)
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
     return newest_first(session, shown().where(Submission.team_id == team.id), after, limit)
 
 
@@ -188,8 +189,8 @@ def of_competition(
 ) -> Sequence[Submission]:
     """Every team's submissions, newest first, for the organizers; of one team, in one state, with some text
     in the comment, or of baselines or teams alone, if asked."""
-    row = competitions.for_organizer(session, principal, slug)
-    query = shown().where(Submission.competition_id == row.id)
+    contest = competitions.for_organizer(session, principal, slug)
+    query = shown().where(Submission.competition_id == contest.id)
     if team_id is not None:
         query = query.where(Submission.team_id == team_id)
     if state is not None:

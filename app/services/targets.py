@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session, joinedload
 from sqlalchemy.sql.base import ExecutableOption
 
+from app.contest import Contest
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
 from app.errors import NotFound
 from app.services import competitions, owners, quota, visibility
@@ -64,16 +65,16 @@ def is_withdrawn(target: Target) -> bool:
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
     """A competition's targets in the order of their names; withdrawn ones only for those they concern."""
-    row = competitions.find(session, slug)
-    viewer = visibility.audience(session, row, principal)
-    visibility.require_targets(session, row, viewer)
-    found = session.scalars(joined().where(Target.competition_id == row.id).order_by(Target.name)).all()
-    used = guesses_used(session, row, viewer)
-    limit = guess_limit(session, row, viewer)
-    possible = owners.by_submission(session, row)
+    contest = competitions.find(session, slug)
+    viewer = visibility.audience(session, contest.row, principal)
+    visibility.require_targets(session, contest, viewer)
+    found = session.scalars(joined().where(Target.competition_id == contest.id).order_by(Target.name)).all()
+    used = guesses_used(session, contest.row, viewer)
+    limit = guess_limit(session, contest, viewer)
+    possible = owners.by_submission(session, contest)
     return [
         replace(
-            shown(row, target, viewer, limit - used.get(target.id, 0)),
+            shown(contest, target, viewer, limit - used.get(target.id, 0)),
             owners=possible.get(target.submission_id),
         )
         for target in found
@@ -86,9 +87,9 @@ def may_see(target: Target, viewer: Audience) -> bool:
     return own or viewer.organizer or not is_withdrawn(target)
 
 
-def shown(row: Competition, target: Target, viewer: Audience, left: int) -> Shown:
+def shown(contest: Contest, target: Target, viewer: Audience, left: int) -> Shown:
     own = target.submission.team_id == viewer.team_id
-    known = own or visibility.owners_are_known(row, viewer)
+    known = own or visibility.owners_are_known(contest, viewer)
     withdrawn = is_withdrawn(target)
     return Shown(
         target=target,
@@ -111,8 +112,8 @@ def guesses_used(session: Session, row: Competition, viewer: Audience) -> dict[U
     return dict(iter(session.execute(mine)))
 
 
-def guess_limit(session: Session, row: Competition, viewer: Audience) -> int:
-    return 0 if viewer.team_id is None else quota.guess_limit(session, row, viewer.team_id)
+def guess_limit(session: Session, contest: Contest, viewer: Audience) -> int:
+    return 0 if viewer.team_id is None else quota.guess_limit(session, contest, viewer.team_id)
 
 
 def visible(session: Session, principal: Principal, target_id: UUID) -> Target:
@@ -124,7 +125,7 @@ def visible(session: Session, principal: Principal, target_id: UUID) -> Target:
     viewer = visibility.audience(session, row, principal)
     if not (viewer.organizer or viewer.team_id) or not may_see(target, viewer):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_targets(session, row, viewer)
+    visibility.require_targets(session, Contest(row), viewer)
     return target
 
 
@@ -137,7 +138,7 @@ def in_manifest(
     session: Session, slug: str, *options: ExecutableOption
 ) -> tuple[Competition, Sequence[Target]]:
     """All targets, withdrawn ones too, for the public list of their digests and commitments."""
-    row = competitions.find(session, slug)
+    row = competitions.find(session, slug).row
     if row.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
     mine = joined().options(*options).where(Target.competition_id == row.id).order_by(Target.name)

@@ -84,12 +84,12 @@ def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
 
 def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
     """All teams of a competition, oldest first; for its organizers."""
-    competition = competitions.for_organizer(session, principal, slug)
+    contest = competitions.for_organizer(session, principal, slug)
     counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
     found = session.execute(
-        select(Team, counted).where(Team.competition_id == competition.id).order_by(Team.created_at, Team.id)
+        select(Team, counted).where(Team.competition_id == contest.id).order_by(Team.created_at, Team.id)
     )
-    people = people_by_team(session, competition.id)
+    people = people_by_team(session, contest.id)
     return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]
 
 

@@ -34,22 +34,22 @@ class Claim:
 
 def ask(session: Session, principal: Principal, slug: str, question: Question) -> ThresholdReport:
     """Queue a report on the competition's data as they stand now."""
-    row = competitions.organizers_row(session, principal, slug)
-    if row.original_rows is None:
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    if contest.row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    require_room(session, row.id)
-    asked = asdict(checked(question, competitions.read_file(row.file)))
+    require_room(session, contest.id)
+    asked = asdict(checked(question, contest.rules))
     made = ThresholdReport(
-        competition_id=row.id,
+        competition_id=contest.id,
         user_id=principal.user_id,
-        file=row.file,
-        original=row.original,
+        file=contest.row.file,
+        original=contest.row.original,
         question=asked,
     )
     session.add(made)
     session.flush()
     queue.defer(session, queue.ADVISE)
-    audit.record(session, principal, "threshold.ask", competition_id=row.id, subject=str(made.id))
+    audit.record(session, principal, "threshold.ask", competition_id=contest.id, subject=str(made.id))
     return made
 
 
@@ -68,8 +68,8 @@ def require_room(session: Session, competition_id: UUID) -> None:
 
 def listed(session: Session, principal: Principal, slug: str) -> Sequence[ThresholdReport]:
     """A competition's reports, newest first; for its organizers."""
-    row = competitions.for_organizer(session, principal, slug)
-    found = select(ThresholdReport).where(ThresholdReport.competition_id == row.id)
+    contest = competitions.for_organizer(session, principal, slug)
+    found = select(ThresholdReport).where(ThresholdReport.competition_id == contest.id)
     return session.scalars(found.order_by(ThresholdReport.created_at.desc())).all()
 
 

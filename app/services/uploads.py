@@ -10,10 +10,13 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import SECRET, Remark
+from app.scoring.registry import Track
+from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services import attempts, competitions, phases, quota, teams
 from app.services.accounts import Principal
@@ -50,9 +53,17 @@ class Entrance:
     repeats: UUID | None = None
 
     @property
+    def rules(self) -> Rules:
+        return read_file(self.file)
+
+    @property
+    def track(self) -> Track:
+        return TRACKS[self.rules.track]
+
+    @property
     def public(self) -> tuple[str, ...]:
         """The names of the files that are not secret."""
-        return TRACKS[competitions.read_file(self.file).track].files
+        return self.track.files
 
     @property
     def names(self) -> set[str]:
@@ -60,7 +71,7 @@ class Entrance:
 
     @property
     def file_mb(self) -> int:
-        return competitions.read_file(self.file).limits.file_mb
+        return self.rules.limits.file_mb
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +94,17 @@ class Upload:
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
     """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
     principal.require("submit")
-    row = competitions.find(session, slug)
+    contest = competitions.find(session, slug)
+    row = contest.row
     team = teams.require_team(session, row.id, principal)
     quota.lock(session, row, team)
     repeats = submitted_under(session, team, checked_key(key))
     if repeats is not None:
         return Entrance(row.id, row.file, digests(row), key, None, not row.scored_by, repeats)
     require_qualified(team)
-    attempt = quota.begin_attempt(session, row, team, principal.user_id, phase=phases.ANONYMIZATION, key=key)
+    attempt = quota.begin_attempt(
+        session, contest, team, principal.user_id, phase=phases.ANONYMIZATION, key=key
+    )
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by)
@@ -129,9 +143,10 @@ def digests(row: Competition) -> tuple[tuple[str, str], ...]:
 
 def stands(row: Competition, at: Entrance) -> bool:
     """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
-    before, now = competitions.read_file(at.file), competitions.read_file(row.file)
-    shuffles = (before.publication.shuffle_targets, now.publication.shuffle_targets)
-    return (before.columns, at.original) == (now.columns, digests(row)) and shuffles[0] == shuffles[1]
+    before, now = (
+        (rules.columns, rules.publication.shuffle_targets) for rules in (at.rules, read_file(row.file))
+    )
+    return before == now and at.original == digests(row)
 
 
 def fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
@@ -161,15 +176,14 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
             code="comment",
             most=LONGEST_COMMENT,
         )
-    competition = competitions.read_file(at.file)
-    track = TRACKS[competition.track]
+    rules, track = at.rules, at.track
     original = competitions.original_tables(at.original, at.file)
-    release, remarks = track.parse_release(files, original, competition)
+    release, remarks = track.parse_release(files, original, rules)
     rows = track.individuals(release)
     source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
     sent = {name: digest_of(content) for name, content in files.items()}
     printed = fingerprint({**files, "secret": secret}, comment)
-    if competition.publication.shuffle_targets:
+    if rules.publication.shuffle_targets:
         order = default_rng(secrets.randbits(128))
         release, source = track.shuffle(release, source, rng=order)
         files = track.files_of(release)

@@ -15,10 +15,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from app.contest import Contest
 from app.db.models import Competition
 from app.errors import NotAllowed, NotFound
 from app.scoring.publication import OVERALL_DIGITS
-from app.scoring.rules import Rules
+from app.scoring.settings import Publication
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
@@ -89,22 +90,19 @@ def audience(session: Session, row: Competition, principal: Principal | None) ->
     return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 
-def view(session: Session, row: Competition, principal: Principal | None) -> View:
+def view(session: Session, contest: Contest, principal: Principal | None) -> View:
     """What this person may see of the competition's boards now."""
-    competition, viewer, now = (
-        competitions.read_file(row.file),
-        audience(session, row, principal),
-        clock(session),
-    )
-    cut = frozen_since(row, competition, viewer, now)
-    horizon = guess_horizon(row, competition, viewer, min(now, cut))
+    row, publication = contest.row, contest.rules.publication
+    viewer, now = audience(session, row, principal), clock(session)
+    cut = frozen_since(contest, viewer, now)
+    horizon = guess_horizon(contest, viewer, min(now, cut))
     return View(
         audience=viewer,
         as_of=cut,
         guesses_before=None if horizon is None else min(horizon, cut),
         finals_only=row.published_at is not None and row.published_at < cut,
-        owners_known=owners_are_known(row, viewer),
-        digits=None if is_exact(row, viewer) else competition.publication.digits,
+        owners_known=owners_are_known(contest, viewer),
+        digits=None if is_exact(row, viewer) else publication.digits,
     )
 
 
@@ -113,34 +111,27 @@ def everything(row: Competition) -> View:
     return View(Audience(organizer=True), ALWAYS, ALWAYS, row.published_at is not None, owners_known=True)
 
 
-def require_board(competition: Rules, audience: Audience) -> None:
+def require_board(publication: Publication, audience: Audience) -> None:
     """The competition file says whether visitors and teams see the boards."""
-    open_to = competition.publication.board
+    open_to = publication.board
     if audience.organizer or open_to == "public" or (open_to == "teams" and audience.team_id):
         return
     raise NotAllowed("this board is not open to you", code="board_not_open")
 
 
-def frozen_since(row: Competition, competition: Rules, audience: Audience, now: datetime) -> datetime:
+def frozen_since(contest: Contest, audience: Audience, now: datetime) -> datetime:
     """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
-    frozen_from = competition.publication.frozen_from
-    applies = frozen_from is not None and frozen_from <= now and not is_over(row, competition)
+    frozen_from = contest.rules.publication.frozen_from
+    applies = frozen_from is not None and frozen_from <= now and not contest.is_over
     return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
 
 
-def guess_horizon(row: Competition, competition: Rules, audience: Audience, now: datetime) -> datetime | None:
+def guess_horizon(contest: Contest, audience: Audience, now: datetime) -> datetime | None:
     """Guesses accepted before it are scored in public; None: of no guess is anything said."""
-    feedback = competition.publication.feedback
-    if audience.organizer or row.closed_at is not None or feedback == "immediate":
+    feedback = contest.rules.publication.feedback
+    if audience.organizer or contest.row.closed_at is not None or feedback == "immediate":
         return ALWAYS
-    return quota.day_of(now, competition.timezone).since if feedback == "daily" else None
-
-
-def is_over(row: Competition, competition: Rules) -> bool:
-    """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
-    if competition.phase(phases.REIDENTIFICATION) is None:
-        return row.published_at is not None
-    return row.closed_at is not None
+    return quota.day_of(now, contest.rules.timezone).since if feedback == "daily" else None
 
 
 def is_exact(row: Competition, audience: Audience) -> bool:
@@ -148,23 +139,24 @@ def is_exact(row: Competition, audience: Audience) -> bool:
     return audience.organizer or row.revealed_at is not None
 
 
-def owners_are_known(row: Competition, audience: Audience) -> bool:
+def owners_are_known(contest: Contest, audience: Audience) -> bool:
     """Targets stand under opaque names until the reveal, unless the competition shows their owners."""
-    shown = competitions.read_file(row.file).publication.owners == "shown"
-    return shown or is_exact(row, audience)
+    shown = contest.rules.publication.owners == "shown"
+    return shown or is_exact(contest.row, audience)
 
 
-def require_targets(session: Session, row: Competition, audience: Audience) -> None:
+def require_targets(session: Session, contest: Contest, audience: Audience) -> None:
     """Targets are for the teams, all at the same moment; organizers may look as soon as they are written."""
     if not (audience.organizer or audience.team_id):
         raise NotAllowed("targets are for the teams of this competition", code="not_in_a_team")
-    if row.published_at is None or not (audience.organizer or second_phase_has_begun(session, row)):
+    published = contest.row.published_at is not None
+    if not published or not (audience.organizer or second_phase_has_begun(session, contest)):
         raise NotFound("the targets are not published yet", code="no_targets_yet")
 
 
-def second_phase_has_begun(session: Session, row: Competition) -> bool:
-    phase = competitions.read_file(row.file).phase(phases.REIDENTIFICATION)
-    return phase is not None and phase.start <= (row.paused_at or clock(session))
+def second_phase_has_begun(session: Session, contest: Contest) -> bool:
+    phase = contest.rules.phase(phases.REIDENTIFICATION)
+    return phase is not None and phase.start <= (contest.row.paused_at or clock(session))
 
 
 def require_reveal(row: Competition) -> None:

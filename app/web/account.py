@@ -54,7 +54,7 @@ def account_of(principal: Principal) -> dict[str, Any]:
 
 
 def title_of(session: Session, slug: str) -> Mapping[str, str]:
-    return competitions.title_of(competitions.find(session, slug))
+    return competitions.title_of(competitions.find(session, slug).row)
 
 
 @router.get("/account/tokens")

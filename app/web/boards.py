@@ -43,7 +43,7 @@ def anonymization_board(
         seen=seen(frame),
         board=board,
         wide=wide,
-        course=course_of(outline, words_for(request), frame.competition),
+        course=course_of(outline, words_for(request), frame.rules),
         **shown,
     )
 
@@ -52,11 +52,11 @@ def anonymization_content(
     board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: Words
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
-    choices = board_pictures.choices(frame.competition, t, every=board.digits is None)
+    choices = board_pictures.choices(frame.rules, t, every=board.digits is None)
     choice = board_pictures.chosen(choices, measure)
     return {
-        "groups": standings.groups(frame.competition) if wide else (),
-        "lead": lead_of(board, frame.competition),
+        "groups": standings.groups(frame.rules) if wide else (),
+        "lead": lead_of(board, frame.rules),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "rivals": standings.has_rivals(board),

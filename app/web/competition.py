@@ -11,7 +11,6 @@ from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 from app.services import announcements, witnesses
 from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification
@@ -36,8 +35,8 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         board = open_board(session, principal, slug)
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, slug)
-        reveal = witnesses.expected(session, [frame.row]).get(frame.row.id)
-    competition = frame.competition
+        reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
+    rules = frame.rules
     return page(
         request,
         principal,
@@ -45,7 +44,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame=frame,
         board=board,
         first_rows=top(board) if board else [],
-        lead=lead_of(board, competition) if board else None,
+        lead=lead_of(board, rules) if board else None,
         attackers=leading(attacks) if attacks else [],
         attackers_hidden=attacks is not None and attacks.hidden,
         paragraphs=paragraphs,
@@ -53,16 +52,16 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         in_view=IN_VIEW,
         waits_until=waits_until(frame, reveal),
         step=next_step(frame, principal),
-        columns=column_count(competition),
-        built_in=len(TRACKS[competition.track].attackers),
-        two_phases=competition.phase("reidentification") is not None,
+        columns=column_count(rules),
+        built_in=len(frame.contest.track.attackers),
+        two_phases=rules.phase("reidentification") is not None,
     )
 
 
 def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
     """When the secrets are revealed, where that is later than the end, and still to come."""
-    second = frame.competition.phase("reidentification")
-    if second is None or reveal is None or frame.row.revealed_at is not None:
+    second = frame.rules.phase("reidentification")
+    if second is None or reveal is None or frame.contest.row.revealed_at is not None:
         return None
     return reveal if reveal > second.end else None
 
@@ -76,9 +75,9 @@ def open_board(session: Session, principal: Principal | None, slug: str) -> Boar
 
 def attackers_board(session: Session, principal: Principal | None, frame: Frame) -> AttackersBoard | None:
     """The board of the second phase, as soon as there are targets."""
-    if frame.row.published_at is None:
+    if frame.contest.row.published_at is None:
         return None
-    return reidentification.board(session, principal, frame.competition.slug)
+    return reidentification.board(session, principal, frame.contest.slug)
 
 
 def leading(board: AttackersBoard) -> list[AttackersRow]:

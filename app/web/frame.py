@@ -6,7 +6,8 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Team
+from app.contest import Contest
+from app.db.models import Team
 from app.scoring.rules import Rules
 from app.services import competitions, phases, teams
 from app.services.accounts import Principal
@@ -24,17 +25,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A competition as one person meets it; ``team``: their own in it."""
+    """A competition as one person meets it; ``rules``: as they stood then; ``team``: their own in it."""
 
-    row: Competition
-    competition: Rules
+    contest: Contest
+    rules: Rules
     standing: Standing
     team: Team | None
     organizer: bool
 
     @property
     def path(self) -> str:
-        return f"/competitions/{self.competition.slug}"
+        return f"/competitions/{self.rules.slug}"
 
     @property
     def disqualified(self) -> bool:
@@ -51,22 +52,22 @@ class Frame:
     @property
     def next_turn(self) -> Turn | None:
         """What the countdown counts to; None in a pause and when nothing is to come."""
-        return None if self.standing.paused else next_turn(self.competition, self.standing.now)
+        return None if self.standing.paused else next_turn(self.rules, self.standing.now)
 
 
 def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
-    row = competitions.find(session, slug)
+    contest = competitions.find(session, slug)
     return Frame(
-        row=row,
-        competition=competitions.in_force(row),
-        standing=phases.standing(session, row),
-        team=teams.team_of(session, row.id, principal) if principal else None,
-        organizer=principal is not None and competitions.is_organizer(session, row.id, principal),
+        contest=contest,
+        rules=contest.rules,
+        standing=phases.standing(session, contest.row),
+        team=teams.team_of(session, contest.id, principal) if principal else None,
+        organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
 
 
-def next_turn(competition: Rules, now: datetime) -> Turn | None:
+def next_turn(rules: Rules, now: datetime) -> Turn | None:
     """The earliest start or end of a phase that is still ahead."""
-    turns = [Turn(phase.name, "start", phase.start) for phase in competition.phases]
-    turns += [Turn(phase.name, "end", phase.end) for phase in competition.phases]
+    turns = [Turn(phase.name, "start", phase.start) for phase in rules.phases]
+    turns += [Turn(phase.name, "end", phase.end) for phase in rules.phases]
     return min((turn for turn in turns if turn.at > now), key=lambda turn: turn.at, default=None)

@@ -28,8 +28,8 @@ class Card:
     listed: Listed
 
     @property
-    def competition(self) -> Rules:
-        return self.listed.competition
+    def rules(self) -> Rules:
+        return self.listed.rules
 
     @property
     def standing(self) -> Standing:
@@ -37,7 +37,7 @@ class Card:
 
     @property
     def next_turn(self) -> Turn | None:
-        return None if self.standing.paused else next_turn(self.competition, self.standing.now)
+        return None if self.standing.paused else next_turn(self.rules, self.standing.now)
 
     @property
     def own(self) -> bool:
@@ -86,7 +86,7 @@ def soonest(card: Card) -> float:
 
 def latest_end(card: Card) -> float:
     """The one that ended last comes first."""
-    ends: list[datetime] = [phase.end for phase in card.competition.phases]
+    ends: list[datetime] = [phase.end for phase in card.rules.phases]
     return -max(ends).timestamp() if ends else 0.0
 
 

@@ -31,7 +31,7 @@ def next_step(frame: Frame, principal: Principal | None) -> Step | None:
 
 
 def of_organizer(frame: Frame) -> Step:
-    if frame.row.original_rows is None:
+    if frame.contest.row.original_rows is None:
         return Step("data", f"{frame.path}/organize/data")
     return Step("organize", f"{frame.path}/organize")
 

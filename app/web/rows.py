@@ -72,7 +72,7 @@ def rows_as_seen(frame: Frame, outline: Sequence[Outline]) -> Rows:
     return Rows(
         taking=taking(frame),
         chosen=sum(one.chosen for one in outline),
-        most=frame.competition.ranking.finals,
+        most=frame.rules.ranking.finals,
     )
 
 
@@ -85,4 +85,4 @@ def taking(frame: Frame) -> Taking:
         return "draft" if frame.starts else "undated"
     if standing.state == phases.ANONYMIZATION:
         return "paused" if standing.paused else "open"
-    return "settling" if frame.row.published_at is None and standing.state == "settling" else "over"
+    return "settling" if frame.contest.row.published_at is None and standing.state == "settling" else "over"

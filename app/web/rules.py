@@ -78,26 +78,25 @@ class Worked:
 def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-    competition = frame.competition
-    track = TRACKS[competition.track]
+    rules = frame.rules
     return page(
         request,
         principal,
         "rules.html",
         frame=frame,
-        track=track,
-        measures=list(measure_rules(competition, frame.row)),
-        attacks=list(attack_rules(competition)),
-        worked=worked(competition, frame.row),
+        track=frame.contest.track,
+        measures=list(measure_rules(rules)),
+        attacks=list(attack_rules(rules)),
+        worked=worked(rules),
         formulas=formulas,
-        limits={name: getattr(competition.limits, name) for name in LIMITS},
+        limits={name: getattr(rules.limits, name) for name in LIMITS},
         customers=CUSTOMER_COLUMNS,
         purchases=TRANSACTION_COLUMNS,
-        is_tc400=is_tc400(frame.row),
+        is_tc400=is_tc400(frame.contest.row),
     )
 
 
-def measure_rules(competition: Rules, row: Competition) -> Iterator[Rule]:
+def measure_rules(competition: Rules) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
     known = TRACKS[competition.track].measures
     weights = {name: competition.weight(name) for name in known}
@@ -109,7 +108,7 @@ def measure_rules(competition: Rules, row: Competition) -> Iterator[Rule]:
             formula=formulas.MEASURES[competition.track][name],
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
-            scale=row.scales.get(name, competition.scales.get(name)),
+            scale=competition.scales.get(name),
             parameters=told(competition, known[name].parameters, settings.parameters),
         )
 
@@ -140,11 +139,11 @@ def default(competition: Rules, name: str) -> str:
     return known.get(name, "=all")
 
 
-def worked(competition: Rules, row: Competition) -> Worked | None:
+def worked(competition: Rules) -> Worked | None:
     """A release that loses a quarter and a half of the first measures' scales; None without scales."""
     known = TRACKS[competition.track].measures
     weighing = [name for name in known if competition.weight(name)]
-    scales = dict(competition.scales) | dict(row.scales)
+    scales = competition.scales
     if not weighing or not all(scales.get(name) for name in weighing):
         return None
     values = dict.fromkeys(weighing, 0.0) | {

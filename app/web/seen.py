@@ -32,9 +32,9 @@ class Seen:
 def seen(frame: Frame) -> Seen:
     audience = Audience(frame.team.id if frame.team else None, frame.organizer)
     now = frame.standing.now
-    cut = visibility.frozen_since(frame.row, frame.competition, audience, now)
-    horizon = visibility.guess_horizon(frame.row, frame.competition, audience, now)
-    second = frame.competition.phase(phases.REIDENTIFICATION)
+    cut = visibility.frozen_since(frame.contest, audience, now)
+    horizon = visibility.guess_horizon(frame.contest, audience, now)
+    second = frame.rules.phase(phases.REIDENTIFICATION)
     frozen = cut != ALWAYS
     return Seen(
         as_of=cut if frozen else now,
@@ -43,13 +43,13 @@ def seen(frame: Frame) -> Seen:
         guesses_before=None if horizon == ALWAYS else horizon,
         live=not frozen and not frame.standing.paused and frame.standing.state in MOVING,
         second=second,
-        begun=second is not None and second.start <= (frame.row.paused_at or now),
+        begun=second is not None and second.start <= (frame.contest.row.paused_at or now),
     )
 
 
 def freeze_of(frame: Frame, now: datetime) -> Literal["none", "ahead", "others"]:
     """Of a reader for whom nothing is frozen."""
-    frozen_from = frame.competition.publication.frozen_from
-    if frozen_from is None or visibility.is_over(frame.row, frame.competition):
+    frozen_from = frame.rules.publication.frozen_from
+    if frozen_from is None or frame.contest.is_over:
         return "none"
     return "ahead" if now < frozen_from else "others"

@@ -12,7 +12,7 @@ from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.scoring.counted import lacks
-from app.services import competitions, outlines, submissions
+from app.services import outlines, submissions
 from app.services.accounts import Principal
 from app.services.boards import anonymization
 from app.services.boards.anonymization import Board
@@ -35,7 +35,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         found = submissions.visible(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
         own = frame.team is not None and frame.team.id == found.team_id
-        outline = outlines.of_own_team(session, principal, frame.competition.slug) if own else []
+        outline = outlines.of_own_team(session, principal, frame.contest.slug) if own else []
         (line,) = lines_of(session, [found])
         result = line.evaluation.found
         shown = result_of(session, principal, frame, result, t) if result else {}
@@ -48,7 +48,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         line=line,
         own=own,
         rows=rows_as_seen(frame, outline),
-        waits_for_rules=line.unfinished and lacks(frame.competition),
+        waits_for_rules=line.unfinished and lacks(frame.rules),
         result=result,
         **shown,
     )
@@ -58,8 +58,8 @@ def result_of(
     session: Session, principal: Principal, frame: Frame, result: wire.Verdict, t: Words
 ) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
-    rules = competitions.in_force(frame.row)
-    board = board_if_open(session, principal, frame.competition.slug)
+    rules = frame.rules
+    board = board_if_open(session, principal, frame.contest.slug)
     measures, attackers = measure_lines(rules, result, board), attacker_lines(rules, result)
     limit = limit_of(rules, result)
     return {

@@ -98,13 +98,13 @@ def own_page(
         outline = outlines.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
         content = {
-            "fields": fields_of(frame.competition),
+            "fields": fields_of(frame.rules),
             "caps": caps,
             "tag": tag_of(frame, outline, caps),
             "lines": lines_of(session, own),
             "rows": rows_as_seen(frame, outline),
         }
-        parts = parts_of(frame.row, frame.competition)
+        parts = parts_of(frame.contest.row, frame.rules)
     answer = page(
         request,
         principal,
@@ -112,13 +112,13 @@ def own_page(
         status=status_of(refused.problem) if refused else 200,
         frame=frame,
         parts=parts,
-        mistakes=mistakes_in(refused, parts, frame.row.original_rows or 0),
-        checks=checks_of(parts, frame.row, frame.competition),
+        mistakes=mistakes_in(refused, parts, frame.contest.row.original_rows or 0),
+        checks=checks_of(parts, frame.contest.row, frame.rules),
         secret_samples=SECRET_SAMPLES,
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,
         refused_for=said_of(refused.problem, t) if refused else None,
-        course=course_of(outline, t, frame.competition),
+        course=course_of(outline, t, frame.rules),
         older=older,
         cursor=cursor,
         unfinished=any(one.unfinished for one in outline),
@@ -137,7 +137,7 @@ def mistakes_in(refused: Refused | None, parts: Sequence[Part], originals: int) 
 
 def tag_of(frame: Frame, outline: Sequence[Outline], caps: Sequence[Cap]) -> str:
     """What changes exactly when the list, the quota or what may be sent does."""
-    state = (taking(frame), frame.competition.phases, outline, caps)
+    state = (taking(frame), frame.rules.phases, outline, caps)
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
@@ -216,7 +216,7 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
     with transaction() as session:
         found = submissions.own(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
-        outline = outlines.of_own_team(session, principal, frame.competition.slug)
+        outline = outlines.of_own_team(session, principal, frame.contest.slug)
         (line,) = lines_of(session, [found])
     return page(
         request, principal, "submission_row.html", frame=frame, line=line, rows=rows_as_seen(frame, outline)

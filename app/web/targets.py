@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
-from app.scoring.tracks import TRACKS
 from app.services import guesses, quota, targets
 from app.services.accounts import Principal
 from app.services.targets import Shown
@@ -72,7 +71,7 @@ def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[To
     """The team's own guesses, newest first; an organizer has none."""
     if frame.team is None:
         return []
-    found, horizon = guesses.of_team(session, principal, frame.competition.slug)
+    found, horizon = guesses.of_team(session, principal, frame.contest.slug)
     return [Told(made, guesses.told(made, horizon)) for made in found]
 
 
@@ -87,14 +86,14 @@ def best_by_target(own: Sequence[Told]) -> dict[UUID, int]:
 
 def guide(frame: Frame) -> dict[str, Any]:
     """What the explanation of a guess says in this competition."""
-    track = TRACKS[frame.competition.track]
+    track = frame.contest.track
     released = [f"{name}.csv" for name in track.files]
     original = [f"{name}.csv" for name in track.original_files]
     return {
         "released": released,
         "original": original,
         "attacker": next(iter(track.attackers)),
-        "feedback": frame.competition.publication.feedback,
+        "feedback": frame.rules.publication.feedback,
     }
 
 
@@ -155,13 +154,13 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "waits": any(each.waits for each in own),
         "best": best_by_target(own).get(target_id),
         "files": files_of(target),
-        "originals": frame.row.original_rows or 0,
-        "salt": salt_of(session, frame.row, target),
+        "originals": frame.contest.row.original_rows or 0,
+        "salt": salt_of(session, frame.contest.row, target),
         "open": may_guess(frame, shown),
         "checks": {
             "rows": target.rows,
-            "originals": frame.row.original_rows or 0,
-            "most": frame.competition.limits.file_mb * 2**20,
+            "originals": frame.contest.row.original_rows or 0,
+            "most": frame.rules.limits.file_mb * 2**20,
         },
         "guide": guide(frame),
     }

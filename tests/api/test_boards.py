@@ -11,11 +11,12 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text, update
 
+from app.contest import parsed
 from app.db import engine
 from app.db.models import Submission, User
 from app.roles import Role
 from app.scoring.csv_text import table_csv
-from app.services import accounts, competitions
+from app.services import accounts
 from app.services.boards import anonymization, verdicts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -170,7 +171,7 @@ def test_the_tag_of_one_audience_fits_no_other_whose_board_differs(played: Arena
 
 def test_a_board_rebuilt_from_nothing_has_the_same_bytes(played: Arena) -> None:
     before = board(played), board_csv(played)
-    competitions.parsed.cache_clear()
+    parsed.cache_clear()
     verdicts.kept.clear()
     engine.get_engine().dispose()
     with transaction() as session:  # rows in another physical order

@@ -12,6 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select, update
 
+from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.messages import Message
 from app.scoring.toml_text import with_tables
@@ -335,7 +336,7 @@ def play(client: TestClient, seed: int, *, rule: str, feedback: str) -> None:
     drawn.bar(team=drawn.pick(drawn.facts.teams))
     drawn.close()
     after = drawn.check()
-    competitions.parsed.cache_clear()
+    parsed.cache_clear()
     verdicts.kept.clear()
     with TestClient(application()) as again:
         assert drawn.check(again) == after

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
+from app.contest import Contest
 from app.db.models import (
     Attempt,
     Competition,
@@ -195,7 +196,7 @@ def counted_exactly(ledger: Ledger) -> Iterator[str]:
     with transaction() as session:
         now = leases.clock(session)
         for team in session.scalars(select(Team).where(Team.competition_id == row.id)):
-            first = {cap.name: cap for cap in quota.caps(session, row, team.id, ANONYMIZATION, now)}
+            first = {cap.name: cap for cap in quota.caps(session, Contest(row), team.id, ANONYMIZATION, now)}
             valid = (
                 select(Evaluation.state)
                 .join(Evaluation.submission)

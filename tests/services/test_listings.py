@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import insert, select
 
+from app.contest import parsed
 from app.db.models import Competition
 from app.services import competitions, phases, turning
 from app.transaction import transaction
@@ -79,7 +80,7 @@ def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(clie
 def test_the_files_of_hundreds_of_competitions_stay_read(client: TestClient) -> None:
     add(200)
     client.get("/")
-    before = competitions.parsed.cache_info().misses
+    before = parsed.cache_info().misses
     client.get("/")
     client.get(f"{API}/competitions")
-    assert competitions.parsed.cache_info().misses == before
+    assert parsed.cache_info().misses == before

@@ -6,10 +6,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+import app.contest
 from app.db.models import Evaluation
 from app.scoring.publication import fits
 from app.scoring.toml_text import with_tables
-from app.services import competitions, outlook, owners, phases
+from app.services import outlook, owners, phases
 from app.services.boards import verdicts
 from app.services.owners import Anonymity
 from app.transaction import transaction
@@ -29,7 +30,7 @@ def opened(client: TestClient, *, at_least: int = 1, digits: int = 2, more: str 
 
 def found() -> Anonymity | None:
     with transaction() as session:
-        return owners.anonymity(session, competition_row())
+        return owners.anonymity(session, app.contest.Contest(competition_row()))
 
 
 def counted() -> Anonymity:
@@ -62,15 +63,15 @@ def test_what_reads_the_secret_is_open_and_the_rest_is_known_by_the_scales_besid
     opened(client)
     of_reach = {}
     with transaction() as session:
-        assert not competitions.read_file(competition_row().file).scales
-        _, question = owners.asked(session, competition_row())
+        assert not app.contest.read_file(competition_row().file).scales
+        _, question = owners.asked(session, app.contest.Contest(competition_row()))
         for evaluation in session.scalars(select(Evaluation)):
             assert evaluation.verdict is not None
             of_reach[evaluation.id] = evaluation.verdict["reach"]
             evaluation.verdict = {name: one for name, one in evaluation.verdict.items() if name != "reach"}
     verdicts.kept.clear()
     with transaction() as session:
-        _, older = owners.asked(session, competition_row())
+        _, older = owners.asked(session, app.contest.Contest(competition_row()))
     assert len(question.finals) == len(older.finals) == len(of_reach) == len(TEAMS)
     for final, old in zip(question.finals, older.finals, strict=True):
         (span,) = old.computed.spans
@@ -100,7 +101,7 @@ def test_every_targets_own_row_fits_it(client: TestClient, digits: int) -> None:
     opened(client)
     with transaction() as session:
         row = competition_row()
-        _, question = owners.asked(session, row)
+        _, question = owners.asked(session, app.contest.Contest(row))
     assert len(question.finals) == len(TEAMS)
     assert all(fits(each.computed, each.scores.rounded(digits), digits) for each in question.finals)
 
@@ -111,7 +112,7 @@ def test_what_a_team_showed_once_counts_as_seen_and_a_worse_final_does_not(clien
         contest.submit("red")
     with transaction() as session:
         row = competition_row()
-        _, question = owners.asked(session, row)
+        _, question = owners.asked(session, app.contest.Contest(row))
     mine = [each for each in question.finals if each.team == question.finals[0].team]
     assert (len(mine), max(question.limits)) == (2, 2)
     best = min(mine, key=lambda each: each.scores.overall)

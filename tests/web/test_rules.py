@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from xml.etree import ElementTree
@@ -181,18 +182,18 @@ def test_the_worked_example_adds_up(year: int) -> None:
     """A quarter of one scale and half of the next, by equal weights."""
     competition = parse_competition(template(year))
     names = [name for name, settings in competition.measures.items() if settings.weight]
-    found = worked(competition, Competition(scales=dict.fromkeys(names, 8.0), original={}))
+    found = worked(replace(competition, scales=dict.fromkeys(names, 8.0)))
     assert found is not None
     assert list(found.values.values()) == [(2.0, 0.25), (4.0, 0.5)]
     assert found.utility == pytest.approx(0.75 / len(names))
     assert found.overall == overall(found.utility, found.security)
-    assert worked(competition, Competition(scales={}, original={})) is None
+    assert worked(competition) is None
 
 
 @pytest.mark.parametrize("year", [2015, 2016])
 def test_what_weighs_stands_first_and_the_shares_are_of_all_weights(year: int) -> None:
     competition = parse_competition(template(year))
-    found = list(measure_rules(competition, Competition(scales={}, original={})))
+    found = list(measure_rules(competition))
     assert sum(rule.share for rule in found) == pytest.approx(1)
     weighing = [rule.weight is not None for rule in found]
     assert weighing == sorted(weighing, reverse=True)

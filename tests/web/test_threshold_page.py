@@ -40,7 +40,7 @@ def made(arena: Arena, **fields: str) -> str:
 
 def rule() -> Any:
     with transaction() as session:
-        return parse_competition(competitions.find(session, "small").file).excessive
+        return parse_competition(competitions.find(session, "small").row.file).excessive
 
 
 def report(path: str) -> Any:
@@ -216,7 +216,7 @@ def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> 
 
     assert ticked() == ["sex", "age"]
     with transaction() as session:
-        row = competitions.find(session, "small")
+        row = competitions.find(session, "small").row
         row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
     assert ticked() == ["age"]
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from app.contest import read_file
 from app.db.models import Competition, Evaluation
 from app.scoring.counted import Versions
 from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import entries, in_force
@@ -65,21 +65,20 @@ class Board:
 
 def board(session: Session, principal: Principal | None, slug: str) -> Board:
     """The board as this person may see it."""
-    row = competitions.find(session, slug)
-    competition = competitions.read_file(row.file)
-    view = visibility.view(session, row, principal)
-    visibility.require_board(competition, view.audience)
-    found = entries.entries(session, row, view)
-    rules = in_force.rules(session, row, view.as_of)
-    track = TRACKS[competition.track]
+    contest = competitions.find(session, slug)
+    shown = contest.rules.publication
+    view = visibility.view(session, contest, principal)
+    visibility.require_board(shown, view.audience)
+    found = entries.entries(session, contest, view)
+    rules = in_force.rules(session, contest, view.as_of)
     return Board(
-        competition=row.slug,
-        title=dict(competition.title),
-        frozen_from=competition.publication.frozen_from,
+        competition=contest.slug,
+        title=dict(contest.rules.title),
+        frozen_from=shown.frozen_from,
         finals=view.finals_only,
         digits=view.digits,
-        measures=tuple(track.measures),
-        attackers=tuple(track.attackers),
+        measures=tuple(contest.track.measures),
+        attackers=tuple(contest.track.attackers),
         rows=tuple(ranked(rules, found, view)),
     )
 
@@ -96,7 +95,7 @@ def ranks_by(
     receipt, the evaluations that count."""
     everything = visibility.everything(row)
     listed = entries.proposed(session, row, everything, judged, scored_by=scored_by)
-    board = ranked(competitions.read_file(file), listed, everything)
+    board = ranked(read_file(file), listed, everything)
     return {line.team: line.rank for line in board if line.rank is not None}
 
 

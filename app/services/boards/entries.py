@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Target
 from app.scoring.counted import Versions
 from app.scoring.ranking import overall
@@ -38,12 +39,12 @@ class Entry:
         return self.overall is None, self.overall or 0.0, *self.finished.place
 
 
-def entries(session: Session, row: Competition, view: View) -> list[Entry]:
+def entries(session: Session, contest: Contest, view: View) -> list[Entry]:
     """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
-    rivals = trials.rivals_rates(session, row, view)
-    found = in_force.finished(session, row, view.as_of)
-    counting = those_that_count(session, row, view, found)
-    rules = in_force.rules(session, row, view.as_of)
+    rivals = trials.rivals_rates(session, contest.row, view)
+    found = in_force.finished(session, contest.row, view.as_of)
+    counting = those_that_count(session, contest.row, view, found)
+    rules = in_force.rules(session, contest, view.as_of)
     numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), rules.scored_by)
     return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
 

@@ -13,9 +13,9 @@ from uuid import UUID
 from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
 from app.scoring.rules import Rules
-from app.services import competitions
 from app.services.boards.verdicts import Ending
 from app.services.visibility import ALWAYS
 
@@ -97,20 +97,20 @@ def begun(query: Query, moment: datetime) -> Query:
     )
 
 
-def rules(session: Session, row: Competition, moment: datetime) -> Rules:
+def rules(session: Session, contest: Contest, moment: datetime) -> Rules:
     """The competition's rules at the moment: those that the first set applied since has replaced.
 
     Without such a set, as its file says now: an ordinary revision changes nothing that is measured.
     """
     if moment == ALWAYS:
-        return competitions.in_force(row)
+        return contest.rules
     replaced = session.execute(
         select(Rescore.replaced_file, Rescore.replaced_scored_by)
-        .where(Rescore.competition_id == row.id, Rescore.applied_at >= moment)
+        .where(Rescore.competition_id == contest.id, Rescore.applied_at >= moment)
         .where(Rescore.replaced_file.is_not(None))
         .order_by(Rescore.applied_at)
         .limit(1)
     ).first()
     if replaced is None:
-        return competitions.in_force(row)
-    return replace(competitions.read_file(replaced[0]), scored_by=replaced[1])
+        return contest.rules
+    return replace(read_file(replaced[0]), scored_by=replaced[1])

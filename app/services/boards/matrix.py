@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from app import names
 from app.db.models import Competition, Team
-from app.scoring.tracks import TRACKS
 from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import in_force, trials, verdicts
@@ -61,23 +60,22 @@ class Matrix:
 
 def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
     """The matrix as this person may see it: built-in attackers once it is known whose target is whose."""
-    row = competitions.find(session, slug)
-    competition = competitions.read_file(row.file)
-    view = visibility.view(session, row, principal)
-    visibility.require_board(competition, view.audience)
-    columns = trials.attacked(session, row, view) if view.finals_only else []
-    rows = teams_rows(session, row, view, columns)
+    contest = competitions.find(session, slug)
+    view = visibility.view(session, contest, principal)
+    visibility.require_board(contest.rules.publication, view.audience)
+    columns = trials.attacked(session, contest.row, view) if view.finals_only else []
+    rows = teams_rows(session, contest.row, view, columns)
     if view.digits is None:
-        rules = in_force.rules(session, row, view.as_of)
+        rules = in_force.rules(session, contest, view.as_of)
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         numbers = comparable(found, rules.scored_by)
-        names = TRACKS[competition.track].attackers
         rows += [
-            built_in_row(name, [numbers.get(one.finished.evaluation_id) for one in columns]) for name in names
+            built_in_row(name, [numbers.get(one.finished.evaluation_id) for one in columns])
+            for name in contest.track.attackers
         ]
     return Matrix(
-        row.slug,
-        dict(competition.title),
+        contest.slug,
+        dict(contest.rules.title),
         view.guesses_before is None,
         tuple(column(one, view) for one in columns),
         tuple(rows),

@@ -42,15 +42,14 @@ class Board:
 
 def board(session: Session, principal: Principal | None, slug: str) -> Board:
     """The board as this person may see it."""
-    row = competitions.find(session, slug)
-    competition = competitions.read_file(row.file)
-    view = visibility.view(session, row, principal)
-    visibility.require_board(competition, view.audience)
-    attacks = trials.attacks_by_team(session, row, view)
-    in_order = Team.competition_id == row.id, Team.disqualified_at.is_(None), ~Team.baseline
+    contest = competitions.find(session, slug)
+    view = visibility.view(session, contest, principal)
+    visibility.require_board(contest.rules.publication, view.audience)
+    attacks = trials.attacks_by_team(session, contest.row, view)
+    in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
     rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
-    return Board(row.slug, dict(competition.title), view.guesses_before is None, tuple(rows))
+    return Board(contest.slug, dict(contest.rules.title), view.guesses_before is None, tuple(rows))
 
 
 def ranked(

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
+from app.contest import read_file
 from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.language import LANGUAGES, Words
-from app.services import announcements, competitions, rescores, revisions
+from app.services import announcements, rescores, revisions
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web import languages
@@ -48,7 +49,7 @@ def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
 
 def told(before: str, after: str, t: Words) -> str:
     """The weights and the threshold that differ, with their values, and the other parts by name."""
-    changes = differences(*(competitions.read_file(file) for file in (before, after)))
+    changes = differences(*(read_file(file) for file in (before, after)))
     lines = [change_in_words(*change, t) for change in changes]
     parts = set(revisions.changed_parts(before, after)) - {"phases", *(IN_NUMBERS if changes else ())}
     lines += [t("- {name}", name=t.label(f"file_part_{part}", part)) for part in sorted(parts)]

@@ -10,7 +10,6 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
-from app.scoring.tracks import TRACKS
 from app.services import baselines, submissions, teams, uploads
 from app.services.accounts import Principal
 from app.transaction import transaction
@@ -81,7 +80,7 @@ def shown(
         "organize/baselines.html",
         frame=frame,
         rows=rows,
-        methods=list(TRACKS[frame.competition.track].methods),
+        methods=list(frame.contest.track.methods),
         typed=typed or {},
         **trouble(request, problem),
     )

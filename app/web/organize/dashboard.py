@@ -22,13 +22,13 @@ def dashboard(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
         frame = organizers_frame(session, principal, slug)
         found = outlook.of_competition(session, principal, slug)
         last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
-    t, zone = languages.words_of(request), frame.competition.timezone
+    t, zone = languages.words_of(request), frame.rules.timezone
     return page(
         request,
         principal,
         "organize/dashboard.html",
         frame=frame,
         found=found,
-        duties=outlook.duties(frame.competition, frame.row, frame.standing, found),
+        duties=outlook.duties(frame.rules, frame.contest.row, frame.standing, found),
         acts=acts(last, t, path=frame.path, zone=zone),
     )

@@ -161,10 +161,10 @@ def team_shown(
 ) -> HTMLResponse:
     with transaction() as session:
         frame, found = entrant(session, principal, slug, team_id)
-        phase = phases.ANONYMIZATION if frame.row.published_at is None else phases.REIDENTIFICATION
+        phase = phases.ANONYMIZATION if frame.contest.row.published_at is None else phases.REIDENTIFICATION
         content: dict[str, Any] = {
-            "caps": quota.caps(session, frame.row, team_id, phase, frame.standing.now),
-            "guess_limit": quota.guess_limit(session, frame.row, team_id),
+            "caps": quota.caps(session, frame.contest, team_id, phase, frame.standing.now),
+            "guess_limit": quota.guess_limit(session, frame.contest, team_id),
             "granted": rulings.granted(session, principal, slug, team_id),
             "sent": submissions.of_competition(session, principal, slug, team_id=team_id),
         }
@@ -199,7 +199,7 @@ def shown(
         found = teams.entrants(session, principal, slug)
         people = organizers.listed(session, principal, slug)
         open_invites = invites.open_for_teams(session, principal, slug)
-        only_guess = invites.only_guess(session, frame.row)
+        only_guess = invites.only_guess(session, frame.contest.row)
     return page(
         request,
         principal,

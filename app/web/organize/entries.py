@@ -121,7 +121,7 @@ def in_competition(
     """A submission of this competition and of no other."""
     frame = organizers_frame(session, principal, slug)
     found = submissions.visible(session, principal, submission_id)
-    if found.competition_id != frame.row.id:
+    if found.competition_id != frame.contest.id:
         raise NotFound("the competition has no such submission", code="no_such_submission")
     return frame, found
 

@@ -19,7 +19,7 @@ MOST_FIELDS = 200
 def organizers_frame(session: Session, principal: Principal, slug: str) -> Frame:
     """The competition, for one of its organizers."""
     frame = frame_of(session, principal, slug)
-    competitions.require_organizer(session, frame.row.id, principal)
+    competitions.require_organizer(session, frame.contest.id, principal)
     return frame
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.db.models import Competition
+from app.contest import Contest
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.rules import Rules
@@ -16,7 +16,6 @@ from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
 from app.scoring.tracks import TRACKS
-from app.services import competitions
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
 from app.web.organize.stepping import desk_of, saved, step_page
@@ -55,7 +54,7 @@ class Entry:
 def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    content = shown(desk.frame.competition, None)
+    content = shown(desk.frame.rules, None)
     return step_page(request, principal, "organize/measures.html", desk, wrong={}, **content)
 
 
@@ -63,14 +62,14 @@ def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    rules = chosen_in(form, desk.frame.competition)
+    rules = chosen_in(form, desk.frame.rules)
     problem: DomainError | None = None
     if not form.wrong:
         answer = saved(principal, slug, rules.written_into, back="measures")
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = shown(desk.frame.competition, form)
+    content = shown(desk.frame.rules, form)
     return step_page(
         request, principal, "organize/measures.html", desk, problem=problem, wrong=form.wrong, **content
     )
@@ -82,10 +81,10 @@ class Chosen:
     attackers: Mapping[str, AttackerSettings]
     min_rows_kept: float
 
-    def written_into(self, row: Competition) -> str:
-        before = competitions.read_file(row.file)
-        text = with_attackers(with_measures(row.file, self.measures), before.track, self.attackers)
-        limits = fields_of(before.limits) | {"min_rows_kept": self.min_rows_kept}
+    def written_into(self, contest: Contest) -> str:
+        rules = contest.rules
+        text = with_attackers(with_measures(contest.row.file, self.measures), rules.track, self.attackers)
+        limits = fields_of(rules.limits) | {"min_rows_kept": self.min_rows_kept}
         return with_tables(text, "limits", table_text("limits", limits))
 
 

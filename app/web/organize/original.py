@@ -8,7 +8,6 @@ from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload,
 from app.http.dependencies import SignedIn
 from app.messages import Message
 from app.scoring.settings import Columns
-from app.scoring.tracks import TRACKS
 from app.services import originals, revisions
 from app.services.originals import Summary
 from app.transaction import transaction
@@ -34,7 +33,7 @@ def data_page(
     problem: DomainError | None = None,
     roles: dict[str, str] | None = None,
 ) -> HTMLResponse:
-    files = TRACKS[desk.frame.competition.track].original_files
+    files = desk.frame.contest.track.original_files
     return step_page(
         request,
         principal,
@@ -42,14 +41,14 @@ def data_page(
         desk,
         problem=problem,
         files=files,
-        first_missing=next((name for name in files if name not in desk.frame.row.original), None),
+        first_missing=next((name for name in files if name not in desk.frame.contest.row.original), None),
         summary=summary_of(desk),
         roles=roles or {},
     )
 
 
 def summary_of(desk: Desk) -> Summary | None:
-    row = desk.frame.row
+    row = desk.frame.contest.row
     return originals.summary(tuple(row.original.items()), row.file) if row.original else None
 
 
@@ -57,13 +56,13 @@ def summary_of(desk: Desk) -> Summary | None:
 def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    name = revisions.part_of_original(desk.frame.row, file)
+    name = revisions.part_of_original(desk.frame.contest, file)
     try:
         content = sent_file(form, name)
         return put_in_force(
             principal,
             slug,
-            lambda row: originals.revision_of_upload(row, name, content),
+            lambda contest: originals.revision_of_upload(contest, name, content),
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
@@ -87,7 +86,7 @@ def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> 
         return put_in_force(
             principal,
             slug,
-            lambda row: originals.revision_of_columns(row, columns),
+            lambda contest: originals.revision_of_columns(contest, columns),
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
@@ -96,9 +95,9 @@ def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> 
 
 def columns_in(form: Sent, desk: Desk) -> Columns:
     summary = summary_of(desk)
-    if summary is None or desk.frame.competition.columns is None:
+    if summary is None or desk.frame.rules.columns is None:
         raise NotFound("there is no table whose columns could have roles", code="no_original")
-    if form.text("of") != desk.frame.row.original[summary.parts[0].name]:
+    if form.text("of") != desk.frame.contest.row.original[summary.parts[0].name]:
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
     chosen = [
         (column.name, form.text(f"role_{place}")) for place, column in enumerate(summary.parts[0].columns)

@@ -41,14 +41,14 @@ def audit_log(
     place = place_of(cursor, number)
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        known = audit.noted(session, frame.row.id)
+        known = audit.noted(session, frame.contest.id)
         wanted = wanted_of(person, action if action in known.actions else "", team)
         after = place[0] if place else None
         found = competitions.history(session, principal, slug, after=after, limit=PAGE + 1, wanted=wanted)
         entrants = teams.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].number) if len(found) > PAGE else None
-    zone, t = frame.competition.timezone, languages.words_of(request)
+    zone, t = frame.rules.timezone, languages.words_of(request)
     return page(
         request,
         principal,

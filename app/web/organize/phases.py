@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Competition
+from app.contest import Contest
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
@@ -75,13 +75,13 @@ def preview(
     try:
         with transaction() as session:
             frame = organizers_frame(session, principal, slug)
-            begun = phases.has_begun(session, frame.row)
-            zone = frame.competition.timezone
+            begun = phases.has_begun(session, frame.contest.row)
+            zone = frame.rules.timezone
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
-            mark = rehearsals.mark(frame.competition.phases, frame.row.paused_at)
-            rehearsal = rehearsals.rehearsed(session, frame.row, do)
-            counts = outlook.counted(session, frame.row.id)
+            mark = rehearsals.mark(frame.rules.phases, frame.contest.row.paused_at)
+            rehearsal = rehearsals.rehearsed(session, frame.contest, do)
+            counts = outlook.counted(session, frame.contest.id)
     except DomainError as problem:
         return shown(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
     return page(
@@ -114,7 +114,7 @@ def confirm(
     try:
         principal = sure()
         with transaction() as session:
-            zone = competitions.read_file(competitions.find(session, slug).file).timezone
+            zone = competitions.find(session, slug).rules.timezone
             rehearsals.require_unmoved(session, principal, slug, mark)
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             acted(session, principal, slug, order)
@@ -123,7 +123,7 @@ def confirm(
     return see(f"/competitions/{slug}/organize/phases", done=ACTS[act])
 
 
-def acted(session: Session, principal: Principal, slug: str, order: Order) -> Competition:
+def acted(session: Session, principal: Principal, slug: str, order: Order) -> Contest:
     if order.end is not None:
         follow = order.move_following
         return rescheduling.extend(session, principal, slug, order.name, order.end, move_following=follow)
@@ -165,9 +165,10 @@ def shown(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
+        row = frame.contest.row
         found = outlook.of_competition(session, principal, slug)
-        reveal = witnesses.expected(session, [frame.row]).get(frame.row.id)
-        unsigned = witnesses.unsigned(session, frame.row.id)
+        reveal = witnesses.expected(session, [row]).get(row.id)
+        unsigned = witnesses.unsigned(session, row.id)
     return page(
         request,
         principal,
@@ -176,9 +177,12 @@ def shown(
         found=found,
         reveal=reveal,
         unsigned=unsigned,
-        typed=as_fields(typed or {}, frame.competition.timezone),
-        local=partial(local, zone=frame.competition.timezone),
-        turned={phases.ANONYMIZATION: frame.row.frozen_at, phases.REIDENTIFICATION: frame.row.closed_at},
+        typed=as_fields(typed or {}, frame.rules.timezone),
+        local=partial(local, zone=frame.rules.timezone),
+        turned={
+            phases.ANONYMIZATION: row.frozen_at,
+            phases.REIDENTIFICATION: row.closed_at,
+        },
         **trouble(request, problem),
     )
 

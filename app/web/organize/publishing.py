@@ -36,7 +36,7 @@ COUNTS = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows
 def publication(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    values = values_of(desk.frame.competition)
+    values = values_of(desk.frame.rules)
     return step_page(request, principal, "organize/publication.html", desk, **content_of(values, {}))
 
 
@@ -46,13 +46,13 @@ def save_publication(
 ) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    found = settings_in(form, desk.frame.competition)
+    found = settings_in(form, desk.frame.rules)
     problem: DomainError | None = None
     if not form.wrong:
         answer = saved(
             principal,
             slug,
-            lambda row: with_publication(row.file, *found),
+            lambda contest: with_publication(contest.row.file, *found),
             back="publication",
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )

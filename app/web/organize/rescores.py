@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.contest import read_file
 from app.db.models import State
 from app.errors import DomainError, InvalidCompetition, InvalidInput, NotFound
 from app.http.confirming import Sure
@@ -57,8 +58,8 @@ def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Response:
     try:
         with transaction() as session:
-            row = competitions.for_organizer(session, principal, slug)
-        revision = revisions.revision_of_file(row, file_of(row.file, fields))
+            contest = competitions.for_organizer(session, principal, slug)
+        revision = revisions.revision_of_file(contest, file_of(contest.row.file, fields))
         with transaction() as session:
             made = rescores.begin(session, principal, slug, revision)
     except DomainError as problem:
@@ -73,7 +74,7 @@ def file_of(file: str, fields: dict[str, str]) -> str:
     weights = {
         name.removeprefix(WEIGHT): numeral(value) for name, value in fields.items() if name.startswith(WEIGHT)
     }
-    unknown = set(weights) - set(weighed(competitions.read_file(file)))
+    unknown = set(weights) - set(weighed(read_file(file)))
     if unknown:
         raise InvalidInput("a weight of no measure of this track", code="unknown_measure")
     threshold = fields.get("threshold", "").strip()
@@ -139,7 +140,7 @@ def in_competition(session: Session, principal: Principal, slug: str, rescore_id
     """The frame, if the set is one of this competition."""
     frame = organizers_frame(session, principal, slug)
     found = rescores.organizers_set(session, principal, rescore_id)
-    if found.competition_id != frame.row.id:
+    if found.competition_id != frame.contest.id:
         raise NotFound("there is no such re-score set", code="no_such_rescore")
     return frame
 
@@ -155,7 +156,7 @@ def compared(
     with transaction() as session:
         frame = in_competition(session, principal, slug, rescore_id)
         found = rescores.preview(session, principal, rescore_id)
-    new = competitions.read_file(found.rescore.file)
+    new = read_file(found.rescore.file)
     done = request.query_params.get("done", "")
     return page(
         request,
@@ -164,8 +165,8 @@ def compared(
         frame=frame,
         found=found,
         done="" if done == "rescore_begun" and found.stage != "scoring" else done,
-        rules=differences(frame.competition, new) if found.stage in ("scoring", "ready") else [],
-        parts=revisions.changed_parts(frame.row.file, found.rescore.file),
+        rules=differences(frame.rules, new) if found.stage in ("scoring", "ready") else [],
+        parts=revisions.changed_parts(frame.contest.row.file, found.rescore.file),
         by_team=by_team(found),
         turned=[each for each in found.changes if each.before.state != each.after.state],
         lost=[each for each in found.changes if rescores.is_lost(each)],
@@ -217,7 +218,7 @@ def shown(
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
         sets = rescores.listed(session, principal, slug)
-        waiting = len(rescores.scorable(session, frame.row.id))
+        waiting = len(rescores.scorable(session, frame.contest.id))
     open_set = next((each for each in sets if each.stage in ("scoring", "ready")), None)
     done = request.query_params.get("done", "")
     return page(
@@ -228,7 +229,7 @@ def shown(
         sets=sets,
         open_set=open_set,
         done="" if done == "new_rules_scored" and not (open_set and open_set.stage == "scoring") else done,
-        weights=weighed(frame.competition),
+        weights=weighed(frame.rules),
         fields=fields or {},
         waiting=waiting,
         **trouble(request, problem),

@@ -59,8 +59,8 @@ def create(request: Request, principal: SignedIn, form: Form) -> Response:
     if basics is not None and not form.wrong:
         try:
             with transaction() as session:
-                row = competitions.create(session, principal, basics.written_into(draft(start)))
-                return see(f"/competitions/{row.slug}/organize/data", done="created")
+                made = competitions.create(session, principal, basics.written_into(draft(start)))
+                return see(f"/competitions/{made.slug}/organize/data", done="created")
         except Conflict:
             form.wrong["slug"] = "wrong_slug_taken"
         except InvalidCompetition as found:
@@ -89,7 +89,7 @@ def first_values() -> dict[str, str]:
 def basics(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    values = values_of(desk.frame.competition)
+    values = values_of(desk.frame.rules)
     return step_page(request, principal, "organize/basics.html", desk, values=values, wrong={}, zones=zones())
 
 
@@ -97,13 +97,13 @@ def basics(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def save_basics(request: Request, slug: str, principal: SignedIn, address: Address, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    found = basics_in(form, slug=desk.frame.competition.slug, before=desk.frame.competition)
+    found = basics_in(form, slug=desk.frame.contest.slug, before=desk.frame.rules)
     problem: DomainError | None = None
     if found is not None and not form.wrong:
         answer = saved(
             principal,
             slug,
-            lambda row: found.written_into(row.file),
+            lambda contest: found.written_into(contest.row.file),
             back="basics",
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse
 
-from app.db.models import Competition
+from app.contest import Contest, read_file
 from app.errors import (
     Conflict,
     DomainError,
@@ -80,15 +80,15 @@ class Refused:
 
 def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     frame = organizers_frame(session, principal, slug)
-    invited = invites.teams_invited(session, frame.row.id)
-    judged = competitions.has_submissions(session, frame.row.id)
-    rescore = revisions.open_rescore(session, frame.row.id)
-    begun = phases.has_begun(session, frame.row)
+    invited = invites.teams_invited(session, frame.contest.id)
+    judged = competitions.has_submissions(session, frame.contest.id)
+    rescore = revisions.open_rescore(session, frame.contest.id)
+    begun = phases.has_begun(session, frame.contest.row)
     return Desk(frame, steps_of(frame, invited=invited), judged, begun, rescore.id if rescore else None)
 
 
 def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
-    competition, has_data = frame.competition, frame.row.original_rows is not None
+    competition, has_data = frame.rules, frame.contest.row.original_rows is not None
     done = {
         "basics": bool(competition.phases),
         "data": has_data,
@@ -158,7 +158,7 @@ def refusal(request: Request, problem: DomainError) -> Refused:
 def saved(
     principal: Principal,
     slug: str,
-    written: Callable[[Competition], str],
+    written: Callable[[Contest], str],
     *,
     back: str,
     sure: Callable[[], Principal] | None = None,
@@ -171,7 +171,7 @@ def saved(
         return put_in_force(
             sure() if sure else principal,
             slug,
-            lambda row: revisions.revision_of_file(row, written(row)),
+            lambda contest: revisions.revision_of_file(contest, written(contest)),
             back=back,
         )
     except (*REFUSED, InvalidCompetition) as problem:
@@ -186,21 +186,21 @@ def refused(problem: DomainError) -> DomainError:
 
 
 def put_in_force(
-    principal: Principal, slug: str, made: Callable[[Competition], Revision], *, back: str
+    principal: Principal, slug: str, made: Callable[[Contest], Revision], *, back: str
 ) -> RedirectResponse:
     """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
-        judged = competitions.has_submissions(session, row.id)
-    revision = made(row)
+        contest = competitions.for_organizer(session, principal, slug)
+        judged = competitions.has_submissions(session, contest.id)
+    revision = made(contest)
     with transaction() as session:
-        if judged and scores_change(row, revision):
+        if judged and scores_change(contest, revision):
             rescores.begin(session, principal, slug, revision)
             return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
         revisions.revise(session, principal, slug, revision)
     return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
 
 
-def scores_change(row: Competition, new: Revision) -> bool:
-    before, after = competitions.read_file(row.file), competitions.read_file(new.file)
-    return revisions.rules_of(before, row.scales) != revisions.rules_of(after, new.scales)
+def scores_change(contest: Contest, new: Revision) -> bool:
+    before = revisions.rules_of(contest.rules, contest.row.scales)
+    return before != revisions.rules_of(read_file(new.file), new.scales)

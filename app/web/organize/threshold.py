@@ -56,7 +56,7 @@ def threshold_page(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
-    competition = desk.frame.competition
+    competition = desk.frame.rules
     typed, wrong = (form.shown(), form.wrong) if form else ({}, {})
     known, usual = TRACKS[competition.track].group_columns(competition)
     return step_page(
@@ -81,7 +81,7 @@ def threshold_page(
 def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdReport | None:
     """The latest report on these data and this distance, if the threshold in use lies outside of what it
     allows; of a rule that judges otherwise than reports do, they say nothing."""
-    rule, original = desk.frame.competition.excessive, desk.frame.row.original
+    rule, original = desk.frame.rules.excessive, desk.frame.contest.row.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for one in reports:
@@ -113,13 +113,13 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     with transaction() as session:
         desk = desk_of(session, principal, slug)
         reports = threshold_reports.listed(session, principal, slug)
-    rule = rule_in(form, desk.frame.competition)
+    rule = rule_in(form, desk.frame.rules)
     problem: DomainError | None = None
     if not form.wrong:
         answer = saved(
             principal,
             slug,
-            lambda row: with_excessive(row.file, rule),
+            lambda contest: with_excessive(contest.row.file, rule),
             back="threshold",
         )
         if isinstance(answer, Response):
@@ -177,7 +177,7 @@ def report_of(
 ) -> tuple[Desk, ThresholdReport]:
     desk = desk_of(session, principal, slug)
     found = threshold_reports.visible(session, principal, report_id)
-    if found.competition_id != desk.frame.row.id:
+    if found.competition_id != desk.frame.contest.id:
         raise NotFound("there is no such report", code="no_such_report")
     return desk, found
 
@@ -204,7 +204,7 @@ def report_page(
         working=working,
         # The address keeps saying what was asked while the page loads itself again until it is answered.
         done=request.query_params.get("done", "") if working else "",
-        stale=found.original != desk.frame.row.original,
+        stale=found.original != desk.frame.contest.row.original,
     )
 
 
@@ -216,19 +216,19 @@ def use(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> Re
     answer = saved(
         principal,
         slug,
-        lambda row: with_excessive(row.file, rule_of(found, desk)),
+        lambda contest: with_excessive(contest.row.file, rule_of(found, desk)),
         back="threshold",
     )
     return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)
 
 
 def rule_of(found: ThresholdReport, desk: Desk) -> Excessive:
-    if found.original != desk.frame.row.original:
+    if found.original != desk.frame.contest.row.original:
         raise Conflict("the report is about other data: ask for a new one", code="report_stale")
     if found.report is None or found.report["threshold"] is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
-        desk.frame.competition.excessive,
+        desk.frame.rules.excessive,
         distance=found.report["distance"],
         approach="II",
         rule="average",

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.db.models import Competition
+from app.contest import Contest, read_file
 from app.errors import CompetitionUnavailable, Conflict, DomainError, InvalidCompetition, InvalidUpload
 from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
@@ -68,14 +68,14 @@ def file(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
             desk = desk_of(session, principal, slug)
     except CompetitionUnavailable as problem:
         return repair_page(request, principal, slug, problem)
-    return file_page(request, principal, desk, desk.frame.row.file)
+    return file_page(request, principal, desk, desk.frame.contest.row.file)
 
 
 @router.get("/competitions/{slug}/organize/competition.toml")
 def download(slug: str, principal: SignedIn) -> Response:
     """The file as it was written: the published one has its scales fixed."""
     with transaction() as session:
-        text = competitions.for_organizer(session, principal, slug).file
+        text = competitions.for_organizer(session, principal, slug).row.file
     headers = {"Content-Disposition": f'attachment; filename="{slug}.toml"'}
     return Response(text, media_type="application/toml", headers=headers)
 
@@ -98,7 +98,7 @@ def save_file(request: Request, slug: str, principal: SignedIn, address: Address
         return put_in_force(
             confirmed(principal, address, form.secret("password")),
             slug,
-            lambda row: revision_of_compared(row, text, form.text("of")),
+            lambda contest: revision_of_compared(contest, text, form.text("of")),
             back="file",
         )
     except (*REFUSED, InvalidCompetition) as problem:
@@ -117,7 +117,7 @@ def repair_page(
 ) -> HTMLResponse:
     """The file of a competition that cannot be read, for one of its organizers to put right."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
+        row = competitions.for_organizer(session, principal, slug).row
         judged = competitions.has_submissions(session, row.id)
     return page(
         request,
@@ -145,11 +145,11 @@ def repaired(
 ) -> Response:
     """Put what was sent in the place of a file that cannot be read."""
     with transaction() as session:
-        row = competitions.for_organizer(session, principal, slug)
+        contest = competitions.for_organizer(session, principal, slug)
     text = ""
     try:
         text = text_in(form)
-        revision = revision_of_compared(row, text, form.text("of"))
+        revision = revision_of_compared(contest, text, form.text("of"))
         asking = sure()
         with transaction() as session:
             revisions.revise(session, asking, slug, revision)
@@ -158,11 +158,11 @@ def repaired(
     return see(f"/competitions/{slug}/organize/file", done="setup_saved")
 
 
-def revision_of_compared(row: Competition, text: str, of: str) -> Revision:
+def revision_of_compared(contest: Contest, text: str, of: str) -> Revision:
     """The text as a revision of the very file that it was compared with."""
-    if of != competitions.sha256_of(row.file):
+    if of != competitions.sha256_of(contest.row.file):
         raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    return revisions.revision_of_file(row, text)
+    return revisions.revision_of_file(contest, text)
 
 
 def text_in(form: Sent) -> str:
@@ -182,20 +182,20 @@ def file_page(
     compared: Comparison | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    of = competitions.sha256_of(desk.frame.row.file)
+    of = competitions.sha256_of(desk.frame.contest.row.file)
     content = {"text": text, "of": of, "compared": compared}
     return step_page(request, principal, "organize/file.html", desk, problem=problem, **content)
 
 
 def comparison(desk: Desk, text: str) -> Comparison:
     """What saving would do, found out the way in which it would be done."""
-    row = desk.frame.row
-    columns = desk.frame.competition.columns
+    contest, columns = desk.frame.contest, desk.frame.rules.columns
+    row = contest.row
     return Comparison(
         lines=tuple(differences(row.file, text)),
         parts=tuple(revisions.changed_parts(row.file, text)),
-        rescores=desk.judged and scores_change(row, revisions.revision_of_file(row, text)),
-        drops_data=bool(row.original) and columns != competitions.read_file(text).columns,
+        rescores=desk.judged and scores_change(contest, revisions.revision_of_file(contest, text)),
+        drops_data=bool(row.original) and columns != read_file(text).columns,
     )
 
 

@@ -46,10 +46,8 @@ def a_new_one(_: Any) -> dict[str, Any]:
 
 def the_same_basics(stage: Any) -> dict[str, Any]:
     with transaction() as session:
-        competition = competitions.read_file(competitions.find(session, stage.arena.slug).file)
-    start, end = (
-        at.strftime("%Y-%m-%dT%H:%M") for at in (competition.phases[0].start, competition.phases[0].end)
-    )
+        rules = competitions.find(session, stage.arena.slug).rules
+    start, end = (at.strftime("%Y-%m-%dT%H:%M") for at in (rules.phases[0].start, rules.phases[0].end))
     window = {"anonymization_start": start, "anonymization_end": end}
     return {"data": {"title_en": "Small cup", "zone": "UTC"} | window}
 
@@ -64,12 +62,12 @@ def publication(_: Any) -> dict[str, Any]:
 
 def the_same_file(stage: Any) -> dict[str, Any]:
     with transaction() as session:
-        return {"data": {"text": competitions.find(session, stage.arena.slug).file, "do": "compare"}}
+        return {"data": {"text": competitions.find(session, stage.arena.slug).row.file, "do": "compare"}}
 
 
 def same_columns(stage: Any) -> dict[str, Any]:
     with transaction() as session:
-        digest = competitions.find(session, stage.arena.slug).original["original"]
+        digest = competitions.find(session, stage.arena.slug).row.original["original"]
     roles = ("quasi_identifier", "quasi_identifier", "sensitive", "sensitive")
     swapped = {f"role_{place}": role for place, role in enumerate(roles)} | {"role_2": "quasi_identifier"}
     return {"data": {"of": digest} | swapped}
@@ -78,7 +76,7 @@ def same_columns(stage: Any) -> dict[str, Any]:
 def a_report(stage: Any) -> dict[str, Any]:
     """One that no worker has made yet, of the competition that is asked for."""
     with transaction() as session:
-        row = competitions.find(session, stage.arena.slug)
+        row = competitions.find(session, stage.arena.slug).row
         user = stage.users["organizer"]
         made = ThresholdReport(
             competition_id=row.id, user_id=user, file=row.file, original=row.original, question={"groups": []}
