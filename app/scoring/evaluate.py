@@ -7,12 +7,13 @@ from typing import Any
 
 from app.messages import Message, kept, kept_under
 from app.scoring.arrays import IntArray
+from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, rounding_of, security, utility
 from app.scoring.rates import Answer, Rate, rate_of
-from app.scoring.reach import Known, Reach, UtilityBy, known, levels, limits, reach
+from app.scoring.reach import Reach, UtilityBy, known, levels, limits, reach
 from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
@@ -123,14 +124,13 @@ def evaluate(
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
     utility_by = _utility(competition, track, original, measures)
-    unsure, right = _open(competition, track, release.target), levels(len(source))
-    attackers: dict[str, AttackerResult] = {}
-    told = []
-    for name, attacker in track.attackers.items():
-        answer = _answer(attacker, release.target, competition, tell)
-        attackers[name] = AttackerResult(rate_of(answer, source, rows=original.rows), attacker.version)
-        if unsure and competition.counts(name):
-            told.append({one: limits(answer, about, right) for one, about in unsure.items()})
+    answers = {
+        name: _answer(each, release.target, competition, tell) for name, each in track.attackers.items()
+    }
+    attackers = {
+        name: AttackerResult(rate_of(answer, source, rows=original.rows), track.attackers[name].version)
+        for name, answer in answers.items()
+    }
     violations, excessive = _judged(competition, track, release)
     u, e = utility_by({}), _security(competition, attackers)
     return Verdict(
@@ -141,7 +141,7 @@ def evaluate(
         utility=u,
         security=e,
         overall=overall(u, e),
-        reach=reach(told, right, utility_by),
+        reach=_told(competition, track, release.target, answers, utility_by),
     )
 
 
@@ -191,13 +191,22 @@ def _utility(
     return lambda others: found(values | others)
 
 
-def _open(competition: Rules, track: Track, target: Any) -> dict[str, Known | None]:
-    """What anybody computes of the measures in U that read the secret; empty if it is nothing."""
+def _told(
+    competition: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_by: UtilityBy
+) -> Reach:
+    """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
     reading = [
         each for name, each in track.measures.items() if name in competition.weights and each.reads_secret
     ]
-    found = {each.name: known(each.cells(target)) if each.cells else None for each in reading}
-    return found if any(found.values()) else {}
+    if not any(each.cells for each in reading):
+        return ()
+    rule = accepted(competition.excessive, track.distances[competition.excessive.distance], target)
+    unsure = {each.name: known(each.cells(target), rule) if each.cells else None for each in reading}
+    counting = [answer for name, answer in answers.items() if competition.counts(name)]
+    fewest = max((fewest_right(answer, rule) for answer in counting), default=0) if rule else 0
+    right = levels(target.rows, fewest)
+    found = [{name: limits(answer, about, right) for name, about in unsure.items()} for answer in counting]
+    return reach(found, right, utility_by) if any(unsure.values()) else ()
 
 
 def _all_scales(competition: Rules, track: Track, original: Any) -> Mapping[str, float]:

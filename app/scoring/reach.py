@@ -5,7 +5,7 @@ is right on so many rows, though not on which; and a measure that adds up how fa
 has no longer its whole range.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import product
@@ -14,6 +14,7 @@ from math import ceil, floor, inf
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.excessive.accepted import Accepted
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, most_correct
 
 LEVELS = 100
@@ -22,6 +23,8 @@ SLACK = 1e-9
 """By how much sums in another order differ at most, per cell, where the largest number is 1."""
 LARGEST_NUMBER = 1e100
 """Beyond it nothing is told: sums have to stay finite."""
+PRICES = (0.0, *2.0 ** np.arange(-4, 5))
+"""What a distance is taken to cost, in parts of what a row's cells cost on average."""
 UNIT = 100_000
 """Limits of U are written in parts of it, rounded outward."""
 
@@ -67,21 +70,58 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
+class Priced:
+    """As a ``Side``, of the secrets that the rule accepts: row i with the owner r costs ``sign`` *
+    sum |x_r - y_i| + ``price`` * their distance, at least ``least[i]``; all distances are ``most`` together.
+    """
+
+    sign: int
+    price: float
+    least: FloatArray
+    most: float
+
+    @property
+    def base(self) -> float:
+        return float(self.least.sum()) - (self.price * self.most if self.price else 0.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """What anyone computes of one measure of a target."""
+    """What anyone computes of one measure of a target; ``rule``: of one that is known to be accepted."""
 
     cells: Cells
     sides: tuple[Side, ...]
+    rule: Accepted | None = None
+    priced: tuple[Priced, ...] = ()
+
+    @property
+    def every(self) -> tuple[Side | Priced, ...]:
+        return *self.sides, *self.priced
 
 
-def known(cells: Cells) -> Known | None:
+def known(cells: Cells, rule: Accepted | None = None) -> Known | None:
     """None where there is nothing to add up, or too much."""
     if not cells.y.size or not cells.largest <= LARGEST_NUMBER:
         return None
     everybody = Candidates(
         np.zeros(len(cells.y), np.int64), np.zeros(len(cells.x), np.int64), np.array([len(cells.x)])
     )
-    return Known(cells, tuple(Side(*costs) for costs in costs_in_group(cells, everybody)))
+    sides = tuple(Side(*costs) for costs in costs_in_group(cells, everybody))
+    return Known(cells, sides, rule, tuple(priced(cells, rule)) if rule else ())
+
+
+def priced(cells: Cells, rule: Accepted) -> Iterator[Priced]:
+    """Both limits at every price: whatever it is, they hold."""
+    sums = np.zeros_like(rule.distances)
+    for x, y in zip(cells.x.T, cells.y.T, strict=True):
+        sums += np.abs(x - y[:, None])
+    possible = np.isfinite(rule.distances)
+    paid = np.where(possible, rule.distances, 0.0) if rule.most < inf else np.zeros_like(sums)
+    unit = sums.mean() / max(float(paid[possible].mean()), SLACK)
+    for price in PRICES if rule.most < inf else PRICES[:1]:
+        costs = np.where(possible, price * unit * paid, inf)
+        for sign in (1, -1):
+            yield Priced(sign, price * unit, (sign * sums + costs).min(axis=1), rule.most)
 
 
 def costs_in_group(cells: Cells, answer: Candidates) -> list[Costs]:
@@ -152,10 +192,10 @@ def neighbours_and_ends(order: IntArray, rows: IntArray, answer: Candidates) -> 
     return owners[near], owners[np.stack((first, last))]
 
 
-def levels(trials: int) -> IntArray:
-    """From none to all rows, the closer the fewer are missing: so many more tell the more."""
+def levels(trials: int, fewest: int = 0) -> IntArray:
+    """From ``fewest`` to all rows, the closer the fewer are missing: so many more tell the more."""
     missing = np.geomspace(1, trials, LEVELS).astype(np.int64)
-    return trials - np.unique(np.append(missing, (0, trials)))[::-1]
+    return np.unique(np.maximum(trials - np.append(missing, (0, trials)), fewest))
 
 
 def limits(answer: Answer, about: Known | None, right: IntArray) -> FloatArray:
@@ -165,37 +205,47 @@ def limits(answer: Answer, about: Known | None, right: IntArray) -> FloatArray:
         return np.tile([0.0, inf], (len(correct), 1))
     weights, costs = further(answer, about)
     found = [
-        side.sign * (side.base + cheapest(weights, cost, correct))
-        for side, cost in zip(about.sides, costs, strict=True)
+        (side.sign, side.sign * (side.base + cheapest(weights, cost, correct)) / about.cells.y.size)
+        for side, cost in zip(about.every, costs, strict=True)
     ]
     slack = SLACK * about.cells.largest
-    low, high = np.maximum(*found[:2]) / about.cells.y.size, np.minimum(*found[2:]) / about.cells.y.size
-    return np.stack([np.maximum(low - slack, 0.0), high + slack], axis=1)
+    low = np.max([limit for sign, limit in found if sign == 1], axis=0) - slack
+    high = np.min([limit for sign, limit in found if sign == -1], axis=0) + slack
+    possible = np.logical_and.accumulate(low <= high)
+    return np.stack([np.maximum(low, 0.0), high], axis=1)[possible]
 
 
 def further(answer: Answer, about: Known) -> tuple[FloatArray, list[FloatArray]]:
-    """How many rows each answered row is if its answer is right, and by side what it then costs besides."""
+    """How many rows each answered row is if its answer is right, and by side what it then costs besides.
+
+    Of lots the sides that have a price tell nothing besides.
+    """
     match answer:
         case OwnCluster():
             weights = 1.0 / answer.sizes
-            return weights, [np.zeros(len(weights)) for _ in about.sides]
+            return weights, [np.zeros(len(weights)) for _ in about.every]
         case Candidates():
             rows = np.flatnonzero(answer.chosen != ABSTAIN)
             weights = 1.0 / answer.sizes[answer.chosen[rows]]
             costs = [least for _, _, _, least in costs_in_group(about.cells, answer)]
+            costs += [side.least[rows] for side in about.priced]
         case _:
             guess = answer.guess if isinstance(answer, Noted) else answer
             rows = np.flatnonzero(guess != ABSTAIN)
             weights = np.ones(len(rows))
             costs = costs_of_owners(about, rows, guess[rows])
     return weights, [
-        np.maximum(cost - side.least[rows], 0.0) for side, cost in zip(about.sides, costs, strict=True)
+        np.maximum(cost - side.least[rows], 0.0) for side, cost in zip(about.every, costs, strict=True)
     ]
 
 
 def costs_of_owners(about: Known, rows: IntArray, owners: IntArray) -> list[FloatArray]:
     sums = np.abs(about.cells.x[owners] - about.cells.y[rows]).sum(axis=1)
-    return [side.sign * sums + side.of_x[owners] + side.of_y[rows] for side in about.sides]
+    costs = [side.sign * sums + side.of_x[owners] + side.of_y[rows] for side in about.sides]
+    if about.rule is None:
+        return costs
+    apart = np.minimum(about.rule.distances[rows, owners], about.rule.most)
+    return costs + [side.sign * sums + (side.price * apart if side.price else 0.0) for side in about.priced]
 
 
 def cheapest(weights: FloatArray, costs: FloatArray, correct: FloatArray) -> FloatArray:

@@ -82,7 +82,8 @@ class Distance:
     ``to_source(release)`` (n',): from every anonymized individual to its own original; ``to_others(release)``
     (n',): to the nearest other original, infinite where there is none; ``nearest_other(original)`` (n,): from
     every original individual to the nearest other one; ``matrix(original)`` (n, n): between all of them;
-    ``pairs(original, rows, others)``: between those given, one by one.
+    ``pairs(original, rows, others)``: between those given, one by one; ``block(target, first, last)``: from
+    those anonymized individuals to all original ones, if it is told what a release's acceptance tells.
     ``bounded``: it lies in [0, 1], so that a deleted individual can count 1.
     """
 
@@ -94,6 +95,7 @@ class Distance:
     pairs: Callable[[Any, IntArray, IntArray], FloatArray]
     bounded: bool = True
     version: int = 1
+    block: Callable[[Any, int, int], FloatArray] | None = None
 
 
 @dataclass(frozen=True, slots=True)

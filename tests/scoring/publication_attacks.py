@@ -16,7 +16,9 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 from app import wire
 from app.scoring.arrays import FloatArray
 from app.scoring.competition_file import parse_competition
+from app.scoring.distances import gower_block
 from app.scoring.evaluate import evaluate
+from app.scoring.excessive.advisor import advise
 from app.scoring.publication import Final, Scores, computed
 from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.rates import Candidates, Noted
@@ -57,19 +59,44 @@ class Contest:
     known: list["Recomputed"]
 
 
+def near_of(team: int) -> tuple[str, dict[str, Any]]:
+    """What a threshold leaves of them."""
+    return (
+        ("swap_within_classes", {}),
+        ("microaggregate", {}),
+        ("add_noise", {"strength": 0.03 + team / 200}),
+        ("add_noise", {"strength": 0.1 + team / 40}),
+    )[team % 4]
+
+
 def noise_of(team: int) -> tuple[str, dict[str, Any]]:
     """So little that some attacker has every row right."""
     return "add_noise", {"strength": 0.02 + team / 400}
 
 
+def threshold(rows: int = ROWS) -> float:
+    """What organizers of these data are advised."""
+    original = prepare(household_table(rows), household_columns())
+    groups = MICRODATA.groups(original, MICRODATA.group_columns(parse_competition(template(2015)))[1])
+    advice = advise(original, MICRODATA.distances["gower"], groups, draws=0)
+    assert advice.threshold is not None
+    return advice.threshold
+
+
 @lru_cache(maxsize=8)
 def contest(
-    teams: int, *, secret_free: bool = False, rows: int = ROWS, method: Method = method_of
+    teams: int,
+    *,
+    secret_free: bool = False,
+    rows: int = ROWS,
+    method: Method = method_of,
+    limit: float | None = None,
 ) -> Contest:
     """Each team's release by such a method, with a seed of its own, in an order that tells nothing."""
     original = prepare(household_table(rows), household_columns())
     rules = parse_competition(template(2015))
     rules = replace(rules, scales=scales(MICRODATA, original, rules.measures))
+    rules = replace(rules, excessive=replace(rules.excessive, threshold=limit))
     if secret_free:
         off = replace(rules.measures["information_loss"], weight=0.0)
         rules = replace(rules, measures={**rules.measures, "information_loss": off})
@@ -81,6 +108,7 @@ def contest(
         )
         table, source = MICRODATA.shuffle(table, source, rng=np.random.default_rng(team))
         verdict = evaluate(rules, original, table, source)
+        assert not verdict.violations
         read = numbers(wire.read(verdict.to_json() | {"reach": verdict.reach}))
         told = computed(
             rules,
@@ -102,6 +130,7 @@ def contest(
 class Recomputed:
     """``utility``: the part of U that reads no secret; ``by_hits``: if one is right on 0, 1, ... rows,
     what U lies between, for each that can be; ``any_to``: what E can be besides, when U is as ``then``.
+    ``fewest``: on how many rows one is right at least.
     """
 
     utility: float
@@ -109,6 +138,7 @@ class Recomputed:
     any_to: float
     then: tuple[float, float]
     rows: int
+    fewest: int
 
 
 def recomputed(rules: Rules, original: PreparedOriginal, table: Any) -> Recomputed:
@@ -129,7 +159,7 @@ def recomputed(rules: Rules, original: PreparedOriginal, table: Any) -> Recomput
         share = shares.get("information_loss", 0.0)
         return utility + share * least, utility + share * most
 
-    lossy = Losses.of(anybody)
+    lossy = Losses.of(anybody, rules.excessive.threshold)
     by_hits: list[list[tuple[float, float]]] = [[whole(lossy.anyhow())]]
     any_to = 0.0
     for answer in answers(rules, anybody.target):
@@ -144,8 +174,13 @@ def recomputed(rules: Rules, original: PreparedOriginal, table: Any) -> Recomput
         most = len({int(row) for row in answer if row >= 0})
         by_hits += [[] for _ in range(most + 1 - len(by_hits))]
         for hits, losses in enumerate(lossy.by_hits(answer, most)):
-            by_hits[hits].append(whole(losses))
-    return Recomputed(utility, by_hits, any_to, by_hits[0][0], len(table))
+            if losses[0] <= losses[1] + 1e-9:
+                by_hits[hits].append(whole(losses))
+    then = by_hits[0][0]
+    guesses = [each for each in answers(rules, anybody.target) if not isinstance(each, Candidates)]
+    fewest = max(lossy.fewest(each) for each in guesses)
+    by_hits[:fewest] = [[] for _ in range(fewest)]
+    return Recomputed(utility, by_hits, any_to, then, len(table), fewest)
 
 
 def answers(rules: Rules, target: Any) -> Iterator[Any]:
@@ -158,19 +193,23 @@ def answers(rules: Rules, target: Any) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Losses:
-    """What rows cost, (rows, originals): two ways that add up to no more than the loss, two to minus that.
+    """What rows cost, (rows, originals), in ways that add up to no more than the loss, if ``signs`` is 1, or
+    than minus that.
 
-    ``free``: of each way what is to be added; ``least``: of each row, whosever it is.
+    ``free``: of each way what is to be added; ``least``: of each row, whosever it is. ``apart``: by Gower's
+    distance, of which ``most`` is allowed together.
     """
 
-    loss: FloatArray
+    signs: list[int]
     costs: list[FloatArray]
     free: list[float]
     least: list[FloatArray]
     cells: int
+    apart: FloatArray
+    most: float
 
     @staticmethod
-    def of(release: Any) -> "Losses":
+    def of(release: Any, limit: float | None) -> "Losses":
         x, y = release.original.values, release.target.values
         x, y = x / np.ptp(x, axis=0), y / np.ptp(x, axis=0)
         gaps = abs(x[None] - y[:, None])
@@ -184,17 +223,50 @@ class Losses:
             (-gaps, abs(x - middle), abs(y - middle)),
         ]
         every = [one + of_owner[None] + of_row[:, None] for one, of_owner, of_row in ways]
-        return Losses(
-            loss=gaps.sum(axis=2),
+        found = Losses(
+            signs=[1, 1, -1, -1],
             costs=[one.sum(axis=2) for one in every],
             free=[-sum(sorted(a.sum(axis=1))[-len(y) :]) - b.sum() for _, a, b in ways],
             least=[one.min(axis=1).sum(axis=1) for one in every],
             cells=y.size,
+            apart=gower_block(release.target, 0, len(y)),
+            most=np.inf if limit is None else limit * len(x) - (len(x) - len(y)),
+        )
+        return found if limit is None else found.with_the_rule(gaps.sum(axis=2))
+
+    def with_the_rule(self, loss: FloatArray) -> "Losses":
+        """Who pays for distance, of which there is no more than the threshold allows."""
+        possible = self.apart <= self.most
+        unit = loss.mean() / self.apart[possible].mean()
+        prices = [(sign, unit * price) for price in (0, *2.0 ** np.arange(-4, 5)) for sign in (1, -1)]
+        ways = [np.where(possible, sign * loss + price * self.apart, np.inf) for sign, price in prices]
+        return replace(
+            self,
+            signs=self.signs + [sign for sign, _ in prices],
+            costs=self.costs + ways,
+            free=self.free + [-price * self.most for _, price in prices],
+            least=self.least + [way.min(axis=1) for way in ways],
         )
 
     def anyhow(self) -> tuple[float, float]:
-        bounds = [free + least.sum() for free, least in zip(self.free, self.least, strict=True)]
-        return max(bounds[:2]) / self.cells, -max(bounds[2:]) / self.cells
+        return self.limits([free + least.sum() for free, least in zip(self.free, self.least, strict=True)])
+
+    def limits(self, bounds: list[float]) -> tuple[float, float]:
+        low, high = (
+            max(bound for bound, each in zip(bounds, self.signs, strict=True) if each == sign)
+            for sign in (1, -1)
+        )
+        return low / self.cells, -high / self.cells
+
+    def fewest(self, guess: Any) -> int:
+        """How many rows have to be right: with fewer of them, the nearest others are too far in all."""
+        rows = np.flatnonzero(guess >= 0)
+        others = self.apart.copy()
+        others[rows, guess[rows]] = np.inf
+        wrong = others.min(axis=1)
+        saved = -np.sort(np.minimum(self.apart[rows, guess[rows]] - wrong[rows], 0.0))
+        totals = wrong.sum() - np.concatenate(([0.0], np.cumsum(saved)))
+        return int(np.flatnonzero(totals <= self.most + 1e-6)[0])
 
     def by_hits(self, guess: Any, most: int) -> Iterator[tuple[float, float]]:
         """Between what the loss lies if so many are right, from 0 to ``most``."""
@@ -203,11 +275,12 @@ class Losses:
             np.sort(c[rows, guess[rows]] - n[rows]) for c, n in zip(self.costs, self.least, strict=True)
         ]
         for hits in range(most + 1):
-            low, sharp_low, high, sharp_high = (
-                free + least.sum() + each[:hits].sum()
-                for free, least, each in zip(self.free, self.least, further, strict=True)
+            yield self.limits(
+                [
+                    free + least.sum() + each[:hits].sum()
+                    for free, least, each in zip(self.free, self.least, further, strict=True)
+                ]
             )
-            yield max(low, sharp_low) / self.cells, -max(high, sharp_high) / self.cells
 
 
 def potential(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -245,7 +318,9 @@ def secret_free_values(found: Contest, table: Any) -> list[float]:
 def could_be(one: Recomputed, row: Scores, digits: int) -> bool:
     """Whether some rate explains the row: a U within its limits is then left."""
     known = [(hits / one.rows, *span) for hits, spans in enumerate(one.by_hits) for span in spans]
-    drawn = [(rate, *one.then) for rate in (np.linspace(0.0, one.any_to, 20_001) if one.any_to else ())]
+    any_from = one.fewest / one.rows
+    lots = np.linspace(any_from, one.any_to, 20_001) if one.any_to > any_from else ()
+    drawn = [(rate, *one.then) for rate in lots]
     rates, least, most = np.array(known + drawn).T
     edge = 1e-9
     half = 0.5 * 10.0**-digits + edge

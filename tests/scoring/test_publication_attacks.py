@@ -27,6 +27,8 @@ from tests.scoring.test_evaluate import COMPETITION
 from tests.scoring.trying import tries
 
 TEAMS = 12
+ADVISED = 0.03
+"""By ``anoncup threshold`` on the rows of these contests."""
 DOCS = Path("docs/publication.md").read_text(encoding="utf-8")
 hostile = tries(15)
 
@@ -62,6 +64,18 @@ def test_scoring_with_an_attackers_answer_as_the_secret_names_no_more_than_is_st
     named, told = [int(each.sum()) for each in left], [len(each) for each in stated(found, digits)]
     assert all(few <= many for few, many in zip(told, named, strict=True))
     assert sum(untold(found, digits)) > sum(named)  # so much too many, if nothing is told of U by E
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2])
+def test_that_targets_were_accepted_leaves_the_owners_that_are_stated(digits: int) -> None:
+    found = linking.contest(TEAMS, method=linking.near_of, limit=ADVISED)
+    left = linking.in_some_matching(linking.fitting(found, digits))
+    told = stated(found, digits)
+    assert [set(np.flatnonzero(row).tolist()) for row in left] == told
+    assert left.diagonal().all()
+    before = stated(linking.contest(TEAMS, method=linking.near_of), digits)
+    assert all(now <= one for now, one in zip(told, before, strict=True))
+    assert (told != before) is (digits == 0)
 
 
 def untold(found: linking.Contest, digits: int) -> list[int]:
@@ -148,6 +162,16 @@ def linked_lines() -> list[str]:
     return lines
 
 
+def accepted_lines() -> list[str]:
+    """Before and after it is used that a threshold has accepted them; which is the one advised."""
+    contests = [linking.contest(TEAMS, method=linking.near_of, limit=limit) for limit in (None, ADVISED)]
+    lines = [
+        f"| {digits} | {' | '.join(listed(stated(found, digits)) for found in contests)} |"
+        for digits in (2, 1, 0)
+    ]
+    return [*lines, f"advises, {linking.threshold()}, and"]
+
+
 def solved_lines() -> list[str]:
     lines = []
     for pairs in (20, 30):
@@ -160,7 +184,7 @@ def solved_lines() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("lines", [linked_lines, solved_lines])
+@pytest.mark.parametrize("lines", [linked_lines, accepted_lines, solved_lines])
 def test_the_document_tells_the_figures_that_are_computed(lines: Any) -> None:
     for line in lines():
         assert line in DOCS, line

@@ -74,6 +74,7 @@ MICRODATA = Track(
             deferred("app.scoring.distances.gower_nearest_other"),
             deferred("app.scoring.all_pairs.gower_matrix"),
             deferred("app.scoring.all_pairs.gower_pairs"),
+            block=deferred("app.scoring.distances.gower_block"),
         ),
         "euclidean": Distance(
             "euclidean",
@@ -83,6 +84,7 @@ MICRODATA = Track(
             deferred("app.scoring.all_pairs.euclidean_matrix"),
             deferred("app.scoring.all_pairs.euclidean_pairs"),
             bounded=False,
+            block=deferred("app.scoring.all_pairs.euclidean_block"),
         ),
     },
     anonymize=_by("steps.anonymize"),
