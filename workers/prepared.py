@@ -21,9 +21,9 @@ def originals(fetch: Callable[[str], bytes]) -> Callable[[Digests, str], Prepare
 
     @lru_cache(maxsize=KEPT)
     def prepared(digests: Digests, competition_file: str) -> Prepared:
-        competition = parse_competition(competition_file)
-        track = TRACKS[competition.track]
-        tables, _ = track.parse_original({name: fetch(digest) for name, digest in digests}, competition)
-        return competition, tables, track.prepare(tables, competition)
+        rules = parse_competition(competition_file)
+        track = TRACKS[rules.track]
+        tables, _ = track.parse_original({name: fetch(digest) for name, digest in digests}, rules)
+        return rules, tables, track.prepare(tables, rules)
 
     return prepared

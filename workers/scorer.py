@@ -138,16 +138,16 @@ def answer(request: dict[str, Any], desk: Desk, worker: Worker) -> None:
 
 def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    competition, tables, prepared = desk.original(digests, request["competition_file"])
-    track = TRACKS[competition.track]
-    release, _ = track.parse_release(contents(request, desk), tables, competition)
+    rules, tables, prepared = desk.original(digests, request["competition_file"])
+    track = TRACKS[rules.track]
+    release, _ = track.parse_release(contents(request, desk), tables, rules)
     source = source_from_secret(
         request["secret"].encode(),
         originals=track.individuals(tables),
         anonymized=track.individuals(release),
     )
-    verdict = evaluate(competition, prepared, release, source, progress=progress)
-    of_release = {"resembles": resembled(competition, prepared, verdict)}
+    verdict = evaluate(rules, prepared, release, source, progress=progress)
+    of_release = {"resembles": resembled(rules, prepared, verdict)}
     return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
 
 
@@ -158,17 +158,17 @@ def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
 
 def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
     """A release's files as the service itself writes them: no trace of the uploaded bytes."""
-    competition = parse_competition(request["competition_file"])
-    track = TRACKS[competition.track]
+    rules = parse_competition(request["competition_file"])
+    track = TRACKS[rules.track]
     original = {name: desk.fetch(digest) for name, digest in request["original"].items()}
-    tables, _ = track.parse_original(original, competition)
-    release, _ = track.parse_release(contents(request, desk), tables, competition)
+    tables, _ = track.parse_original(original, rules)
+    release, _ = track.parse_release(contents(request, desk), tables, rules)
     return {"files": {name: text.decode() for name, text in track.canonical_files(release).items()}}
 
 
-def resembled(competition: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
+def resembled(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
     """The sample methods that the release resembles; the evidence, which is long, for the closest only."""
-    alike = [each.to_json() for each in fingerprint(competition, prepared, verdict)]
+    alike = [each.to_json() for each in fingerprint(rules, prepared, verdict)]
     return alike[:1] + [without_evidence(each) for each in alike[1:]]
 
 
@@ -178,10 +178,8 @@ def without_evidence(alike: dict[str, object]) -> dict[str, object]:
 
 def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
-    competition, _, prepared = desk.original(digests, request["competition_file"])
-    return answer_question(
-        Question(**request["question"]), competition, prepared, progress=progress
-    ).to_json()
+    rules, _, prepared = desk.original(digests, request["competition_file"])
+    return answer_question(Question(**request["question"]), rules, prepared, progress=progress).to_json()
 
 
 def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from app import wire
-from app.cli.files import Contest
+from app.cli.files import LocalContest
 from app.cli.shown import progress_bar
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
@@ -16,7 +16,7 @@ from app.scoring.rates import Answer, guess_of, rate_of
 from app.scoring.registry import Tables
 
 
-def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str, Answer]:
+def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Answer]:
     target = contest.track.target_of(contest.prepared, release)
     answers = {}
     with progress_bar("attacking") as progress:
@@ -27,7 +27,9 @@ def answers_of(contest: Contest, release: Tables, names: list[str]) -> dict[str,
     return answers
 
 
-def rates_of(answers: Mapping[str, Answer], contest: Contest, source: IntArray) -> dict[str, wire.Attacked]:
+def rates_of(
+    answers: Mapping[str, Answer], contest: LocalContest, source: IntArray
+) -> dict[str, wire.Attacked]:
     attackers = contest.track.attackers
     return {
         name: wire.Attacked.model_validate(
@@ -46,7 +48,7 @@ def write_guesses(answers: Mapping[str, Answer], into: Path, seed: int) -> None:
             (into / f"{name}.csv").write_bytes(guess_csv(guess))
 
 
-def chosen_attackers(contest: Contest, names: list[str]) -> list[str]:
+def chosen_attackers(contest: LocalContest, names: list[str]) -> list[str]:
     known = list(contest.track.attackers)
     for name in names:
         if name not in known:

@@ -18,7 +18,7 @@ from app.scoring.tracks import TRACKS
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class LocalContest:
     """A competition with its original data; ``prepared`` as its track wants it."""
 
     text: str
@@ -29,7 +29,7 @@ class Contest:
     remarks: list[Remark]
 
 
-def contest_of(competition: Path, original: list[Path]) -> Contest:
+def contest_of(competition: Path, original: list[Path]) -> LocalContest:
     """Read a competition and its original; InvalidInput or InvalidUpload says what is wrong."""
     text = read_text(competition)
     rules = parse_competition(text)
@@ -45,11 +45,11 @@ def contest_of(competition: Path, original: list[Path]) -> Contest:
         )
     with named(dict(zip(names, original, strict=True))) as contents:
         tables, remarks = track.parse_original(contents, rules)
-    return Contest(text, rules, track, tables, track.prepare(tables, rules), remarks)
+    return LocalContest(text, rules, track, tables, track.prepare(tables, rules), remarks)
 
 
 def release_in(
-    contest: Contest, anonymized: Path | None, customers: Path | None, transactions: Path | None
+    contest: LocalContest, anonymized: Path | None, customers: Path | None, transactions: Path | None
 ) -> tuple[Tables, list[Remark]]:
     """The release in the files that the track asks for."""
     given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
@@ -67,7 +67,7 @@ def release_in(
         return contest.track.parse_release(contents, contest.tables, contest.rules)
 
 
-def check_sizes(contest: Contest, paths: Iterable[Path | None]) -> None:
+def check_sizes(contest: LocalContest, paths: Iterable[Path | None]) -> None:
     """TooLarge for a file that the service would not take in."""
     most_mb = contest.rules.limits.file_mb
     for path in paths:
@@ -85,7 +85,7 @@ def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
         raise InvalidUpload(renamed, total=problem.total) from None
 
 
-def secret_in(path: Path, contest: Contest, release: Tables) -> tuple[IntArray, list[Remark]]:
+def secret_in(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:
     """Which row each is; a service that shuffles has nothing to say of the order they are sent in."""
     individuals = contest.track.individuals
     source = source_from_secret(

@@ -7,13 +7,13 @@ from typing import Any
 
 from rich.table import Table
 
-from app.cli.files import Contest
+from app.cli.files import LocalContest
 from app.cli.shown import numbered
 from app.errors import InvalidInput
 from app.scoring.registry import Method
 
 
-def empty_place(contest: Contest, into: Path | None) -> Path:
+def empty_place(contest: LocalContest, into: Path | None) -> Path:
     """The folder to write into; nothing in it is overwritten, for it may be an original."""
     if into is None or str(into) == ".":
         raise InvalidInput("--into names the folder for the release and its secret", code="files")
@@ -27,7 +27,7 @@ def empty_place(contest: Contest, into: Path | None) -> Path:
     return into
 
 
-def methods_table(contest: Contest) -> Table:
+def methods_table(contest: LocalContest) -> Table:
     """The methods with their parameters' usual values."""
     table = numbered("method", "--set")
     for each in contest.track.methods.values():
@@ -43,7 +43,7 @@ def shown_default(value: object) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def method_of(contest: Contest, name: str) -> Method:
+def method_of(contest: LocalContest, name: str) -> Method:
     methods = contest.track.methods
     if name not in methods:
         raise InvalidInput(
@@ -55,7 +55,7 @@ def method_of(contest: Contest, name: str) -> Method:
     return methods[name]
 
 
-def read_parameters(contest: Contest, method: Method, given: list[str]) -> dict[str, Any]:
+def read_parameters(contest: LocalContest, method: Method, given: list[str]) -> dict[str, Any]:
     """``name=value`` as the method wants it: numbers, or columns of the contest."""
     found = {}
     for text in given:
@@ -73,7 +73,7 @@ def read_parameters(contest: Contest, method: Method, given: list[str]) -> dict[
     return found
 
 
-def columns_in(contest: Contest, value: str) -> tuple[str, ...]:
+def columns_in(contest: LocalContest, value: str) -> tuple[str, ...]:
     known = contest.track.group_columns(contest.rules)[0]
     chosen = tuple(value.split(","))
     for name in chosen:

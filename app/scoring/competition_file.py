@@ -58,7 +58,7 @@ def read_competition(table: Table) -> Rules:
     track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
     zone = read_zone(table)
     columns = read_columns(table.table("columns")) if track == "microdata" else None
-    competition = Rules(
+    rules = Rules(
         slug=read_slug(table),
         title=read_title(table),
         track=track,
@@ -75,8 +75,8 @@ def read_competition(table: Table) -> Rules:
         scored_by=read_scored_by(table.table("scored_by")),
     )
     table.finish()
-    check_scored_by(competition)
-    return competition
+    check_scored_by(rules)
+    return rules
 
 
 def read_slug(table: Table) -> str:

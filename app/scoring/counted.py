@@ -17,15 +17,15 @@ Versions = Mapping[str, str]
 """``"measures.mean_mae"`` to ``"1"``; so ``attackers.…`` and ``distances.…``."""
 
 
-def what_counts(competition: Rules) -> dict[str, str]:
+def what_counts(rules: Rules) -> dict[str, str]:
     """All that counts by the file's settings, with the versions that are installed.
 
     The measures with a weight, the attackers that count in E, and the distance if there is a threshold.
     """
-    track = TRACKS[competition.track]
-    measures = [name for name in track.measures if name in competition.weights]
-    attackers = [name for name in track.attackers if competition.lets_count(name)]
-    distances = [competition.excessive.distance] if competition.excessive.threshold is not None else []
+    track = TRACKS[rules.track]
+    measures = [name for name in track.measures if name in rules.weights]
+    attackers = [name for name in track.attackers if rules.lets_count(name)]
+    distances = [rules.excessive.distance] if rules.excessive.threshold is not None else []
     return {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
@@ -37,26 +37,26 @@ def read_scored_by(table: Table) -> dict[str, str]:
     return {name: cast(str, table.take(name, text_value)) for name in list(table.raw)}
 
 
-def lacks(competition: Rules) -> bool:
+def lacks(rules: Rules) -> bool:
     """Whether this installation cannot score as the table asks."""
     try:
-        check_scored_by(competition)
+        check_scored_by(rules)
     except InvalidCompetition:
         return True
     return False
 
 
-def check_scored_by(competition: Rules) -> None:
+def check_scored_by(rules: Rules) -> None:
     """InvalidCompetition if what the table names is not installed in that version, or if the file's own
     settings let something else count.
     """
-    if not competition.scored_by:
+    if not rules.scored_by:
         return
-    for name, version in competition.scored_by.items():
-        require_part(name, version, installed(competition, name))
-    settled = what_counts(competition)
-    for name in sorted(settled.keys() ^ competition.scored_by.keys()):
-        if name in competition.scored_by or not name.startswith("attackers."):
+    for name, version in rules.scored_by.items():
+        require_part(name, version, installed(rules, name))
+    settled = what_counts(rules)
+    for name in sorted(settled.keys() ^ rules.scored_by.keys()):
+        if name in rules.scored_by or not name.startswith("attackers."):
             raise InvalidCompetition(
                 "{key}: {name} counts by this table and not by the file's settings, or the other way round",
                 code="scored_by_differs",
@@ -81,8 +81,8 @@ def require_part(name: str, version: str, part: Measure | Attacker | Distance | 
         )
 
 
-def installed(competition: Rules, name: str) -> Measure | Attacker | Distance | None:
-    track = TRACKS[competition.track]
+def installed(rules: Rules, name: str) -> Measure | Attacker | Distance | None:
+    track = TRACKS[rules.track]
     kind, _, part = name.partition(".")
     known: Mapping[str, Mapping[str, Measure | Attacker | Distance]] = {
         "measures": track.measures,

@@ -106,7 +106,7 @@ def silent(step: int, of: int, name: str) -> None:
 
 
 def evaluate(
-    competition: Rules,
+    rules: Rules,
     original: Any,
     anonymized: Tables,
     source: IntArray,
@@ -118,21 +118,19 @@ def evaluate(
     ``original`` is what the track's ``prepare`` returned, ``anonymized`` a table or tables of the track.
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
-    track = TRACKS[competition.track]
+    track = TRACKS[rules.track]
     check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
-    measures = {name: _measured(each, release, competition, tell) for name, each in track.measures.items()}
-    utility_by = _utility(competition, track, original, measures)
-    answers = {
-        name: _answer(each, release.target, competition, tell) for name, each in track.attackers.items()
-    }
+    measures = {name: _measured(each, release, rules, tell) for name, each in track.measures.items()}
+    utility_by = _utility(rules, track, original, measures)
+    answers = {name: _answer(each, release.target, rules, tell) for name, each in track.attackers.items()}
     attackers = {
         name: AttackerResult(rate_of(answer, source, rows=original.rows), track.attackers[name].version)
         for name, answer in answers.items()
     }
-    violations, excessive = _judged(competition, track, release)
-    u, e = utility_by({}), _security(competition, attackers)
+    violations, excessive = _judged(rules, track, release)
+    u, e = utility_by({}), _security(rules, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
@@ -141,17 +139,17 @@ def evaluate(
         utility=u,
         security=e,
         overall=overall(u, e),
-        reach=_told(competition, track, release.target, answers, utility_by),
+        reach=_told(rules, track, release.target, answers, utility_by),
     )
 
 
 def judge(
-    competition: Rules, original: Any, anonymized: Tables, source: IntArray
+    rules: Rules, original: Any, anonymized: Tables, source: IntArray
 ) -> tuple[tuple[Violation, ...], ExcessiveResult]:
     """The rules alone, without a measure or an attacker."""
-    track = TRACKS[competition.track]
+    track = TRACKS[rules.track]
     check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
-    return _judged(competition, track, track.release_of(original, anonymized, source))
+    return _judged(rules, track, track.release_of(original, anonymized, source))
 
 
 def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
@@ -159,69 +157,63 @@ def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
     return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
-def _measured(
-    measure: Measure, release: Any, competition: Rules, tell: Callable[[str], None]
-) -> MeasureResult:
+def _measured(measure: Measure, release: Any, rules: Rules, tell: Callable[[str], None]) -> MeasureResult:
     tell(measure.name)
-    parameters = competition.measure(measure.name).parameters
+    parameters = rules.measure(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
-    tiny = rounding_of(measure, TRACKS[competition.track].largest_cell(release.original))
+    tiny = rounding_of(measure, TRACKS[rules.track].largest_cell(release.original))
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 
-def _answer(attacker: Attacker, target: Any, competition: Rules, tell: Callable[[str], None]) -> Answer:
+def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str], None]) -> Answer:
     tell(attacker.name)
-    parameters = competition.attacker(attacker.name).parameters
+    parameters = rules.attacker(attacker.name).parameters
     answer: Answer = attacker.attack(target, **parameters)
     return answer
 
 
-def _utility(
-    competition: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]
-) -> UtilityBy:
+def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:
     """U, if some measures had other values than these."""
     values = {name: result.value for name, result in measures.items()}
     found = partial(
         utility,
         measures=track.measures,
-        weights=competition.weights,
-        scales=_all_scales(competition, track, original),
+        weights=rules.weights,
+        scales=_all_scales(rules, track, original),
         largest_cell=track.largest_cell(original),
     )
     return lambda others: found(values | others)
 
 
 def _told(
-    competition: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_by: UtilityBy
+    rules: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_by: UtilityBy
 ) -> Reach:
     """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
-    reading = [
-        each for name, each in track.measures.items() if name in competition.weights and each.reads_secret
-    ]
+    reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
     if not any(each.cells for each in reading):
         return ()
-    rule = accepted(competition.excessive, track.distances[competition.excessive.distance], target)
+    rule = accepted(rules.excessive, track.distances[rules.excessive.distance], target)
     unsure = {each.name: known(each.cells(target), rule) if each.cells else None for each in reading}
-    counting = [answer for name, answer in answers.items() if competition.counts(name)]
+    counting = [answer for name, answer in answers.items() if rules.counts(name)]
     fewest = max((fewest_right(answer, rule) for answer in counting), default=0) if rule else 0
     right = levels(target.rows, fewest)
     found = [{name: limits(answer, about, right) for name, about in unsure.items()} for answer in counting]
     return reach(found, right, utility_by) if any(unsure.values()) else ()
 
 
-def _all_scales(competition: Rules, track: Track, original: Any) -> Mapping[str, float]:
+def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """The file's scales; what it leaves open is computed."""
-    if competition.weights.keys() <= competition.scales.keys():
-        return competition.scales
-    return scales(track, original, competition.measures) | dict(competition.scales)
+    if rules.weights.keys() <= rules.scales.keys():
+        return rules.scales
+    return scales(track, original, rules.measures) | dict(rules.scales)
 
 
-def _security(competition: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security(result.rate.rate for name, result in attackers.items() if competition.counts(name))
+def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
+    return security(result.rate.rate for name, result in attackers.items() if rules.counts(name))
 
 
-def _judged(competition: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult]:
-    settings = competition.excessive
+def _judged(rules: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult]:
+    settings = rules.excessive
     distance = track.distances[settings.distance]
     distances = individual_distances(release, distance)
     result = ExcessiveResult(
@@ -231,20 +223,20 @@ def _judged(competition: Rules, track: Track, release: Any) -> tuple[tuple[Viola
         threshold=settings.threshold,
         histogram=distances.histogram(settings.threshold),
     )
-    return _violations(competition, release, distance, distances), result
+    return _violations(rules, release, distance, distances), result
 
 
 def _violations(
-    competition: Rules, release: Any, distance: Distance, distances: Distances
+    rules: Rules, release: Any, distance: Distance, distances: Distances
 ) -> tuple[Violation, ...]:
-    required = rows_required(competition.limits.min_rows_kept, release.original.rows)
+    required = rows_required(rules.limits.min_rows_kept, release.original.rows)
     few = Message(
         "{found} rows are left; at least {needed} must be", found=release.target.rows, needed=required
     )
     found = {
         "too_few_rows": few if release.target.rows < required else None,
         "deleted_rows": deletion(release, distance),
-        "excessive_anonymization": excess(release, distance, distances, competition.excessive),
+        "excessive_anonymization": excess(release, distance, distances, rules.excessive),
     }
     return tuple(Violation(code, message) for code, message in found.items() if message)
 

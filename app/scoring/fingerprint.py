@@ -47,15 +47,13 @@ class Resemblance:
         return asdict(self)
 
 
-def fingerprint(
-    competition: Rules, original: Any, verdict: Verdict, *, most: int = 5
-) -> tuple[Resemblance, ...]:
+def fingerprint(rules: Rules, original: Any, verdict: Verdict, *, most: int = 5) -> tuple[Resemblance, ...]:
     """The ``most`` closest combinations of up to three methods; of equally close ones those of fewer methods.
 
     The empty combination stands for a release that changed nothing.
     """
-    track = TRACKS[competition.track]
-    before = once(original.kept, ("fingerprint", _key(competition)), lambda: _before(competition, original))
+    track = TRACKS[rules.track]
+    before = once(original.kept, ("fingerprint", _key(rules)), lambda: _before(rules, original))
     after = _values(track, verdict)
     changed = {name: _is_changed(track, name, before[name], after[name], original) for name in before}
 
@@ -89,17 +87,17 @@ def _values(track: Track, verdict: Verdict) -> dict[str, float]:
     }
 
 
-def _before(competition: Rules, original: Any) -> Mapping[str, float]:
+def _before(rules: Rules, original: Any) -> Mapping[str, float]:
     """The same values of the original released as it is."""
-    track = TRACKS[competition.track]
+    track = TRACKS[rules.track]
     release = track.untouched(original)
     found = {}
     for name in _telling(track):
         if name in track.measures:
-            parameters = competition.measure(name).parameters
+            parameters = rules.measure(name).parameters
             found[name] = track.measures[name].compute(release, **parameters)
         else:
-            parameters = competition.attacker(name).parameters
+            parameters = rules.attacker(name).parameters
             answer = track.attackers[name].attack(release.target, **parameters)
             found[name] = rate_of(answer, release.source, rows=original.rows).rate
     return found
@@ -115,5 +113,5 @@ def _is_changed(track: Track, name: str, before: float, after: float, original: 
     return after > rounding_of(measure, track.largest_cell(original))
 
 
-def _key(competition: Rules) -> str:
-    return repr((competition.measures, competition.attackers))
+def _key(rules: Rules) -> str:
+    return repr((rules.measures, rules.attackers))

@@ -80,7 +80,7 @@ class Final:
 
 
 def computed(
-    competition: Rules,
+    rules: Rules,
     track: Track,
     *,
     values: Mapping[str, float],
@@ -94,11 +94,11 @@ def computed(
     Without a reach the secret part of U lies between 0 and its weight; where besides the file leaves a scale
     open, which anybody computes from the original, ``utility`` counts as known.
     """
-    counting = [bounds[name] for name in bounds if competition.counts(name)]
+    counting = [bounds[name] for name in bounds if rules.counts(name)]
     rows = max((1, *(each.trials for each in counting)))
     return Computed(
         spans=spans_of(reach, rows)
-        or (Span(0.0, 1.0, *whole_range(competition, track, values, rounding, utility)),),
+        or (Span(0.0, 1.0, *whole_range(rules, track, values, rounding, utility)),),
         rows=rows,
         hits=max((floor(each.most + SLACK) for each in counting if not each.lots), default=0),
         drawn=max((each.most / max(each.trials, 1) for each in counting if each.lots), default=0.0),
@@ -115,22 +115,22 @@ def spans_of(reach: Sequence[float], rows: int) -> tuple[Span, ...]:
 
 
 def whole_range(
-    competition: Rules,
+    rules: Rules,
     track: Track,
     values: Mapping[str, float],
     rounding: Mapping[str, float],
     utility: float,
 ) -> tuple[float, float]:
     """Of U, whatever E is."""
-    weights = competition.weights
+    weights = rules.weights
     total, least, most = sum(weights.values()), 0.0, 0.0
     for name, weight in weights.items():
         if track.measures[name].reads_secret:
             most += weight / total
-        elif name in competition.scales:
+        elif name in rules.scales:
             tiny = rounding.get(name, NOTHING)
-            least += weight / total * utility_score(values[name], competition.scales[name], tiny=tiny)
-    if not weights.keys() <= competition.scales.keys():
+            least += weight / total * utility_score(values[name], rules.scales[name], tiny=tiny)
+    if not weights.keys() <= rules.scales.keys():
         return utility, utility
     return least, least + most
 

@@ -99,14 +99,14 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     """A new competition from its file; whoever creates it organizes it."""
     require_creator(principal)
     text = sent_file(text)
-    competition = hostable(text)
-    row = Competition(slug=competition.slug, file=text, scales={}, original={})
+    rules = hostable(text)
+    row = Competition(slug=rules.slug, file=text, scales={}, original={})
     session.add(row)
     try:
         session.flush()
     except IntegrityError:
         raise Conflict(
-            "there is a competition {name!r} already", code="slug_taken", name=competition.slug
+            "there is a competition {name!r} already", code="slug_taken", name=rules.slug
         ) from None
     session.add(Organizer(competition_id=row.id, user_id=principal.user_id))
     audit.record(
@@ -147,10 +147,10 @@ def tables_of(file: str) -> dict[str, object]:
 
 def hostable(text: str) -> Rules:
     """A competition file that also has what a contest on this service needs."""
-    competition = parsed(text)
-    if not competition.weights:
+    rules = parsed(text)
+    if not rules.weights:
         raise InvalidCompetition("no measure has a weight, so nothing could be ranked", code="no_weights")
-    return competition
+    return rules
 
 
 def published_file(row: Competition) -> str:

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.contest import read_file
+from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Team
 from app.errors import Conflict
 from app.messages import Message
@@ -23,7 +23,7 @@ def mark(session: Session, principal: Principal, submission_id: UUID, *, final: 
     uploads.require_qualified(team)
     phases.standing(session, row).require_open(phases.ANONYMIZATION)
     if final and not found.final:
-        require_markable(session, found, read_file(row.file).ranking.finals)
+        require_markable(session, found, Contest(row).rules.ranking.finals)
     found.final = final
     return found
 

@@ -69,17 +69,17 @@ def revision_of_columns(contest: Contest, columns: Columns) -> Revision:
 @lru_cache(maxsize=8)
 def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     """What a complete original holds; kept, for it takes as long as reading the data."""
-    competition = read_file(file)
-    track = TRACKS[competition.track]
+    rules = read_file(file)
+    track = TRACKS[rules.track]
     contents = competitions.contents_of(dict(digests))
     if set(contents) != set(track.original_files):
         return None
     try:
-        tables, remarks = track.parse_original(contents, competition)
+        tables, remarks = track.parse_original(contents, rules)
     except InvalidUpload:
         return None
-    sensitive = set(competition.columns.sensitive) if competition.columns else set()
-    frames = [tables] if competition.columns else [getattr(tables, name) for name in track.original_files]
+    sensitive = set(rules.columns.sensitive) if rules.columns else set()
+    frames = [tables] if rules.columns else [getattr(tables, name) for name in track.original_files]
     parts = [part(name, frame, sensitive) for name, frame in zip(track.original_files, frames, strict=True)]
     return Summary(tuple(parts), tuple(remarks))
 

@@ -141,26 +141,26 @@ def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
     return {each: found.get(each, 0) for each in State}
 
 
-def duties(competition: Rules, row: Competition, now: Standing, found: Outlook) -> list[Duty]:
+def duties(rules: Rules, row: Competition, now: Standing, found: Outlook) -> list[Duty]:
     """What waits for the organizers, the urgent first."""
     listed = [
-        *set_up(competition, row, found.counts),
-        *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(competition)),
-        *contest(competition, now, found.counts),
+        *set_up(rules, row, found.counts),
+        *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(rules)),
+        *contest(rules, now, found.counts),
         *hiding(row, found.anonymity),
         *re_scoring(found.open_set),
-        *what_counts(competition, found),
+        *what_counts(rules, found),
     ]
     return sorted(listed, key=lambda duty: not duty.urgent)
 
 
-def set_up(competition: Rules, row: Competition, counts: Counts) -> list[Duty]:
+def set_up(rules: Rules, row: Competition, counts: Counts) -> list[Duty]:
     missing = []
     if row.original_rows is None:
         missing.append(Duty("no_original", urgent=True))
-    if competition.excessive.threshold is None:
+    if rules.excessive.threshold is None:
         missing.append(Duty("no_threshold", urgent=True))
-    if not competition.phases:
+    if not rules.phases:
         missing.append(Duty("no_phases", urgent=True))
     if not counts.teams:
         missing.append(Duty("no_teams"))
@@ -181,9 +181,9 @@ def at_work(now: Standing, found: Outlook) -> list[Duty]:
     return listed
 
 
-def contest(competition: Rules, now: Standing, counts: Counts) -> list[Duty]:
+def contest(rules: Rules, now: Standing, counts: Counts) -> list[Duty]:
     listed = [Duty("paused", urgent=True)] if now.paused else []
-    first = competition.phase(phases.ANONYMIZATION)
+    first = rules.phase(phases.ANONYMIZATION)
     ends_soon = now.open is not None and now.open == first and first.end - now.now <= SOON
     if ends_soon and counts.idle:
         listed.append(Duty("idle_teams", counts.idle))
@@ -199,10 +199,10 @@ def hiding(row: Competition, found: Anonymity | None) -> list[Duty]:
     return [Duty("owners_known", found.known)] if found.known else []
 
 
-def what_counts(competition: Rules, found: Outlook) -> list[Duty]:
+def what_counts(rules: Rules, found: Outlook) -> list[Duty]:
     """Only a re-score set puts other versions in force."""
     listed = []
-    if lacks(competition):
+    if lacks(rules):
         listed.append(Duty("newer_scorer", found.counts.submissions[State.QUEUED], urgent=True))
     if found.mixed:
         listed.append(Duty("mixed_versions", found.mixed, urgent=True))

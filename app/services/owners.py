@@ -162,14 +162,12 @@ def seen_of(accepted: Sequence[Finished], known: dict[UUID, Numbers]) -> set[UUI
     return seen
 
 
-def final_of(
-    one: Finished, found: Numbers, competition: Rules, teams: Sequence[UUID], *, seen: bool
-) -> Final:
+def final_of(one: Finished, found: Numbers, rules: Rules, teams: Sequence[UUID], *, seen: bool) -> Final:
     return Final(
         team=teams.index(one.team_id),
         computed=computed(
-            competition,
-            TRACKS[competition.track],
+            rules,
+            TRACKS[rules.track],
             values=found.measures,
             rounding=found.rounding,
             bounds=found.bounds,

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
-from app.contest import read_file
+from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
 from app.messages import N_
@@ -234,7 +234,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     session.execute(update(Evaluation).where(Evaluation.id.in_(taking_over)).values(current=True))
     rescore.replaced_file, rescore.replaced_scored_by = row.file, row.scored_by
     # A deadline moved meanwhile stays moved.
-    row.file = with_phases(rescore.file, read_file(row.file).phases)
+    row.file = with_phases(rescore.file, Contest(row).rules.phases)
     row.scales, row.scored_by = rescore.scales, rescore.scored_by
     rescore.applied_at = leases.clock(session)
     noted(session, principal, rescore, "rescore.apply", difference(found.changes))

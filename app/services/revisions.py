@@ -75,18 +75,18 @@ def revision_of_original(contest: Contest, name: str, content: bytes) -> Revisio
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
     replaces = (row.file, dict(row.original))
-    competition = parsed(file)
-    track = TRACKS[competition.track]
+    rules = parsed(file)
+    track = TRACKS[rules.track]
     missing = [name for name in track.original_files if name not in contents]
     if missing:
         if contents:
-            track.check_part(contents, competition)
+            track.check_part(contents, rules)
         stored = {name: store().put(content) for name, content in contents.items()}
         return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
-    tables, remarks = track.parse_original(contents, competition)
-    computed = scales(track, track.prepare(tables, competition), competition.measures)
+    tables, remarks = track.parse_original(contents, rules)
+    computed = scales(track, track.prepare(tables, rules), rules.measures)
     stored = {name: store().put(content) for name, content in contents.items()}
-    found = {**computed, **competition.scales}
+    found = {**computed, **rules.scales}
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
@@ -211,8 +211,8 @@ def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None
         )
 
 
-def notice_of(competition: Rules) -> int:
-    return competition.publication.reveal_notice_hours
+def notice_of(rules: Rules) -> int:
+    return rules.publication.reveal_notice_hours
 
 
 def require_notice(session: Session, row: Competition, before: Rules, after: Rules) -> None:
@@ -252,13 +252,13 @@ def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
         raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
 
 
-def rules_of(competition: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
+def rules_of(rules: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
     """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
     return (
-        competition.columns,
-        competition.measures,
-        competition.attackers,
+        rules.columns,
+        rules.measures,
+        rules.attackers,
         in_force,
-        competition.excessive,
-        competition.limits.min_rows_kept,
+        rules.excessive,
+        rules.limits.min_rows_kept,
     )

@@ -38,12 +38,12 @@ class Choice:
         return "↑" if self.column and self.column.higher_is_better else "↓"
 
 
-def choices(competition: Rules, t: Words, *, every: bool) -> tuple[Choice, ...]:
+def choices(rules: Rules, t: Words, *, every: bool) -> tuple[Choice, ...]:
     """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
     scores = tuple(Choice(name, t.label(name)) for name in SCORES)
     if not every:
         return scores
-    columns = (column for group in groups(competition) for column in group.columns)
+    columns = (column for group in groups(rules) for column in group.columns)
     return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
 
 

@@ -90,8 +90,8 @@ def paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
-def column_count(competition: Rules) -> int:
+def column_count(rules: Rules) -> int:
     """The columns of the original."""
-    if competition.columns is None:
+    if rules.columns is None:
         return len(CUSTOMER_COLUMNS) + len(TRANSACTION_COLUMNS)
-    return len(competition.columns.quasi_identifiers) + len(competition.columns.sensitive)
+    return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)

@@ -34,7 +34,7 @@ class Lead:
         return percent(self.security)
 
 
-def lead_of(board: Board, competition: Rules) -> Lead | None:
+def lead_of(board: Board, rules: Rules) -> Lead | None:
     """The leader of a board; None before anybody has a rank."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked or ranked[0].utility is None or ranked[0].security is None:
@@ -45,7 +45,7 @@ def lead_of(board: Board, competition: Rules) -> Lead | None:
         row=first,
         utility=ranked[0].utility,
         security=ranked[0].security,
-        attacker=best_attacker(first, competition),
+        attacker=best_attacker(first, rules),
         by_rival=first.rivals is not None and first.rivals > 0 and first.rivals == first.security,
         told=board.digits is None,
         tied=sum(row.rank == first.rank for row in ranked),
@@ -60,9 +60,9 @@ def top(board: Board) -> list[Row]:
     return [row for row in board.rows if row.rank is not None][:SHOWN]
 
 
-def best_attacker(row: Row, competition: Rules) -> str | None:
+def best_attacker(row: Row, rules: Rules) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
-    rates = {name: rate for name, rate in row.attackers.items() if competition.counts(name) and rate > 0}
+    rates = {name: rate for name, rate in row.attackers.items() if rules.counts(name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)
 
 

@@ -53,42 +53,42 @@ class Part:
         }
 
 
-def parts_of(row: Competition, competition: Rules) -> tuple[Part, ...]:
+def parts_of(row: Competition, rules: Rules) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
     if row.original_rows is None:
         return ()
-    track = TRACKS[competition.track]
-    required = rows_required(competition.limits.min_rows_kept, row.original_rows)
+    track = TRACKS[rules.track]
+    required = rows_required(rules.limits.min_rows_kept, row.original_rows)
     made = []
     for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
         sample = samples.of_file(row.original[original])
         if place == 0:
-            roles = roles_of(competition, sample)
+            roles = roles_of(rules, sample)
             made.append(Part(name, sample, 1, row.original_rows, required, individuals=True, roles=roles))
         else:
             made.append(Part(name, sample, 0, MAX_ROWS, 0, individuals=False, roles=()))
     return tuple(made)
 
 
-def roles_of(competition: Rules, sample: Sample) -> tuple[str, ...]:
-    columns = competition.columns
+def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
+    columns = rules.columns
     if columns is None:
         return ()
     quasi = set(columns.quasi_identifiers)
     return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
 
 
-def fields_of(competition: Rules) -> tuple[str, ...]:
+def fields_of(rules: Rules) -> tuple[str, ...]:
     """The names of all files of an upload: those of the track, and the secret."""
-    return (*TRACKS[competition.track].files, SECRET)
+    return (*TRACKS[rules.track].files, SECRET)
 
 
-def checks_of(parts: Sequence[Part], row: Competition, competition: Rules) -> dict[str, Any]:
+def checks_of(parts: Sequence[Part], row: Competition, rules: Rules) -> dict[str, Any]:
     """All that the browser checks before it sends."""
     return {
         "parts": {part.name: part.to_json() for part in parts},
         "originals": row.original_rows,
-        "bytes": competition.limits.file_mb * 2**20,
+        "bytes": rules.limits.file_mb * 2**20,
     }
 
 

@@ -96,34 +96,34 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
     )
 
 
-def measure_rules(competition: Rules) -> Iterator[Rule]:
+def measure_rules(rules: Rules) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
-    known = TRACKS[competition.track].measures
-    weights = {name: competition.weight(name) for name in known}
+    known = TRACKS[rules.track].measures
+    weights = {name: rules.weight(name) for name in known}
     together = sum(weights.values())
     for name in sorted(known, key=lambda name: not weights[name]):
-        settings = competition.measure(name)
+        settings = rules.measure(name)
         yield Rule(
             measure=known[name],
-            formula=formulas.MEASURES[competition.track][name],
+            formula=formulas.MEASURES[rules.track][name],
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
-            scale=competition.scales.get(name),
-            parameters=told(competition, known[name].parameters, settings.parameters),
+            scale=rules.scales.get(name),
+            parameters=told(rules, known[name].parameters, settings.parameters),
         )
 
 
-def attack_rules(competition: Rules) -> Iterator[Attack]:
-    track = TRACKS[competition.track]
+def attack_rules(rules: Rules) -> Iterator[Attack]:
+    track = TRACKS[rules.track]
     for name, attacker in track.attackers.items():
-        settings = competition.attacker(name)
-        parameters = told(competition, attacker.parameters, settings.parameters)
-        yield Attack(attacker, competition.counts(name), parameters)
+        settings = rules.attacker(name)
+        parameters = told(rules, attacker.parameters, settings.parameters)
+        yield Attack(attacker, rules.counts(name), parameters)
 
 
-def told(competition: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
+def told(rules: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
     """Every accepted parameter as the file gives it, else its default; ``=name`` stands for a word."""
-    return {name: written(given[name]) if name in given else default(competition, name) for name in accepted}
+    return {name: written(given[name]) if name in given else default(rules, name) for name in accepted}
 
 
 def written(value: object) -> str:
@@ -132,24 +132,24 @@ def written(value: object) -> str:
     return f"={value}" if value in ("abstain", "own_row") else str(value)
 
 
-def default(competition: Rules, name: str) -> str:
+def default(rules: Rules, name: str) -> str:
     """What a parameter is where the file says nothing (the spec's defaults)."""
-    first = competition.columns.sensitive[0] if competition.columns else ""
+    first = rules.columns.sensitive[0] if rules.columns else ""
     known = {"target": first, "column": first, "give_up": "=abstain", "dense_limit": str(DENSE_LIMIT)}
     return known.get(name, "=all")
 
 
-def worked(competition: Rules) -> Worked | None:
+def worked(rules: Rules) -> Worked | None:
     """A release that loses a quarter and a half of the first measures' scales; None without scales."""
-    known = TRACKS[competition.track].measures
-    weighing = [name for name in known if competition.weight(name)]
-    scales = competition.scales
+    known = TRACKS[rules.track].measures
+    weighing = [name for name in known if rules.weight(name)]
+    scales = rules.scales
     if not weighing or not all(scales.get(name) for name in weighing):
         return None
     values = dict.fromkeys(weighing, 0.0) | {
         name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
     }
-    u = utility(values, measures=known, weights=competition.weights, scales=scales, largest_cell=0.0)
+    u = utility(values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0)
     shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
     return Worked(shown, u, FOUND, overall(u, FOUND))
 

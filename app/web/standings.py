@@ -42,11 +42,11 @@ class Group:
         return len(self.columns)
 
 
-def groups(competition: Rules) -> tuple[Group, ...]:
+def groups(rules: Rules) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
-    track = TRACKS[competition.track]
-    measures, attackers = list(measure_columns(competition, track)), list(track.attackers)
-    count = {name for name in attackers if competition.counts(name)}
+    track = TRACKS[rules.track]
+    measures, attackers = list(measure_columns(rules, track)), list(track.attackers)
+    count = {name for name in attackers if rules.counts(name)}
     found = (
         Group("in_utility", tuple(one for one in measures if one.weight)),
         Group("in_security", tuple(Column("attacker", one) for one in attackers if one in count), True),
@@ -56,9 +56,9 @@ def groups(competition: Rules) -> tuple[Group, ...]:
     return tuple(group for group in found if group.columns)
 
 
-def measure_columns(competition: Rules, track: Track) -> Iterator[Column]:
+def measure_columns(rules: Rules, track: Track) -> Iterator[Column]:
     for name, measure in track.measures.items():
-        weight = competition.weight(name)
+        weight = rules.weight(name)
         yield Column("measure", name, measure.higher_is_better, weight or None)
 
 

@@ -25,9 +25,9 @@ COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
 }
 
 
-def course_of(outline: Sequence[Outline], t: Words, competition: Rules) -> Figure | None:
+def course_of(outline: Sequence[Outline], t: Words, rules: Rules) -> Figure | None:
     """Every submission of the team that has ended and stands, where its time and its score put it."""
-    zone = ZoneInfo(competition.timezone)
+    zone = ZoneInfo(rules.timezone)
     ended = [one for one in outline if one.state in COURSE and not one.barred]
     entries = [
         Entry(
@@ -40,10 +40,8 @@ def course_of(outline: Sequence[Outline], t: Words, competition: Rules) -> Figur
     ]
     if not entries:
         return None
-    phase = competition.phase(ANONYMIZATION)
-    return course(
-        entries, worded(CourseWords, t), zone=competition.timezone, begin=phase.start if phase else None
-    )
+    phase = rules.phase(ANONYMIZATION)
+    return course(entries, worded(CourseWords, t), zone=rules.timezone, begin=phase.start if phase else None)
 
 
 def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None:

@@ -56,23 +56,23 @@ class Limit:
         return self.share is not None and self.share >= 100 * NEAR
 
 
-def measure_lines(competition: Rules, verdict: wire.Verdict, board: Board | None) -> list[MeasureLine]:
+def measure_lines(rules: Rules, verdict: wire.Verdict, board: Board | None) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
-    total = sum(competition.weights.values())
+    total = sum(rules.weights.values())
     return [
-        measure_line(competition, name, entry, total, values_of(board, name))
+        measure_line(rules, name, entry, total, values_of(board, name))
         for name, entry in verdict.measures.items()
     ]
 
 
 def measure_line(
-    competition: Rules, name: str, entry: wire.Measured, total: float, among: tuple[float, ...]
+    rules: Rules, name: str, entry: wire.Measured, total: float, among: tuple[float, ...]
 ) -> MeasureLine:
-    weight = competition.weight(name)
-    scale = competition.scales.get(name)
+    weight = rules.weight(name)
+    scale = rules.scales.get(name)
     share = weight / total if weight else None
     value, tiny = entry.value, NOTHING if entry.rounding is None else entry.rounding
-    known = TRACKS[competition.track].measures.get(name)  # a part may have been removed since
+    known = TRACKS[rules.track].measures.get(name)  # a part may have been removed since
     return MeasureLine(
         name,
         value,
@@ -90,20 +90,20 @@ def values_of(board: Board | None, name: str) -> tuple[float, ...]:
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)
 
 
-def attacker_lines(competition: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
+def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
     found = verdict.attackers.items()
-    largest = max((entry.rate for name, entry in found if competition.counts(name)), default=None)
-    return [attacker_line(competition, name, entry, largest) for name, entry in found]
+    largest = max((entry.rate for name, entry in found if rules.counts(name)), default=None)
+    return [attacker_line(rules, name, entry, largest) for name, entry in found]
 
 
-def attacker_line(competition: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
-    counted = competition.counts(name)
+def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
+    counted = rules.counts(name)
     return AttackerLine(name, entry, counts=counted, decides=counted and entry.rate == largest)
 
 
-def limit_of(competition: Rules, verdict: wire.Verdict) -> Limit:
+def limit_of(rules: Rules, verdict: wire.Verdict) -> Limit:
     """The threshold by which the verdict was given, under the competition's approach and rule."""
-    excessive, settings = verdict.excessive, competition.excessive
+    excessive, settings = verdict.excessive, rules.excessive
     threshold = excessive.threshold
     over = any(each.code == "excessive_anonymization" for each in verdict.violations)
     if threshold is None or settings.approach == "I":

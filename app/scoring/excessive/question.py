@@ -29,10 +29,10 @@ class Question:
     seconds: float = 0.0
 
 
-def checked(question: Question, competition: Rules) -> Question:
+def checked(question: Question, rules: Rules) -> Question:
     """The question with its defaults filled in; InvalidInput names what the track does not have."""
-    track = TRACKS[competition.track]
-    distance = question.distance or competition.excessive.distance
+    track = TRACKS[rules.track]
+    distance = question.distance or rules.excessive.distance
     if distance not in track.distances:
         raise InvalidInput(
             "distances of the {track} track: {known}",
@@ -40,7 +40,7 @@ def checked(question: Question, competition: Rules) -> Question:
             track=track.name,
             known=tuple(track.distances),
         )
-    known_columns, usual = track.group_columns(competition)
+    known_columns, usual = track.group_columns(rules)
     groups = tuple(usual if question.groups is None else question.groups)
     unknown = set(groups) - set(known_columns)
     if unknown:
@@ -53,9 +53,9 @@ def checked(question: Question, competition: Rules) -> Question:
     return Question(groups, distance, question.bits, question.draws, question.seconds)
 
 
-def answer(question: Question, competition: Rules, prepared: Any, *, progress: Announce = silent) -> "Advice":
+def answer(question: Question, rules: Rules, prepared: Any, *, progress: Announce = silent) -> "Advice":
     """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
-    asked, track = checked(question, competition), TRACKS[competition.track]
+    asked, track = checked(question, rules), TRACKS[rules.track]
     assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above
     return advise(
         prepared,

@@ -99,17 +99,17 @@ def ranks_by(
     return {line.team: line.rank for line in board if line.rank is not None}
 
 
-def ranked(competition: Rules, found: Sequence[Entry], view: View) -> list[Row]:
+def ranked(rules: Rules, found: Sequence[Entry], view: View) -> list[Row]:
     """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
 
     Baselines stand below, the best first. Ranks compare exact scores, the front what is shown of them.
     """
     everything = entries.best_of_teams(found)
     chosen = [entry for entry in everything if not entry.finished.baseline]
-    by_sum = competition.ranking.rule == "rank_sum"
+    by_sum = rules.ranking.rule == "rank_sum"
     if by_sum:  # equal sums stand in the order of receipt, whatever their overall
         chosen.sort(key=lambda entry: entry.finished.place)
-    sums = rank_sums([compared(competition, entry) for entry in chosen], rounding=rounding(chosen))
+    sums = rank_sums([compared(rules, entry) for entry in chosen], rounding=rounding(chosen))
     scores = sums if by_sum else [entry.overall for entry in chosen]
     places, front = ranks(scores), pareto_front([losses(entry, view) for entry in chosen])
     sent = Counter(entry.finished.team_id for entry in found)
@@ -131,11 +131,11 @@ def baseline_row(entry: Entry) -> Row:
     return board_row(entry, rank=None, rank_sum=None, on_front=False, entries=1, own=False)
 
 
-def compared(competition: Rules, entry: Entry) -> Mapping[str, float] | None:
+def compared(rules: Rules, entry: Entry) -> Mapping[str, float] | None:
     """The values of an accepted submission that ``rank_sum`` compares."""
     if entry.numbers is None or entry.security is None:
         return None
-    return ranked_values(entry.numbers.measures, entry.security, competition.weights)
+    return ranked_values(entry.numbers.measures, entry.security, rules.weights)
 
 
 def rounding(chosen: Sequence[Entry]) -> dict[str, float]:

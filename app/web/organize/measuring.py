@@ -88,19 +88,19 @@ class Chosen:
         return with_tables(text, "limits", table_text("limits", limits))
 
 
-def chosen_in(form: Sent, competition: Rules) -> Chosen:
-    track = TRACKS[competition.track]
+def chosen_in(form: Sent, rules: Rules) -> Chosen:
+    track = TRACKS[rules.track]
     weighed = {
         name: MeasureSettings(
             form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
-            parameters_in(form, f"measure_{name}", one.parameters, competition),
+            parameters_in(form, f"measure_{name}", one.parameters, rules),
         )
         for name, one in track.measures.items()
     }
     counted = {
         name: AttackerSettings(
             one.may_count and form.flag(f"counts_{name}"),
-            parameters_in(form, f"attacker_{name}", one.parameters, competition),
+            parameters_in(form, f"attacker_{name}", one.parameters, rules),
         )
         for name, one in track.attackers.items()
     }
@@ -110,11 +110,11 @@ def chosen_in(form: Sent, competition: Rules) -> Chosen:
     return Chosen(weighed, counted, kept)
 
 
-def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], competition: Rules) -> dict[str, Any]:
+def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], rules: Rules) -> dict[str, Any]:
     """Those that say something else than the default, which is: all columns, the first column."""
     found: dict[str, Any] = {}
     for name in accepted:
-        field, among = f"{prefix}_{name}", known(name, competition)
+        field, among = f"{prefix}_{name}", known(name, rules)
         if name == "dense_limit":
             found |= {name: form.whole(field)} if form.text(field) else {}
         elif is_single(name):
@@ -127,15 +127,15 @@ def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], competitio
     return found
 
 
-def known(parameter: str, competition: Rules) -> tuple[str, ...]:
+def known(parameter: str, rules: Rules) -> tuple[str, ...]:
     """What a parameter may name."""
     if parameter == "give_up":
         return GIVE_UP
-    if competition.columns is None:
+    if rules.columns is None:
         return ()
     if parameter in ("columns", "quasi_identifiers"):
-        return competition.columns.quasi_identifiers
-    return competition.columns.sensitive
+        return rules.columns.quasi_identifiers
+    return rules.columns.sensitive
 
 
 def usual(parameter: str, among: tuple[str, ...]) -> tuple[str, ...]:
@@ -147,55 +147,53 @@ def is_single(parameter: str) -> bool:
     return parameter in ("column", "give_up")
 
 
-def shown(competition: Rules, form: Sent | None) -> dict[str, Any]:
+def shown(rules: Rules, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
-    track = TRACKS[competition.track]
-    weighed = [
-        measure_entry(name, competition, form, weighs=one.weighs) for name, one in track.measures.items()
-    ]
-    kept = form.text("min_rows_kept") if form else plain(competition.limits.min_rows_kept)
+    track = TRACKS[rules.track]
+    weighed = [measure_entry(name, rules, form, weighs=one.weighs) for name, one in track.measures.items()]
+    kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
     return {
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
-        "attackers": [attacker_entry(name, competition, form) for name in track.attackers],
+        "attackers": [attacker_entry(name, rules, form) for name in track.attackers],
         "min_rows_kept": kept,
     }
 
 
-def measure_entry(name: str, competition: Rules, form: Sent | None, *, weighs: bool) -> Entry:
-    settings = competition.measure(name)
-    accepted = TRACKS[competition.track].measures[name].parameters
-    choices = choices_of(f"measure_{name}", accepted, settings.parameters, competition, form)
+def measure_entry(name: str, rules: Rules, form: Sent | None, *, weighs: bool) -> Entry:
+    settings = rules.measure(name)
+    accepted = TRACKS[rules.track].measures[name].parameters
+    choices = choices_of(f"measure_{name}", accepted, settings.parameters, rules, form)
     value = form.text(f"weight_{name}") if form else plain(settings.weight)
     return Entry(name, f"weight_{name}", choices, weighs=weighs, value=value)
 
 
-def attacker_entry(name: str, competition: Rules, form: Sent | None) -> Entry:
-    one = TRACKS[competition.track].attackers[name]
-    settings = competition.attackers.get(name, AttackerSettings(one.may_count))
-    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, competition, form)
+def attacker_entry(name: str, rules: Rules, form: Sent | None) -> Entry:
+    one = TRACKS[rules.track].attackers[name]
+    settings = rules.attackers.get(name, AttackerSettings(one.may_count))
+    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, rules, form)
     counts = form.flag(f"counts_{name}") if form else settings.counts
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
 
 
 def choices_of(
-    prefix: str, accepted: tuple[str, ...], given: Parameters, competition: Rules, form: Sent | None
+    prefix: str, accepted: tuple[str, ...], given: Parameters, rules: Rules, form: Sent | None
 ) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             name,
             f"{prefix}_{name}",
-            known(name, competition) if name != "dense_limit" else (),
+            known(name, rules) if name != "dense_limit" else (),
             not is_single(name) and name != "dense_limit",
-            form.all(f"{prefix}_{name}") if form else chosen_of(name, given, competition),
+            form.all(f"{prefix}_{name}") if form else chosen_of(name, given, rules),
         )
         for name in accepted
     )
 
 
-def chosen_of(name: str, given: Parameters, competition: Rules) -> tuple[str, ...]:
+def chosen_of(name: str, given: Parameters, rules: Rules) -> tuple[str, ...]:
     if name not in given:
-        return () if name == "dense_limit" else usual(name, known(name, competition))
+        return () if name == "dense_limit" else usual(name, known(name, rules))
     value = given[name]
     return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
 

@@ -67,8 +67,8 @@ def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
     return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS, "most_hours": MOST_HOURS}
 
 
-def values_of(competition: Rules) -> dict[str, str]:
-    shown, zone = competition.publication, ZoneInfo(competition.timezone)
+def values_of(rules: Rules) -> dict[str, str]:
+    shown, zone = rules.publication, ZoneInfo(rules.timezone)
     return {
         "board": shown.board,
         "frozen_from": local(shown.frozen_from, zone),
@@ -78,9 +78,9 @@ def values_of(competition: Rules) -> dict[str, str]:
         "owners_at_least": str(shown.owners_at_least),
         "shuffle_targets": "yes" if shown.shuffle_targets else "",
         "reveal_notice_hours": str(shown.reveal_notice_hours),
-        "rule": competition.ranking.rule,
-        "finals": str(competition.ranking.finals),
-        **{name: str(getattr(competition.limits, name)) for name in COUNTS},
+        "rule": rules.ranking.rule,
+        "finals": str(rules.ranking.finals),
+        **{name: str(getattr(rules.limits, name)) for name in COUNTS},
     }
 
 

@@ -97,10 +97,10 @@ def numeral(text: str) -> float:
     return found
 
 
-def weighed(competition: Rules) -> dict[str, float]:
+def weighed(rules: Rules) -> dict[str, float]:
     """The weight of every measure that may have one."""
-    known = TRACKS[competition.track].measures.values()
-    return {each.name: competition.weight(each.name) for each in known if each.weighs}
+    known = TRACKS[rules.track].measures.values()
+    return {each.name: rules.weight(each.name) for each in known if each.weighs}
 
 
 @router.get("/{rescore_id}")

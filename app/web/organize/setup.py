@@ -114,15 +114,15 @@ def save_basics(request: Request, slug: str, principal: SignedIn, address: Addre
     return step_page(request, principal, "organize/basics.html", desk, problem=problem, **content)
 
 
-def values_of(competition: Rules) -> dict[str, str]:
-    zone = ZoneInfo(competition.timezone)
+def values_of(rules: Rules) -> dict[str, str]:
+    zone = ZoneInfo(rules.timezone)
     windows = {
         f"{phase.name}_{which}": local(at, zone)
-        for phase in competition.phases
+        for phase in rules.phases
         for which, at in (("start", phase.start), ("end", phase.end))
     }
-    titles = {f"title_{language}": competition.title.get(language, "") for language in LANGUAGES}
-    return {"zone": competition.timezone} | titles | windows
+    titles = {f"title_{language}": rules.title.get(language, "") for language in LANGUAGES}
+    return {"zone": rules.timezone} | titles | windows
 
 
 def basics_in(form: Sent, *, slug: str, before: Rules | None = None) -> Basics | None:

@@ -88,18 +88,18 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
 
 
 def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
-    competition, has_data = frame.rules, frame.contest.row.original_rows is not None
+    rules, has_data = frame.rules, frame.contest.row.original_rows is not None
     done = {
-        "basics": bool(competition.phases),
+        "basics": bool(rules.phases),
         "data": has_data,
-        "measures": has_data and bool(competition.weights),
-        "threshold": competition.excessive.threshold is not None,
+        "measures": has_data and bool(rules.weights),
+        "threshold": rules.excessive.threshold is not None,
         "publication": True,
         "teams": invited,
     }
     untouched = {
-        "measures": competition.weights in usual_weights(competition.track),
-        "publication": publication_of(competition) == PUBLICATION,
+        "measures": rules.weights in usual_weights(rules.track),
+        "publication": publication_of(rules) == PUBLICATION,
     }
 
     def state(name: str) -> Literal["done", "default", "missing"]:
@@ -117,10 +117,10 @@ def usual_weights(track: str) -> tuple[dict[str, float], ...]:
     return tuple(one.weights for one in drafts if one.track == track)
 
 
-def publication_of(competition: Rules) -> tuple[Publication, Ranking, Limits]:
+def publication_of(rules: Rules) -> tuple[Publication, Ranking, Limits]:
     """All that the step of publication sets; the rows to be kept are set with the measures."""
-    limits = replace(competition.limits, min_rows_kept=Limits().min_rows_kept)
-    return competition.publication, competition.ranking, limits
+    limits = replace(rules.limits, min_rows_kept=Limits().min_rows_kept)
+    return rules.publication, rules.ranking, limits
 
 
 PUBLICATION = Publication(), Ranking(), Limits()

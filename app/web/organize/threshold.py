@@ -56,9 +56,9 @@ def threshold_page(
     problem: DomainError | None = None,
 ) -> HTMLResponse:
     """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
-    competition = desk.frame.rules
+    rules = desk.frame.rules
     typed, wrong = (form.shown(), form.wrong) if form else ({}, {})
-    known, usual = TRACKS[competition.track].group_columns(competition)
+    known, usual = desk.frame.contest.track.group_columns(rules)
     return step_page(
         request,
         principal,
@@ -66,10 +66,10 @@ def threshold_page(
         desk,
         problem=problem,
         wrong=wrong,
-        rule=rule_values(competition) | ({} if asked else typed),
-        question=question_values(competition) | (typed if asked else {}),
+        rule=rule_values(rules) | ({} if asked else typed),
+        question=question_values(rules) | (typed if asked else {}),
         groups=[(name, name in (form.all("groups") if form and asked else usual)) for name in known],
-        distances=tuple(TRACKS[competition.track].distances),
+        distances=tuple(desk.frame.contest.track.distances),
         approaches=APPROACHES,
         rules=RULES,
         reports=reports,
@@ -92,8 +92,8 @@ def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdRe
     return None
 
 
-def rule_values(competition: Rules) -> dict[str, str]:
-    rule = competition.excessive
+def rule_values(rules: Rules) -> dict[str, str]:
+    rule = rules.excessive
     written = "" if rule.threshold is None else repr(rule.threshold)
     return {
         "distance": rule.distance,
@@ -103,8 +103,8 @@ def rule_values(competition: Rules) -> dict[str, str]:
     }
 
 
-def question_values(competition: Rules) -> dict[str, str]:
-    distance = competition.excessive.distance
+def question_values(rules: Rules) -> dict[str, str]:
+    distance = rules.excessive.distance
     return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
 
 
@@ -128,8 +128,8 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     return threshold_page(request, principal, desk, reports, form=form, problem=problem)
 
 
-def rule_in(form: Sent, competition: Rules) -> Excessive:
-    distance = form.one_of("distance", tuple(TRACKS[competition.track].distances))
+def rule_in(form: Sent, rules: Rules) -> Excessive:
+    distance = form.one_of("distance", tuple(TRACKS[rules.track].distances))
     approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
     rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))
     limit = form.amount("threshold") if form.text("threshold") else None

@@ -50,22 +50,20 @@ def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
     return original.grouping(names).group_of
 
 
-def parse_original(files: Files, competition: Rules) -> tuple[pd.DataFrame, list[Remark]]:
-    return tables.parse_original(files["original"], columns_of(competition))
+def parse_original(files: Files, rules: Rules) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_original(files["original"], columns_of(rules))
 
 
-def parse_release(
-    files: Files, original: pd.DataFrame, competition: Rules
-) -> tuple[pd.DataFrame, list[Remark]]:
-    return tables.parse_release(files["anonymized"], original, columns_of(competition))
+def parse_release(files: Files, original: pd.DataFrame, rules: Rules) -> tuple[pd.DataFrame, list[Remark]]:
+    return tables.parse_release(files["anonymized"], original, columns_of(rules))
 
 
 def files_of(table: pd.DataFrame) -> dict[str, bytes]:
     return {"anonymized": table_csv(table)}
 
 
-def prepare(table: pd.DataFrame, competition: Rules) -> PreparedOriginal:
-    return release.prepare(table, columns_of(competition))
+def prepare(table: pd.DataFrame, rules: Rules) -> PreparedOriginal:
+    return release.prepare(table, columns_of(rules))
 
 
 def untouched(original: PreparedOriginal) -> Release:
@@ -75,8 +73,8 @@ def untouched(original: PreparedOriginal) -> Release:
 def anonymize(
     method: Method,
     table: pd.DataFrame,
-    competition: Rules,
+    rules: Rules,
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[pd.DataFrame, IntArray]:
-    return method.apply(table, columns_of(competition), rng=rng, **parameters)
+    return method.apply(table, columns_of(rules), rng=rng, **parameters)

@@ -48,7 +48,7 @@ def untouched(original: PreparedTransactions) -> TransactionRelease:
 def anonymize(
     method: Method,
     tables: TransactionTables,
-    competition: Rules,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
+    rules: Rules,  # noqa: ARG001 - what customers and transactions hold is the same everywhere
     rng: Generator,
     parameters: Mapping[str, Any],
 ) -> tuple[TransactionTables, IntArray]:
