@@ -55,6 +55,12 @@ def test_a_submission_of_every_version_is_shown(arena: Arena, stored: Json) -> N
         assert f"{stored['utility']:.4f}" in page(arena, path, team="red").text
 
 
+@pytest.mark.parametrize("row", [wire.BoardRow, wire.AttackersRow, wire.MatrixRow])
+def test_what_a_terminal_shows_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
+    assert set(row.BRIEF.values()) <= set(row.columns())
+    assert "own" not in row.columns()
+
+
 def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
     assert wire.read(verdict(**wire.FORMAT)) == wire.read(verdict())
     with pytest.raises(ValidationError):

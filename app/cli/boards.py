@@ -1,13 +1,20 @@
 """``anoncup board``: the three boards as tables; every column is in --csv and --json."""
 
-from typing import Annotated, Any, Literal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.cli.connection import connected
-from app.cli.listing import Columns, print_json, print_table, time_of, value_of
+from app.cli.listing import Columns, print_json, print_table, value_of
 from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app import wire
 
 Which = Literal["anonymization", "reidentification", "matrix"]
 
@@ -21,68 +28,46 @@ def board(
     """Show a board."""
     if as_csv and as_json:
         raise InvalidInput("--csv or --json, not both")
+    from app import wire
+
     with connected(anybody=True) as client:
         if as_csv:
             print(client.board_csv(slug, which), end="")
-            return
-        found = client.board(slug, which)
+        elif which == "anonymization":
+            show(client.board(slug), wire.BoardRow, {}, as_json=as_json)
+        elif which == "reidentification":
+            show(client.attackers(slug), wire.AttackersRow, {}, as_json=as_json)
+        else:
+            found = client.matrix(slug)
+            rates = {own_marked(one, "target"): rate_at(place) for place, one in enumerate(found.targets)}
+            show(found, wire.MatrixRow, rates, as_json=as_json)
+
+
+def show(
+    found: wire.Board | wire.AttackersBoard | wire.Matrix,
+    row: type[wire.Line],
+    more: Columns,
+    *,
+    as_json: bool,
+) -> None:
+    """``more``: columns besides those of every board of its kind."""
     if as_json:
         print_json(found)
-    else:
-        SHOWN[which](found)
-
-
-def show_anonymization(found: dict[str, Any]) -> None:
-    columns: Columns = {
-        "rank": "rank",
-        "team": own_marked("team"),
-        "overall": "overall",
-        "utility": "utility",
-        "security": "security",
-        "entries": "entries",
-        "received": time_of("received_at"),
-    }
-    print_table(found["rows"], columns)
-
-
-def show_reidentification(found: dict[str, Any]) -> None:
-    columns: Columns = {
-        "rank": "rank",
-        "team": own_marked("team"),
-        "identified": "identified",
-        "of": "tried",
-        "rate": "rate",
-        "targets": "targets",
-    }
-    print_table(found["rows"], columns)
-    say_if_hidden(found)
-
-
-def show_matrix(found: dict[str, Any]) -> None:
-    """The rates: a row per attacker, a column per target."""
-    columns: dict[str, Any] = {"attacker": own_marked("attacker")}
-    for place, target in enumerate(found["targets"]):
-        columns[own_marked("target")(target)] = rate_at(place)
-    print_table(found["rows"], columns)
-    say_if_hidden(found)
-
-
-def rate_at(place: int) -> Any:
-    return lambda row: value_of(row["cells"][place], "rate")
-
-
-def own_marked(field: str) -> Any:
-    """The name, with a star if it is one's own."""
-    return lambda entry: f"{entry[field]} *" if entry["own"] else str(entry[field])
-
-
-def say_if_hidden(found: dict[str, Any]) -> None:
-    if found["hidden"]:
+        return
+    print_table(found.rows, {**{heading: marked(field) for heading, field in row.BRIEF.items()}, **more})
+    if getattr(found, "hidden", False):
         print("scores of guesses are not shown yet")
 
 
-SHOWN = {
-    "anonymization": show_anonymization,
-    "reidentification": show_reidentification,
-    "matrix": show_matrix,
-}
+def marked(field: str) -> Callable[[wire.BoardRow], object]:
+    named = field in {"team", "attacker"}
+    return lambda row: own_marked(row, field) if named else value_of(row, field)
+
+
+def own_marked(entry: wire.BoardRow | wire.MatrixTarget, field: str) -> str:
+    """The name, with a star if it is one's own."""
+    return f"{value_of(entry, field)} *" if entry.own else str(value_of(entry, field))
+
+
+def rate_at(place: int) -> Callable[[wire.MatrixRow], object]:
+    return lambda row: value_of(row.cells[place], "rate")

@@ -19,7 +19,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from app import client
+from app import client, wire
 from app.cli import duel
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
@@ -149,7 +149,7 @@ def bring_to_its_end(url: str, demo: Demo, notes: "Notes") -> None:
     with Client(url, tokens[ORGANIZER]) as client:
         show(client.board(demo.slug), endings)
         if demo.duel:
-            show_attackers(client.board(demo.slug, "reidentification"))
+            show_attackers(client.attackers(demo.slug))
 
 
 class Notes:
@@ -270,23 +270,21 @@ def ending(url: str, token: str, slug: str) -> str:
     return ": ".join([found["status"], *reasons])
 
 
-def show(board: dict[str, Any], endings: dict[str, str]) -> None:
+def show(board: wire.Board, endings: dict[str, str]) -> None:
     table = Table("rank", "team", "overall", "utility loss", "risk", "ended as")
-    table.title = f"{board['title']['en']} (0 is best)"
-    for row in board["rows"]:
-        numbers = [
-            "–" if row[key] is None else f"{row[key]:.4f}" for key in ("overall", "utility", "security")
-        ]
-        ended = endings.get(row["team"], "")
-        table.add_row(str(row["rank"] or "–"), row["team"], *numbers, ended)
+    table.title = f"{board.title['en']} (0 is best)"
+    for row in board.rows:
+        scores = (row.overall, row.utility, row.security)
+        numbers = ["–" if score is None else f"{score:.4f}" for score in scores]
+        table.add_row(str(row.rank or "–"), row.team, *numbers, endings.get(row.team, ""))
     Console(width=110).print(table)
 
 
-def show_attackers(board: dict[str, Any]) -> None:
+def show_attackers(board: wire.AttackersBoard) -> None:
     table = Table("rank", "team", "identified", "tried", "rate", "targets")
-    table.title = f"{board['title']['en']} (records identified)"
-    for row in board["rows"]:
-        if row["rank"] is not None:
-            counts = [str(row[key]) for key in ("identified", "tried")]
-            table.add_row(str(row["rank"]), row["team"], *counts, f"{row['rate']:.4f}", str(row["targets"]))
+    table.title = f"{board.title['en']} (records identified)"
+    for row in board.rows:
+        if row.rank is not None:
+            counts = [str(one) for one in (row.identified, row.tried)]
+            table.add_row(str(row.rank), row.team, *counts, f"{row.rate:.4f}", str(row.targets))
     Console(width=110).print(table)

@@ -58,7 +58,7 @@ def value_of(entry: Any, field: str | Callable[[Any], object]) -> object:
     if callable(field):
         return field(entry)
     for name in field.split("."):
-        entry = entry.get(name) if isinstance(entry, Mapping) else None
+        entry = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
     return entry
 
 
@@ -71,6 +71,8 @@ def cell(value: object) -> str:
             return "yes" if value else "no"
         case float():
             return f"{value:.6g}"
+        case datetime():
+            value = f"{value.astimezone():%Y-%m-%d %H:%M:%S %Z}"
         case list():
             return ", ".join(map(cell, value))
         case dict():
@@ -93,7 +95,7 @@ def time_of(field: str) -> Callable[[Any], object]:
 
 
 def moment(written: str) -> str:
-    return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    return cell(datetime.fromisoformat(written))
 
 
 def title_of(entry: Any) -> object:

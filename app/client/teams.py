@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app import wire
 from app.client.transport import (
     Transferred,
     Transport,
@@ -105,9 +106,14 @@ class TeamsCalls(Transport):
     def guesses(self, slug: str) -> list[dict[str, Any]]:
         return self.pages(at(slug, "guesses"))
 
-    def board(self, slug: str, which: str = "anonymization") -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", at(slug, "boards", which))
-        return found
+    def board(self, slug: str) -> wire.Board:
+        return self.read(wire.Board, at(slug, "boards", "anonymization"))
+
+    def attackers(self, slug: str) -> wire.AttackersBoard:
+        return self.read(wire.AttackersBoard, at(slug, "boards", "reidentification"))
+
+    def matrix(self, slug: str) -> wire.Matrix:
+        return self.read(wire.Matrix, at(slug, "boards", "matrix"))
 
     # What comes after.
 

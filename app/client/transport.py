@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import httpx2
+from pydantic import ValidationError
 
 from app.errors import DomainError, InvalidInput, Unavailable
 from app.messages import Message
+from app.wire import Form
 
 PAUSES_S = (0.5, 1.0, 2.0)
 """Before an upload whose connection broke is sent again."""
@@ -29,6 +31,10 @@ CONNECT_TIMEOUT_S = 10.0
 
 Transferred = Callable[[int, int], None]
 """Told the bytes that have gone, and of how many."""
+
+
+Told = TypeVar("Told", bound=Form)
+NOT_IT = "what answers at this address is not the service"
 
 
 class Refused(DomainError):
@@ -104,6 +110,10 @@ class Transport:
                 answer = self.http.request(method, path, **content)
         refuse(answer)
         return answer
+
+    def read(self, form: type[Told], path: str) -> Told:
+        """What is at a path, as what it is; what the service says besides is kept."""
+        return told(form, self.call("GET", path))
 
     def text(self, path: str) -> str:
         return self.answer("GET", path).text
@@ -245,11 +255,18 @@ def read(answer: httpx2.Response) -> Any:
     return answer.text
 
 
+def told(form: type[Told], content: Any) -> Told:
+    try:
+        return form.model_validate(content, extra="allow")
+    except ValidationError:
+        raise Unavailable(NOT_IT) from None
+
+
 def json_of(answer: httpx2.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Unavailable("what answers at this address is not the service") from None
+        raise Unavailable(NOT_IT) from None
 
 
 def is_json(answer: httpx2.Response) -> bool:

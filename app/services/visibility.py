@@ -8,9 +8,9 @@ count) is computed only from guesses accepted before the horizon of the one who 
 entered: what enters before midnight and ends after it could still be written by what others have told.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -23,11 +23,10 @@ from app.scoring.settings import Publication
 from app.services import competitions, phases, quota, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
+from app.wire import BoardRow
 
 ALWAYS = datetime.max.replace(tzinfo=UTC)
 """Later than anything: all of it is visible, as it stands."""
-
-Row = TypeVar("Row", bound=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +58,20 @@ class View:
         """U and E as they are compared in what everybody sees."""
         return rounded(utility, self.digits), rounded(security, self.digits)
 
-    def row(self, row: Row, *, own: bool) -> Row:
+    def row(self, row: BoardRow, *, own: bool) -> BoardRow:
         """A row of the anonymization board as this audience sees it."""
         if own or self.digits is None:
             return row
-        return replace(
-            row,
-            overall=rounded(row.overall, OVERALL_DIGITS),
-            utility=rounded(row.utility, self.digits),
-            security=rounded(row.security, self.digits),
-            rivals=None,
-            rank_sum=None,
-            measures={},
-            attackers={},
+        return row.model_copy(
+            update={
+                "overall": rounded(row.overall, OVERALL_DIGITS),
+                "utility": rounded(row.utility, self.digits),
+                "security": rounded(row.security, self.digits),
+                "rivals": None,
+                "rank_sum": None,
+                "measures": {},
+                "attackers": {},
+            }
         )
 
 

@@ -10,11 +10,8 @@ from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.language import Words
 from app.scoring.rules import Rules
-from app.services.boards.anonymization import Board, Row
-from app.services.boards.matrix import Column as TargetColumn
-from app.services.boards.matrix import Matrix
-from app.services.boards.matrix import Row as MatrixRow
 from app.web.standings import Column, groups
+from app.wire import Board, BoardRow, Matrix, MatrixRow, MatrixTarget
 
 SCORES = ("overall", "utility", "security")
 
@@ -27,7 +24,7 @@ class Choice:
     title: str
     column: Column | None = None
 
-    def value(self, row: Row) -> float | None:
+    def value(self, row: BoardRow) -> float | None:
         if self.column is not None:
             return self.column.value(row)
         found: float | None = getattr(row, self.name)
@@ -56,7 +53,7 @@ def title_of(kind: str, name: str, t: Words) -> str:
     return t.label(f"{kind}_{name}", name)
 
 
-def named(row: Row, t: Words) -> str:
+def named(row: BoardRow, t: Words) -> str:
     """A team by its name; a sample method that has none of its own by its title."""
     return title_of("method", row.team, t) if row.baseline else row.team
 
@@ -101,7 +98,7 @@ def heatmap_of(matrix: Matrix, t: Words) -> Figure:
     )
 
 
-def target_heading(target: TargetColumn) -> Heading:
+def target_heading(target: MatrixTarget) -> Heading:
     return Heading(target.target, own=target.own, note=target.team or "")
 
 

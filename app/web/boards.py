@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
@@ -49,7 +50,7 @@ def anonymization_board(
 
 
 def anonymization_content(
-    board: anonymization.Board, frame: Frame, measure: str, wide: bool, t: Words
+    board: wire.Board, frame: Frame, measure: str, wide: bool, t: Words
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
     choices = board_pictures.choices(frame.rules, t, every=board.digits is None)

@@ -14,14 +14,12 @@ from app.scoring.rules import Rules
 from app.services import announcements, witnesses
 from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification
-from app.services.boards.anonymization import Board
-from app.services.boards.reidentification import Board as AttackersBoard
-from app.services.boards.reidentification import Row as AttackersRow
 from app.transaction import transaction
 from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of, top
 from app.web.next_step import next_step
 from app.web.site import PageRoute, page
+from app.wire import AttackersBoard, AttackersRow, Board
 
 router = APIRouter(route_class=PageRoute)
 IN_VIEW = 3

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.scoring.rules import Rules
-from app.services.boards.anonymization import Board, Row
 from app.web.shown import SCORE_DIGITS
+from app.wire import Board, BoardRow
 
 Comparison = Literal["both", "safer", "more_useful", "neither"]
 SHOWN = 5
@@ -18,14 +18,14 @@ class Lead:
     ``comparison``: in what the leader is better than it. ``tied``: how many share the first rank. ``digits``:
     the decimals of all U and E."""
 
-    row: Row
+    row: BoardRow
     utility: float
     security: float
     attacker: str | None
     by_rival: bool
     told: bool
     tied: int
-    second: Row | None
+    second: BoardRow | None
     comparison: Comparison
     digits: int
 
@@ -55,18 +55,18 @@ def lead_of(board: Board, rules: Rules) -> Lead | None:
     )
 
 
-def top(board: Board) -> list[Row]:
+def top(board: Board) -> list[BoardRow]:
     """The first rows that have a rank."""
     return [row for row in board.rows if row.rank is not None][:SHOWN]
 
 
-def best_attacker(row: Row, rules: Rules) -> str | None:
+def best_attacker(row: BoardRow, rules: Rules) -> str | None:
     """The built-in attacker that counts and finds the most; of equal ones the first of the registry."""
     rates = {name: rate for name, rate in row.attackers.items() if rules.counts(name) and rate > 0}
     return max(rates, key=lambda name: rates[name], default=None)
 
 
-def compared(first: Row, second: Row | None, digits: int) -> Comparison:
+def compared(first: BoardRow, second: BoardRow | None, digits: int) -> Comparison:
     """In what the first is better than the second, as far as ``digits`` decimals tell."""
     if second is None:
         return "neither"

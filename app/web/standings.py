@@ -7,8 +7,8 @@ from typing import Literal
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
-from app.services.boards.anonymization import Board, Row
 from app.web import shown
+from app.wire import Board, BoardRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class Column:
     higher_is_better: bool = False
     weight: float | None = None
 
-    def value(self, row: Row) -> float | None:
+    def value(self, row: BoardRow) -> float | None:
         return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
 
-    def written(self, row: Row) -> str:
+    def written(self, row: BoardRow) -> str:
         """What the board shows of a row: rates and scores are written as such, measures by their size."""
         value = self.value(row)
         return shown.shown(value) if self.kind == "measure" else shown.score(value)
@@ -62,12 +62,12 @@ def measure_columns(rules: Rules, track: Track) -> Iterator[Column]:
         yield Column("measure", name, measure.higher_is_better, weight or None)
 
 
-def digits_of(board: Board, row: Row) -> int:
+def digits_of(board: Board, row: BoardRow) -> int:
     """The decimals that U and E of a row have."""
     return shown.SCORE_DIGITS if row.own or board.digits is None else board.digits
 
 
-def own_row(board: Board) -> Row | None:
+def own_row(board: Board) -> BoardRow | None:
     return next((row for row in board.rows if row.own), None)
 
 

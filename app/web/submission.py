@@ -15,7 +15,6 @@ from app.scoring.counted import lacks
 from app.services import outlines, submissions
 from app.services.accounts import Principal
 from app.services.boards import anonymization
-from app.services.boards.anonymization import Board
 from app.transaction import transaction
 from app.web import languages
 from app.web.costs import costs_of
@@ -73,7 +72,7 @@ def result_of(
     }
 
 
-def board_if_open(session: Session, principal: Principal, slug: str) -> Board | None:
+def board_if_open(session: Session, principal: Principal, slug: str) -> wire.Board | None:
     """What this person may compare a release with; None while the board is closed to them."""
     try:
         return anonymization.board(session, principal, slug)

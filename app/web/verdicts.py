@@ -8,7 +8,6 @@ from app.scoring.ranking import NOTHING, utility_score
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
 from app.scoring.tracks import TRACKS
-from app.services.boards.anonymization import Board
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""
@@ -56,7 +55,7 @@ class Limit:
         return self.share is not None and self.share >= 100 * NEAR
 
 
-def measure_lines(rules: Rules, verdict: wire.Verdict, board: Board | None) -> list[MeasureLine]:
+def measure_lines(rules: Rules, verdict: wire.Verdict, board: wire.Board | None) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
     total = sum(rules.weights.values())
     return [
@@ -84,7 +83,7 @@ def measure_line(
     )
 
 
-def values_of(board: Board | None, name: str) -> tuple[float, ...]:
+def values_of(board: wire.Board | None, name: str) -> tuple[float, ...]:
     """The measure of every team's best release on the board as its viewer sees it."""
     rows = board.rows if board and board.digits is None else ()
     return tuple(row.measures[name] for row in rows if not row.baseline and name in row.measures)

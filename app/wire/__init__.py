@@ -3,6 +3,18 @@
 Pure: no rows, no services, no server. A client reads the same types that the API answers with.
 """
 
+from app.wire.boards import (
+    AttackersBoard,
+    AttackersRow,
+    Board,
+    BoardRow,
+    Cell,
+    Line,
+    Matrix,
+    MatrixRow,
+    MatrixTarget,
+)
+from app.wire.form import Form
 from app.wire.said import Said
 from app.wire.verdicts import (
     FORMAT,
@@ -19,9 +31,19 @@ from app.wire.verdicts import (
 __all__ = [
     "FORMAT",
     "Attacked",
+    "AttackersBoard",
+    "AttackersRow",
+    "Board",
+    "BoardRow",
+    "Cell",
     "Evidence",
     "Excess",
+    "Form",
     "Histogram",
+    "Line",
+    "Matrix",
+    "MatrixRow",
+    "MatrixTarget",
     "Measured",
     "Resemblance",
     "Said",

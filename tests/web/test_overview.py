@@ -1,7 +1,6 @@
 """A competition's first page: what it is, where it stands, who leads and why, what to do next."""
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
 from typing import Any
@@ -10,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.scoring.competition_file import parse_competition
-from app.services.boards.anonymization import Board, Row
 from app.web.leading import compared, lead_of, percent, top
+from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
@@ -19,8 +18,8 @@ from tests.web.reader import page, words_of
 from tests.web.spoken import said
 
 
-def line(rank: int | None, **given: Any) -> Row:
-    row = Row(
+def line(rank: int | None, **given: Any) -> BoardRow:
+    row = BoardRow(
         rank=rank,
         team=f"team {rank}",
         own=False,
@@ -36,11 +35,20 @@ def line(rank: int | None, **given: Any) -> Row:
         measures={},
         attackers={"id_rand": 0.1, "euc1": 0.2, "gower": 0.2},
     )
-    return replace(row, **given)
+    return row.model_copy(update=given)
 
 
-def board_of(*rows: Row, digits: int | None = None) -> Board:
-    return Board("small", {}, None, False, digits, (), (), rows)
+def board_of(*rows: BoardRow, digits: int | None = None) -> Board:
+    return Board(
+        competition="small",
+        title={},
+        frozen_from=None,
+        finals=False,
+        digits=digits,
+        measures=(),
+        attackers=(),
+        rows=rows,
+    )
 
 
 RULES = parse_competition(competition_file())

@@ -237,7 +237,7 @@ NULL = {"cancelled_at", "applied_at", "disqualified_at", "failure", "frozen_from
 
 ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Alive": {"status": "ok"},
-    "BoardOut": {"measures": ["mean_mae"], "attackers": ["id_rand"]},
+    "Board": {"measures": ["mean_mae"], "attackers": ["id_rand"]},
     "CapOut": {"name": "valid_per_day"},
     "Entrant": {"name": "Red"},
     "GuessReceipt": {"status": "QUEUED"},
@@ -252,7 +252,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "TeamJudged": {"name": "Red", "disqualified_at": MOMENT},
     "TeamOut": {"name": "Red"},
     "TokenOut": {"name": "laptop", "kind": "api"},
-    "ColumnOut": {"own": False, "team": None},
+    "MatrixTarget": {"own": False, "team": None},
 }
 """What a field of one model says that is not what fields of that name say."""
 

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 
 from sqlalchemy.orm import Session
 
@@ -16,51 +15,9 @@ from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
-from app.services.boards.spreadsheet import csv_text
+from app.services.boards.spreadsheet import board_csv
 from app.services.visibility import View
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A team's best accepted submission; a team without one has neither rank nor scores.
-
-    ``security``: the largest rate of an attacker that counts, built in or a rival; ``rivals``: the largest
-    of rivals' visible guesses, None if there is none. ``rank_sum``: only where the competition ranks by it.
-    ``on_front``: no other row has less of U and of E, as they are shown. ``baseline``: added by the
-    organizers for comparison, outside the ranking. What others see of a row, and when, is ``View.row``'s.
-    """
-
-    rank: int | None
-    team: str
-    own: bool
-    baseline: bool
-    entries: int
-    overall: float | None
-    utility: float | None
-    security: float | None
-    rivals: float | None
-    rank_sum: float | None
-    on_front: bool
-    received_at: datetime | None
-    measures: dict[str, float]
-    attackers: dict[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """``finals``: it compares the finals of the first phase, and no later.
-
-    ``digits``: the decimals of U and E of others until the reveal; None: everything is shown in full.
-    """
-
-    competition: str
-    title: dict[str, str]
-    frozen_from: datetime | None
-    finals: bool
-    digits: int | None
-    measures: tuple[str, ...]
-    attackers: tuple[str, ...]
-    rows: tuple[Row, ...]
+from app.wire import Board, BoardRow
 
 
 def board(session: Session, principal: Principal | None, slug: str) -> Board:
@@ -99,7 +56,7 @@ def ranks_by(
     return {line.team: line.rank for line in board if line.rank is not None}
 
 
-def ranked(rules: Rules, found: Sequence[Entry], view: View) -> list[Row]:
+def ranked(rules: Rules, found: Sequence[Entry], view: View) -> list[BoardRow]:
     """The rows in the order of the board: by rank; equal ranks, and those without, in the order given.
 
     Baselines stand below, the best first. Ranks compare exact scores, the front what is shown of them.
@@ -127,7 +84,7 @@ def ranked(rules: Rules, found: Sequence[Entry], view: View) -> list[Row]:
     return [view.row(row, own=row.own) for row in rows]
 
 
-def baseline_row(entry: Entry) -> Row:
+def baseline_row(entry: Entry) -> BoardRow:
     return board_row(entry, rank=None, rank_sum=None, on_front=False, entries=1, own=False)
 
 
@@ -152,9 +109,9 @@ def losses(entry: Entry, view: View) -> tuple[float, float] | None:
 
 def board_row(
     entry: Entry, *, rank: int | None, rank_sum: float | None, on_front: bool, entries: int, own: bool
-) -> Row:
+) -> BoardRow:
     received = entry.finished.received_at.astimezone(UTC)
-    return Row(
+    return BoardRow(
         rank=rank,
         team=entry.finished.team,
         own=own,
@@ -173,33 +130,4 @@ def board_row(
 
 
 def as_csv(board: Board) -> str:
-    head = [
-        "rank",
-        "team",
-        "baseline",
-        "entries",
-        "overall",
-        "utility",
-        "security",
-        "rivals",
-        "rank_sum",
-        "received_at",
-    ]
-    return csv_text([*head, *board.measures, *board.attackers], [csv_row(board, row) for row in board.rows])
-
-
-def csv_row(board: Board, row: Row) -> list[object]:
-    received = row.received_at.isoformat() if row.received_at else None
-    scores = [row.overall, row.utility, row.security, row.rivals, row.rank_sum]
-    measured = [row.measures.get(name) for name in board.measures]
-    attacked = [row.attackers.get(name) for name in board.attackers]
-    return [
-        row.rank,
-        row.team,
-        str(row.baseline).lower(),
-        row.entries,
-        *scores,
-        received,
-        *measured,
-        *attacked,
-    ]
+    return board_csv(BoardRow, board.rows, {"measures": board.measures, "attackers": board.attackers})

@@ -1,7 +1,6 @@
 """The matrix of attackers and targets: the best trial of each attacker on each target."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,50 +11,11 @@ from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
-from app.services.boards.spreadsheet import csv_text
+from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
 from app.services.visibility import View
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A target; ``team``: whose it is, once that is known, and always on one's own."""
-
-    target: str
-    rows: int
-    own: bool
-    team: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """The best of an attacker's trials on one target; ``correct`` may be an expectation (built in)."""
-
-    correct: float
-    rate: float
-    trials: int
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An attacker: a team, or one of those built in; a cell per target, None where it did not try."""
-
-    attacker: str
-    built_in: bool
-    own: bool
-    cells: tuple[Cell | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """``hidden``: the competition does not show the scores of guesses yet."""
-
-    competition: str
-    title: dict[str, str]
-    hidden: bool
-    targets: tuple[Column, ...]
-    rows: tuple[Row, ...]
+from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 
 def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
@@ -74,26 +34,28 @@ def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
             for name in contest.track.attackers
         ]
     return Matrix(
-        contest.slug,
-        dict(contest.rules.title),
-        view.guesses_before is None,
-        tuple(column(one, view) for one in columns),
-        tuple(rows),
+        competition=contest.slug,
+        title=dict(contest.rules.title),
+        hidden=view.guesses_before is None,
+        targets=tuple(column(one, view) for one in columns),
+        rows=tuple(rows),
     )
 
 
-def column(target: Attacked, view: View) -> Column:
+def column(target: Attacked, view: View) -> MatrixTarget:
     own = target.finished.team_id == view.audience.team_id
     team = target.finished.team if own or view.owners_known else None
-    return Column(target.name, target.rows, own, team)
+    return MatrixTarget(target=target.name, rows=target.rows, own=own, team=team)
 
 
-def teams_rows(session: Session, row: Competition, view: View, columns: Sequence[Attacked]) -> list[Row]:
+def teams_rows(
+    session: Session, row: Competition, view: View, columns: Sequence[Attacked]
+) -> list[MatrixRow]:
     """The teams with a visible guess, by name."""
     found = trials.by_team_and_target(session, row, view, columns)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))
     return [
-        Row(
+        MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == view.audience.team_id,
@@ -104,25 +66,22 @@ def teams_rows(session: Session, row: Competition, view: View, columns: Sequence
 
 
 def cell(tried: Trials | None, target: Attacked) -> Cell | None:
-    return None if tried is None else Cell(tried.correct, tried.correct / target.rows, tried.trials)
+    if tried is None:
+        return None
+    return Cell(correct=tried.correct, rate=tried.correct / target.rows, trials=tried.trials)
 
 
-def built_in_row(name: str, columns: Sequence[Numbers | None]) -> Row:
-    return Row(name, True, False, tuple(built_in_cell(name, numbers) for numbers in columns))
+def built_in_row(name: str, columns: Sequence[Numbers | None]) -> MatrixRow:
+    cells = tuple(built_in_cell(name, numbers) for numbers in columns)
+    return MatrixRow(attacker=name, built_in=True, own=False, cells=cells)
 
 
 def built_in_cell(name: str, numbers: Numbers | None) -> Cell | None:
     if numbers is None or name not in numbers.attackers:
         return None
-    return Cell(numbers.correct[name], numbers.attackers[name], 1)
+    return Cell(correct=numbers.correct[name], rate=numbers.attackers[name], trials=1)
 
 
 def as_csv(matrix: Matrix) -> str:
     """Rates; a column per target."""
-    return csv_text(
-        ["attacker", "built_in", *(column.target for column in matrix.targets)],
-        [
-            [row.attacker, str(row.built_in).lower(), *(cell.rate if cell else None for cell in row.cells)]
-            for row in matrix.rows
-        ],
-    )
+    return board_csv(MatrixRow, matrix.rows, {"cells": [column.target for column in matrix.targets]})

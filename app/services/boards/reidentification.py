@@ -1,7 +1,6 @@
 """The re-identification board: how many records each team identified (P1 Table 8)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import select
@@ -12,35 +11,12 @@ from app.scoring.ranking import ranks, standing
 from app.services import competitions, visibility
 from app.services.accounts import Principal
 from app.services.boards import trials
-from app.services.boards.spreadsheet import csv_text
+from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
+from app.wire import AttackersBoard, AttackersRow
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One team. ``identified``: its best visible guess on each target, summed; ``tried``: the rows of those
-    targets; ``rate``: their quotient. A team of which no guess is visible has neither rank nor numbers."""
-
-    rank: int | None
-    team: str
-    own: bool
-    identified: int | None
-    tried: int | None
-    rate: float | None
-    targets: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """``hidden``: the competition does not show the scores of guesses yet."""
-
-    competition: str
-    title: dict[str, str]
-    hidden: bool
-    rows: tuple[Row, ...]
-
-
-def board(session: Session, principal: Principal | None, slug: str) -> Board:
+def board(session: Session, principal: Principal | None, slug: str) -> AttackersBoard:
     """The board as this person may see it."""
     contest = competitions.find(session, slug)
     view = visibility.view(session, contest, principal)
@@ -49,12 +25,17 @@ def board(session: Session, principal: Principal | None, slug: str) -> Board:
     in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
     rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
-    return Board(contest.slug, dict(contest.rules.title), view.guesses_before is None, tuple(rows))
+    return AttackersBoard(
+        competition=contest.slug,
+        title=dict(contest.rules.title),
+        hidden=view.guesses_before is None,
+        rows=tuple(rows),
+    )
 
 
 def ranked(
     teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, Attacks], viewer: UUID | None
-) -> list[Row]:
+) -> list[AttackersRow]:
     """Most records identified first; of equal ones the team that began earlier, those without last.
 
     ``teams``: identifier and name, in the order in which they were founded.
@@ -77,16 +58,17 @@ def loss(attacks: Attacks | None) -> float | None:
     return None if attacks is None else -float(attacks.identified)
 
 
-def board_row(team: str, attacks: Attacks | None, *, rank: int | None, own: bool) -> Row:
-    if attacks is None:
-        return Row(rank, team, own, None, None, None, None)
-    rate = attacks.identified / attacks.tried
-    return Row(rank, team, own, attacks.identified, attacks.tried, rate, attacks.targets)
-
-
-def as_csv(board: Board) -> str:
-    head = ["rank", "team", "identified", "tried", "rate", "targets"]
-    return csv_text(
-        head,
-        [[row.rank, row.team, row.identified, row.tried, row.rate, row.targets] for row in board.rows],
+def board_row(team: str, attacks: Attacks | None, *, rank: int | None, own: bool) -> AttackersRow:
+    return AttackersRow(
+        rank=rank,
+        team=team,
+        own=own,
+        identified=attacks.identified if attacks else None,
+        tried=attacks.tried if attacks else None,
+        rate=attacks.identified / attacks.tried if attacks else None,
+        targets=attacks.targets if attacks else None,
     )
+
+
+def as_csv(board: AttackersBoard) -> str:
+    return board_csv(AttackersRow, board.rows)

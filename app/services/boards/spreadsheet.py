@@ -3,14 +3,40 @@
 import csv
 import io
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 
 from app import names
+from app.wire import Line
 
 FORMULA_START = ("=", "+", "-", "@")
 """In any width: spreadsheets of Japan read ＝ as =."""
 CELL_ENDS = ("\t", "\r", "\n")
 """What no cell begins with: a spreadsheet may begin another cell there."""
+NO_PARTS: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
+def board_csv(row: type[Line], lines: Iterable[Line], parts: Mapping[str, Sequence[str]] = NO_PARTS) -> str:
+    """A board as it is declared; ``parts``: the columns of a field that has several numbers."""
+    columns = row.columns()
+    head = [part for name in columns for part in parts.get(name, [name])]
+    return csv_text(head, ([*cells(line, columns, parts)] for line in lines))
+
+
+def cells(line: Line, columns: Iterable[str], parts: Mapping[str, Sequence[str]]) -> Iterator[object]:
+    for name in columns:
+        match getattr(line, name):
+            case Mapping() as numbers:
+                yield from (numbers.get(part) for part in parts[name])
+            case tuple() as trials:
+                yield from (one and one.rate for one in trials)
+            case bool() as flag:
+                yield str(flag).lower()
+            case datetime() as moment:
+                yield moment.isoformat()
+            case value:
+                yield value
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -1,0 +1,139 @@
+"""The boards: what a column means, and where it stands, is said here once."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from app.wire.form import Form
+
+ASIDE = "aside"
+"""A field that is no column of a sheet: it depends on who asks, or is drawn."""
+
+
+class Line(Form):
+    """A row of a board. ``BRIEF``: heading and field of the columns that a terminal shows."""
+
+    BRIEF: ClassVar[Mapping[str, str]]
+
+    @classmethod
+    def columns(cls) -> list[str]:
+        """The fields that are columns of a sheet, in its order; one of several numbers is several columns."""
+        return [name for name, field in cls.model_fields.items() if ASIDE not in field.metadata]
+
+
+class BoardRow(Line):
+    """A team's best accepted submission; a team without one has neither rank nor scores.
+
+    What others see of a row, and when, is ruled by `digits` of the board.
+    """
+
+    BRIEF: ClassVar[Mapping[str, str]] = {
+        "rank": "rank",
+        "team": "team",
+        "overall": "overall",
+        "utility": "utility",
+        "security": "security",
+        "entries": "entries",
+        "received": "received_at",
+    }
+
+    rank: Annotated[int | None, Field(description="null: nothing accepted; equal scores share a rank")]
+    team: str
+    own: Annotated[bool, ASIDE]
+    baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
+    entries: Annotated[int, Field(description="finished submissions")]
+    overall: Annotated[float | None, Field(description="(U + E) / 2, 0 is best")]
+    utility: Annotated[float | None, Field(description="U, the loss of utility in [0, 1]")]
+    security: Annotated[
+        float | None,
+        Field(description="E, the largest rate of an attacker that counts, built in or a rival, in [0, 1]"),
+    ]
+    rivals: Annotated[
+        float | None, Field(description="the best visible guess of a rival, part of E; null: there is none")
+    ]
+    rank_sum: Annotated[float | None, Field(description="where the competition ranks by it")]
+    on_front: Annotated[bool, ASIDE, Field(description="no other row has less of U and of E, as shown")]
+    received_at: datetime | None
+    measures: dict[str, float]
+    attackers: dict[str, float]
+
+
+class Board(Form):
+    competition: str
+    title: dict[str, str]
+    frozen_from: datetime | None
+    finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
+    digits: Annotated[
+        int | None,
+        Field(
+            description="decimals of others' U and E until the secrets are revealed; till then `overall` has"
+            " four, and `measures`, `attackers`, `rivals`, `rank_sum` are empty; null: everything is in full"
+        ),
+    ]
+    measures: tuple[str, ...]
+    attackers: tuple[str, ...]
+    rows: tuple[BoardRow, ...]
+
+
+class AttackersRow(Line):
+    """A team's attacks; one of which no guess is visible has neither rank nor numbers."""
+
+    BRIEF: ClassVar[Mapping[str, str]] = {
+        "rank": "rank",
+        "team": "team",
+        "identified": "identified",
+        "of": "tried",
+        "rate": "rate",
+        "targets": "targets",
+    }
+
+    rank: int | None
+    team: str
+    own: Annotated[bool, ASIDE]
+    identified: Annotated[int | None, Field(description="records, by the best guess on each target")]
+    tried: Annotated[int | None, Field(description="records of every target attacked")]
+    rate: Annotated[float | None, Field(description="their quotient")]
+    targets: Annotated[int | None, Field(description="targets attacked")]
+
+
+class AttackersBoard(Form):
+    competition: str
+    title: dict[str, str]
+    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+    rows: tuple[AttackersRow, ...]
+
+
+class MatrixTarget(Form):
+    target: str
+    rows: int
+    own: bool
+    team: Annotated[str | None, Field(description="whose it is, once that is known, and always on one's own")]
+
+
+class Cell(Form):
+    """The best of an attacker's trials on one target."""
+
+    correct: Annotated[float, Field(description="an expectation, maybe, of an attacker that is built in")]
+    rate: float
+    trials: int
+
+
+class MatrixRow(Line):
+    """An attacker: a team, or one of those built in; a cell per target, null where it did not try."""
+
+    BRIEF: ClassVar[Mapping[str, str]] = {"attacker": "attacker"}
+
+    attacker: str
+    built_in: bool
+    own: Annotated[bool, ASIDE]
+    cells: tuple[Cell | None, ...]
+
+
+class Matrix(Form):
+    competition: str
+    title: dict[str, str]
+    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+    targets: tuple[MatrixTarget, ...]
+    rows: tuple[MatrixRow, ...]
