@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from app.config import Settings
 from app.db.models import Submission
 from app.errors import InvalidInput, NotFound, Unavailable
+from app.http import intake
 from app.storage import Store, bucket, digest_of, opened
 from app.transaction import transaction
 from tests.arena import Arena
@@ -213,13 +214,11 @@ def test_an_upload_on_a_full_disk_is_answered_503_and_nothing_is_stored(
 
 
 def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
-    arena: Arena, settings: Settings
+    arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from app.config import get_settings
-
     arena.team("red")
     keyless = settings.model_copy(update={"sealing_key_file": None})
-    arena.client.app.dependency_overrides[get_settings] = lambda: keyless  # type: ignore[attr-defined]
+    monkeypatch.setattr(intake, "get_settings", lambda: keyless)
     answer = arena.submit("red", seed=78)
     assert (answer.status_code, answer.json()["code"]) == (503, "sealing_unavailable")
     with transaction() as session:
