@@ -14,6 +14,7 @@ from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.evaluate import evaluate, judge
 from app.scoring.excessive.accepted import PAIRS, Accepted, accepted, fewest_right
+from app.scoring.magnitude import LARGEST
 from app.scoring.rates import ABSTAIN, Candidates, Noted, OwnCluster
 from app.scoring.reach import Cells, known, levels, limits
 from app.scoring.release import Target
@@ -191,6 +192,15 @@ def test_what_may_be_lost_shrinks_with_the_threshold() -> None:
     assert held[0] == pytest.approx([0.0, 1 / 3], abs=1e-6)
     none = limits(np.full(3, ABSTAIN), known(cells, accepted(Excessive(threshold=0.0), GOWER, target)), whole)
     assert none[0] == pytest.approx([0.0, 0.0], abs=1e-6)
+
+
+def test_distances_too_large_to_be_added_up_have_a_finite_mean() -> None:
+    """JSON has no other: the submission would have ended as a fault of the service."""
+    far = target_of((0.0, 1.0, 2.0), (1.7e308,) * 3)
+    rules = replace(RULES, columns=far.original.columns, excessive=Excessive("euclidean", threshold=1.0))
+    violations, excessive = judge(rules, far.original, far.anonymized, np.arange(3))
+    assert [one.code for one in violations] == ["excessive_anonymization"]
+    assert excessive.mean == pytest.approx(LARGEST)
 
 
 def test_levels_begin_at_the_fewest() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from app.messages import N_, Message
 from app.scoring.arrays import FloatArray
+from app.scoring.magnitude import LARGEST
 from app.scoring.registry import Distance
 from app.scoring.settings import Excessive
 
@@ -33,7 +34,8 @@ class Distances:
 
     @property
     def mean(self) -> float:
-        return float(self.of_individuals.mean())
+        with np.errstate(over="ignore"):
+            return min(float(self.of_individuals.mean()), LARGEST)
 
     @property
     def largest(self) -> float:
