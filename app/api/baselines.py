@@ -7,7 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, status
 from pydantic import BaseModel, Field
 
-from app.api.submissions import UPLOAD_SCHEMA, Receipt, receipt
+from app import wire
+from app.api.submissions import UPLOAD_SCHEMA, receipt
 from app.config import get_settings
 from app.errors import InvalidInput
 from app.http.bodies import Parts
@@ -32,7 +33,7 @@ SENT["multipart/form-data"]["schema"]["properties"]["name"] = {
 
 class BaselineReceipt(BaseModel):
     team_id: Annotated[UUID, Field(description="names the baseline, to remove it")]
-    receipt: Receipt
+    receipt: wire.Receipt
 
 
 def entrance(slug: str, principal: SignedIn) -> Entrance:

@@ -5,8 +5,8 @@ from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
-from pydantic import BaseModel, Field
 
+from app import wire
 from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
@@ -40,25 +40,6 @@ GUESS_SCHEMA = {
 }
 
 
-class GuessReceipt(BaseModel):
-    id: UUID
-    target_id: UUID
-    status: str
-    received_at: Annotated[
-        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
-    ]
-    answered: Annotated[int, Field(description="rows on which it does not abstain")]
-    guesses_left: Annotated[int, Field(description="for this target, right after this guess")]
-
-
-class GuessOut(GuessReceipt):
-    target: str
-    rows: int
-    correct: Annotated[int | None, Field(description="null while the competition hides scores")]
-    rate: float | None
-    failure: str | None
-
-
 def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
     with transaction() as session:
         return guesses.entrance(session, principal, target_id, key=idempotency_key)
@@ -67,7 +48,7 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
 @router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)
 async def create_guess(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> GuessReceipt:
+) -> wire.GuessReceipt:
     """Say which row of the original each row of a target came from; a partial guess is fine.
 
     What counts for a deadline is when the request entered, which the receipt shows.
@@ -76,7 +57,7 @@ async def create_guess(
 
 
 @router.get("/competitions/{slug}/guesses")
-def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[GuessOut]:
+def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -88,8 +69,8 @@ def place(made: Guess) -> tuple[datetime, UUID]:
     return made.received_at, made.id
 
 
-def receipt(made: Guess) -> GuessReceipt:
-    return GuessReceipt(
+def receipt(made: Guess) -> wire.GuessReceipt:
+    return wire.GuessReceipt(
         id=made.id,
         target_id=made.target_id,
         status=State.QUEUED,
@@ -99,9 +80,9 @@ def receipt(made: Guess) -> GuessReceipt:
     )
 
 
-def guess_out(made: Guess, horizon: datetime | None) -> GuessOut:
+def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
     correct = guesses.told(made, horizon)
-    return GuessOut(
+    return wire.Guess(
         **receipt(made).model_dump(exclude={"status"}),
         status=made.state,
         target=made.target.name,

@@ -7,8 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import AwareDatetime, BaseModel, Field
 
+from app import wire
 from app.api.competitions import CompetitionOut, described
-from app.api.submissions import SubmissionOut, shown
+from app.api.submissions import shown
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services import rescheduling, rulings, submissions
@@ -86,19 +87,19 @@ def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudge
 
 
 @router.post("/submissions/{submission_id}/disqualify")
-def disqualify_submission(submission_id: UUID, principal: Confirming) -> SubmissionOut:
+def disqualify_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
     """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
     return submission_judged(submission_id, principal, disqualified=True)
 
 
 @router.post("/submissions/{submission_id}/reinstate")
-def reinstate_submission(submission_id: UUID, principal: Confirming) -> SubmissionOut:
+def reinstate_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
     """Put a disqualified submission and its target back; until the reveal this tells whose it is."""
     return submission_judged(submission_id, principal, disqualified=False)
 
 
 @router.post("/submissions/{submission_id}/rescore", status_code=status.HTTP_202_ACCEPTED)
-def score_again(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:
         found = rulings.score_again(session, principal, submission_id)
@@ -111,7 +112,7 @@ def team_judged(slug: str, team_id: UUID, principal: SignedIn, *, disqualified: 
         return TeamJudged(id=team.id, name=team.name, disqualified_at=team.disqualified_at)
 
 
-def submission_judged(submission_id: UUID, principal: SignedIn, *, disqualified: bool) -> SubmissionOut:
+def submission_judged(submission_id: UUID, principal: SignedIn, *, disqualified: bool) -> wire.Submission:
     with transaction() as session:
         found = rulings.judge_submission(session, principal, submission_id, disqualified=disqualified)
         return shown(session, submissions.slug_of(session, found), found)

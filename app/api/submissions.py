@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Request, Response, status
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from app import wire
@@ -61,59 +61,8 @@ UPLOAD_SCHEMA = {
 }
 
 
-class Receipt(BaseModel):
-    id: UUID
-    status: str
-    received_at: Annotated[
-        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
-    ]
-    sha256: Annotated[dict[str, str], Field(description="of each public file, as it was sent")]
-    commitment: Annotated[
-        str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
-    ]
-    warnings: list[wire.Said]
-    quota_left: Annotated[dict[str, int], Field(description="of each cap, right after this submission")]
-
-
 class FinalIn(BaseModel):
     final: bool = True
-
-
-class CapOut(BaseModel):
-    name: str
-    used: int
-    limit: int
-    left: int
-    resets_at: Annotated[datetime | None, Field(description="null: it does not")]
-
-
-class QuotaOut(BaseModel):
-    phase: str
-    caps: list[CapOut]
-
-
-class SubmissionOut(Receipt):
-    competition: str
-    team: str
-    comment: str
-    rows: int
-    final: Annotated[bool, Field(description="marked by the team to stand for it in the second phase")]
-    disqualified: bool
-    step: int
-    steps: int
-    step_name: str
-    queue_position: Annotated[
-        int | None, Field(description="how many are begun before it, if nothing more is sent in")
-    ]
-    attempt: int
-    started_at: datetime | None
-    finished_at: datetime | None
-    failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
-    scorer: str | None
-    result: Annotated[
-        wire.Verdict | None,
-        Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
-    ]
 
 
 def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
@@ -126,7 +75,7 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 )
 async def create_submission(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> Receipt:
+) -> wire.Receipt:
     """Accept an anonymized table with its secret; scoring runs in the background.
 
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
@@ -135,8 +84,8 @@ async def create_submission(
     return receipt(await take_in(request, principal, at, RELEASE))
 
 
-def receipt(made: submissions.Receipt) -> Receipt:
-    return Receipt(
+def receipt(made: submissions.Receipt) -> wire.Receipt:
+    return wire.Receipt(
         id=made.submission.id,
         status=State.QUEUED,
         received_at=made.submission.received_at,
@@ -148,7 +97,7 @@ def receipt(made: submissions.Receipt) -> Receipt:
 
 
 @router.get("/competitions/{slug}/submissions")
-def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[SubmissionOut]:
+def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Submission]:
     """Your team's submissions, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -163,7 +112,7 @@ def list_all_submissions(
     page: AskedPage,
     team: Annotated[UUID | None, Query(description="of this team only")] = None,
     state: Annotated[State | None, Query(description="in this state only")] = None,
-) -> list[SubmissionOut]:
+) -> list[wire.Submission]:
     """Every team's submissions, newest first, for the organizers."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -177,14 +126,14 @@ def place(found: Submission) -> tuple[datetime, UUID]:
     return found.received_at, found.id
 
 
-def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[SubmissionOut]:
+def listed(session: Session, slug: str, found: Sequence[Submission]) -> list[wire.Submission]:
     """Many at once: one question for all their places in the queue."""
     known = progress.of_submissions(session, {one.id for one in found})
     return [described(slug, one, known[one.id].queue_position) for one in found]
 
 
 @router.get("/submissions/{submission_id}")
-def get_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+def get_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """One submission with its state, step and every measure."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
@@ -203,7 +152,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
 
 
 @router.post("/submissions/{submission_id}/cancel")
-def cancel_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut:
+def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
         found = submissions.cancel(session, principal, submission_id)
@@ -211,7 +160,7 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> SubmissionOut
 
 
 @router.put("/submissions/{submission_id}/final")
-def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> SubmissionOut:
+def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
         found = marking.mark(session, principal, submission_id, final=body.final)
@@ -219,11 +168,11 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> Submi
 
 
 @router.get("/competitions/{slug}/quota")
-def get_quota(slug: str, principal: SignedIn) -> QuotaOut:
+def get_quota(slug: str, principal: SignedIn) -> wire.Quota:
     """Each cap on your team's uploads: what is used, the limit, and when it resets."""
     with transaction() as session:
         found = quota.report(session, principal, slug)
-    return QuotaOut.model_validate(found, from_attributes=True)
+    return wire.Quota.model_validate(found, from_attributes=True)
 
 
 def named(files: dict[str, Any]) -> dict[str, str]:
@@ -231,13 +180,13 @@ def named(files: dict[str, Any]) -> dict[str, str]:
     return {f"{name}.csv": digest for name, digest in files.items()}
 
 
-def shown(session: Session, slug: str, found: Submission) -> SubmissionOut:
+def shown(session: Session, slug: str, found: Submission) -> wire.Submission:
     return described(slug, found, submissions.place_in_queue(session, found.evaluation))
 
 
-def described(slug: str, found: Submission, queue_position: int | None) -> SubmissionOut:
+def described(slug: str, found: Submission, queue_position: int | None) -> wire.Submission:
     evaluation = found.evaluation
-    return SubmissionOut(
+    return wire.Submission(
         id=found.id,
         status=evaluation.state,
         received_at=found.received_at,

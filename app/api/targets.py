@@ -9,6 +9,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
+from app import wire
 from app.db.models import Target
 from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
@@ -18,25 +19,6 @@ from app.storage import store
 from app.transaction import transaction
 
 router = APIRouter(tags=["targets"])
-
-
-class TargetOut(BaseModel):
-    id: UUID
-    name: Annotated[str, Field(description="opaque: it says nothing of the team")]
-    rows: Annotated[int, Field(description="individuals: lines of a guess")]
-    files: Annotated[dict[str, str], Field(description="SHA-256 of each file")]
-    commitment: Annotated[str, Field(description="SHA-256 of the salt, then the secret file")]
-    own: bool
-    withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
-    team: Annotated[str | None, Field(description="null until the reveal, but on one's own")]
-    guesses_left: int | None
-    owners: Annotated[
-        int | None,
-        Field(
-            description="of how many teams it could be for all that is published; null where its owner is "
-            "shown, after the reveal, and if it is withdrawn"
-        ),
-    ]
 
 
 class ManifestEntry(BaseModel):
@@ -59,7 +41,7 @@ class Revealed(ManifestEntry):
 
 
 @router.get("/competitions/{slug}/targets")
-def list_targets(slug: str, principal: SignedIn) -> list[TargetOut]:
+def list_targets(slug: str, principal: SignedIn) -> list[wire.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
         return [target_out(each) for each in targets.listed(session, principal, slug)]
@@ -122,8 +104,8 @@ def get_secret(target_id: UUID) -> Response:
     return Response(store().get(digest), media_type="text/csv")
 
 
-def target_out(each: targets.Shown) -> TargetOut:
-    return TargetOut(
+def target_out(each: targets.Shown) -> wire.Target:
+    return wire.Target(
         id=each.target.id,
         **entry(each.target),
         own=each.own,

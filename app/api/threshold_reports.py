@@ -1,12 +1,12 @@
 """Threshold reports: ask the advisor about a competition's data, read what it found."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
+from app import wire
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
 from app.messages import english
@@ -33,23 +33,8 @@ class QuestionIn(BaseModel):
     seconds: Annotated[float, Field(ge=0, le=300, description="time to make more bounds exact")] = 0.0
 
 
-class ReportSummary(BaseModel):
-    id: UUID
-    status: Annotated[str, Field(description="QUEUED, SCORING, SCORED (made) or ERROR")]
-    created_at: datetime
-    finished_at: datetime | None
-    failure: str | None
-    question: dict[str, Any]
-
-
-class ReportOut(ReportSummary):
-    report: Annotated[
-        dict[str, Any] | None, Field(description="as `anoncup threshold --json` prints it, once it is made")
-    ]
-
-
 @router.post("/competitions/{slug}/threshold-reports", status_code=status.HTTP_202_ACCEPTED)
-def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> ReportSummary:
+def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""
     with transaction() as session:
         made = threshold_reports.ask(session, principal, slug, Question(**body.model_dump()))
@@ -57,22 +42,22 @@ def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> ReportSu
 
 
 @router.get("/competitions/{slug}/threshold-reports")
-def list_reports(slug: str, principal: SignedIn) -> list[ReportSummary]:
+def list_reports(slug: str, principal: SignedIn) -> list[wire.ReportSummary]:
     """The competition's reports, newest first."""
     with transaction() as session:
         return [summary(each) for each in threshold_reports.listed(session, principal, slug)]
 
 
 @router.get("/threshold-reports/{report_id}")
-def get_report(report_id: UUID, principal: SignedIn) -> ReportOut:
+def get_report(report_id: UUID, principal: SignedIn) -> wire.Report:
     """One report: the advice, its bounds and histograms."""
     with transaction() as session:
         found = threshold_reports.visible(session, principal, report_id)
-        return ReportOut(**summary(found).model_dump(), report=found.report)
+        return wire.Report(**summary(found).model_dump(), report=found.report)
 
 
-def summary(found: ThresholdReport) -> ReportSummary:
-    return ReportSummary(
+def summary(found: ThresholdReport) -> wire.ReportSummary:
+    return wire.ReportSummary(
         id=found.id,
         status=found.state,
         created_at=found.created_at,

@@ -264,10 +264,10 @@ def signed_up(url: str, notes: Notes, invite: str, entry: Entry) -> str:
 def ending(url: str, token: str, slug: str) -> str:
     """How the team's latest submission ended, once it has."""
     with Client(url, token) as client:
-        latest = client.submissions(slug)[0]["id"]
+        latest = str(client.submissions(slug)[0].id)
         found = client.wait(latest, timeout_s=math.inf, patience_s=math.inf)
-    reasons = [violation["code"] for violation in (found["result"] or {}).get("violations", [])]
-    return ": ".join([found["status"], *reasons])
+    reasons = [violation.code for violation in found.result.violations] if found.result else []
+    return ": ".join([found.status, *reasons])
 
 
 def show(board: wire.Board, endings: dict[str, str]) -> None:

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 
+from app import wire
 from app.client import Client
 from app.local import waiting
 from app.scoring.competition_file import parse_competition
@@ -51,27 +51,27 @@ def play(
         logger.info("%s: judged the guesses of %d of %d", slug, place + 1, len(tokens))
 
 
-def all_judged(guesses: list[dict[str, Any]]) -> bool:
-    return all(guess["status"] not in {"QUEUED", "SCORING"} for guess in guesses)
+def all_judged(guesses: list[wire.Guess]) -> bool:
+    return all(guess.status not in {"QUEUED", "SCORING"} for guess in guesses)
 
 
 def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) -> None:
     """One guess on each target of another team that has none of ours yet."""
-    tried = {guess["target"] for guess in client.guesses(slug)}
+    tried = {guess.target for guess in client.guesses(slug)}
     rules = parse_competition(client.text(f"/competitions/{slug}/competition.toml"))
     track = TRACKS[rules.track]
     prepared = track.prepare(tables, rules)
     names = cycle(name for name in ATTACKS if name in track.attackers)
     for target in client.targets(slug):
-        if target["own"] or target["name"] in tried:
+        if target.own or target.name in tried:
             continue
         contents = {
-            file.removesuffix(".csv"): client.text(f"/targets/{target['id']}/data/{file}").encode()
-            for file in target["files"]
+            file.removesuffix(".csv"): client.text(f"/targets/{target.id}/data/{file}").encode()
+            for file in target.files
         }
         release, _ = track.parse_release(contents, tables, rules)
         attacker = track.attackers[next(names)]
         parameters = rules.attacker(attacker.name).parameters
         guess = guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
         if guess is not None:
-            client.guess(target["id"], guess_csv(guess))
+            client.guess(str(target.id), guess_csv(guess))

@@ -18,6 +18,7 @@ from app.cli.unpacking import unpack
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from app import wire
     from app.client import Client
 
 
@@ -100,11 +101,11 @@ def fetch_targets(client: Client, wanted: dict[str, Any], aside: Path) -> list[s
     return [f"targets/{name}" for name in names]
 
 
-def compare(listed: list[dict[str, Any]], unpacked: Path, names: list[str]) -> None:
+def compare(listed: list[wire.Target], unpacked: Path, names: list[str]) -> None:
     """What was unpacked against the digests that the service's own list gives."""
     from app.cli.unpacking import digest_of
 
-    known = {f"{one['name']}/{file}": digest for one in listed for file, digest in one["files"].items()}
+    known = {f"{one.name}/{file}": digest for one in listed for file, digest in one.files.items()}
     for name in names:
         if "/" in name and known.get(name) != digest_of(unpacked / name):
             raise InvalidInput(

@@ -144,7 +144,7 @@ def score(
     if as_json:
         print_json(found)
     else:
-        show_verdict(found)
+        show_verdict(found, warnings)
         show_fingerprint(alike)
     raise typer.Exit(ACCEPTED if found.verdict == "accepted" else REJECTED)
 

@@ -250,7 +250,7 @@ def score_again(
     """Have a submission that ended in ERROR scored once more."""
     with connected() as client:
         found = client.score_again(identifier)
-    done(found, f"{found['id']} is {found['status']}", as_json=as_json)
+    done(found, f"{found.id} is {found.status}", as_json=as_json)
 
 
 def judge(what: str, act: str, *, team: bool, as_json: bool, password: Callable[[], str]) -> None:
@@ -342,17 +342,17 @@ def threshold(
     with connected() as client, progress_bar("threshold report") as progress:
         asked = client.ask_threshold(slug, **question)
         found = client.threshold_report(
-            asked["id"],
+            str(asked.id),
             timeout_s=LONGEST_WAIT_S,
             patience_s=PATIENCE_S,
-            watch=lambda report: progress(0, 0, REPORTED.get(report["status"], "")),
+            watch=lambda report: progress(0, 0, REPORTED.get(report.status, "")),
         )
     if as_json:
         print_json(found)
-    elif found["report"]:
-        show_advice(console(), found["report"])
-    if not found["report"]:
-        print(f"anoncup: there is no report: {cell(found.get('failure'))}", file=sys.stderr)
+    elif found.report:
+        show_advice(console(), found.report)
+    if not found.report:
+        print(f"anoncup: there is no report: {cell(found.failure)}", file=sys.stderr)
         raise typer.Exit(BROKEN)
 
 

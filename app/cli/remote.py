@@ -1,6 +1,8 @@
 """What a team asks the service: competitions, its submissions and guesses, quota, targets, boards."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +22,9 @@ from app.cli.options import AsJson, Identifier, Slug
 from app.cli.shown import show_verdict
 from app.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from app import wire
+
 SUBMISSION: Columns = {
     "id": "id",
     "status": "status",
@@ -35,7 +40,7 @@ STANDING: Columns = {
     "competition": "competition",
     "team": "team",
     "status": "status",
-    "step": lambda entry: f"{entry['step']} of {entry['steps']} {entry['step_name']}".rstrip(),
+    "step": lambda entry: f"{entry.step} of {entry.steps} {entry.step_name}".rstrip(),
     "before it": "queue_position",
     "received": time_of("received_at"),
     "finished": time_of("finished_at"),
@@ -72,26 +77,24 @@ def submissions(
             show(client.submissions(slug), SUBMISSION, as_json=as_json, empty="no submissions")
             return
         found = client.submission(identifier)
-    if found["competition"] != slug:
+    if found.competition != slug:
         raise InvalidInput(
             "that submission belongs to {competition}",
             code="other_competition",
-            competition=plain(found["competition"]),
+            competition=plain(found.competition),
         )
     show_submission(found, as_json=as_json)
 
 
-def show_submission(found: dict[str, Any], *, as_json: bool) -> None:
+def show_submission(found: wire.Submission, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
     print_fields(found, STANDING)
-    for name, digest in found["sha256"].items():
+    for name, digest in found.sha256.items():
         print(f"SHA-256 of {plain(name)}: {digest}")
-    if found["result"] is not None:
-        from app import wire
-
-        show_verdict(wire.read(found["result"] | {"warnings": found["warnings"]}))
+    if found.result is not None:
+        show_verdict(found.result, found.warnings)
 
 
 def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
@@ -101,7 +104,7 @@ def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
     else:
-        print(f"{found['id']} is {found['status']}")
+        print(f"{found.id} is {found.status}")
 
 
 def final(
@@ -115,7 +118,7 @@ def final(
     if as_json:
         print_json(found)
     else:
-        print(f"{found['id']} is {'' if found['final'] else 'not '}one of your finals")
+        print(f"{found.id} is {'' if found.final else 'not '}one of your finals")
 
 
 def quota(slug: Slug, as_json: AsJson = False) -> None:
@@ -125,7 +128,7 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
-    print(f"phase: {plain(str(found['phase']))}")
+    print(f"phase: {plain(found.phase)}")
     columns: Columns = {
         "cap": "name",
         "used": "used",
@@ -133,7 +136,7 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         "left": "left",
         "resets": time_of("resets_at"),
     }
-    print_table(found["caps"], columns)
+    print_table(found.caps, columns)
 
 
 def announcements(slug: Slug, as_json: AsJson = False) -> None:

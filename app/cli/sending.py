@@ -12,13 +12,14 @@ from uuid import UUID
 import typer
 
 from app.cli.connection import connected, in_words, said, transfer_bar
-from app.cli.listing import Columns, cell, moment, plain, print_json, print_table
+from app.cli.listing import Columns, cell, plain, print_json, print_table
 from app.cli.options import AnonymizedFile, AsJson, CustomersFile, SecretFile, Slug, TransactionsFile
 from app.cli.remote import show_submission
 from app.cli.shown import progress_bar
 from app.errors import InvalidInput, InvalidUpload, Unavailable
 
 if TYPE_CHECKING:
+    from app import wire
     from app.client import Client
 
 EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
@@ -58,7 +59,7 @@ def submit(
             return
         found = awaited(client, receipt)
     show_submission(found, as_json=as_json)
-    raise typer.Exit(EXITS[found["status"]])
+    raise typer.Exit(EXITS[found.status])
 
 
 def release_of(given: Mapping[str, Path | None]) -> dict[str, bytes]:
@@ -80,15 +81,15 @@ def called_by_path(paths: Mapping[str, Path | None]) -> Iterator[None]:
         raise InvalidUpload(renamed, total=problem.total) from problem
 
 
-def awaited(client: Client, receipt: dict[str, Any]) -> dict[str, Any]:
+def awaited(client: Client, receipt: wire.Receipt) -> wire.Submission:
     """The submission once it has ended, with a bar of its steps meanwhile."""
-    identifier = str(receipt["id"])
+    identifier = str(receipt.id)
     with progress_bar("scoring") as progress, mentioning(identifier):
 
-        def watch(found: dict[str, Any]) -> None:
-            before = found["queue_position"]
+        def watch(found: wire.Submission) -> None:
+            before = found.queue_position
             waiting = "" if before is None else f"queued, {before} before it"
-            progress(found["step"], found["steps"], plain(waiting or found["step_name"]))
+            progress(found.step, found.steps, plain(waiting or found.step_name))
 
         return client.wait(identifier, timeout_s=LONGEST_WAIT_S, patience_s=PATIENCE_S, watch=watch)
 
@@ -107,15 +108,15 @@ def mentioning(identifier: str) -> Iterator[None]:
         ) from problem
 
 
-def show_receipt(receipt: dict[str, Any]) -> None:
-    print(f"received {moment(receipt['received_at'])} as {receipt['id']}")
-    for name, digest in receipt["sha256"].items():
+def show_receipt(receipt: wire.Receipt) -> None:
+    print(f"received {cell(receipt.received_at)} as {receipt.id}")
+    for name, digest in receipt.sha256.items():
         print(f"  SHA-256 of {plain(name)}: {digest}")
-    print(f"  commitment of the secret: {receipt['commitment']}")
-    for note in receipt["warnings"]:
-        print(f"  {plain(note['code'])}: {plain(note['message'])}")
-    if receipt.get("quota_left"):
-        print(f"  left: {cell(receipt['quota_left'])}")
+    print(f"  commitment of the secret: {receipt.commitment}")
+    for note in receipt.warnings:
+        print(f"  {plain(note.code)}: {plain(note.message)}")
+    if receipt.quota_left:
+        print(f"  left: {cell(receipt.quota_left)}")
 
 
 def guess(
@@ -176,7 +177,7 @@ def folder_of_guesses(client: Client, slug: str, folder: Path) -> list[tuple[str
 
 def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
     """The targets' ids; nothing is sent if one of the names is none."""
-    known = {str(one["name"]): str(one["id"]) for one in client.targets(slug)}
+    known = {one.name: str(one.id) for one in client.targets(slug)}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidInput(
@@ -197,4 +198,5 @@ def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[st
 
 def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
     with transfer_bar(f"sending {plain(name)}") as progress:
-        return {"target": name} | client.guess(identifier, path.read_bytes(), progress=progress)
+        receipt = client.guess(identifier, path.read_bytes(), progress=progress)
+    return {"target": name} | receipt.model_dump(mode="json")

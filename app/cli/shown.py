@@ -65,9 +65,9 @@ def progress_lines(title: str) -> Iterator[Announce]:
         teller.join()
 
 
-def show_verdict(found: wire.Verdict) -> None:
+def show_verdict(found: wire.Verdict, warnings: Iterable[wire.Said]) -> None:
     out = console()
-    show_decision(out, found.verdict, found.violations, found.warnings or ())
+    show_decision(out, found.verdict, found.violations, warnings)
     out.print(measures_table(found))
     show_attackers(out, found.attackers)
     for name in PARTS:

@@ -4,7 +4,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app.client.transport import UPLOAD_TIMEOUT_S, Transferred, Transport, at, chunks, part, unseen, unwatched
+from app import wire
+from app.client.transport import (
+    UPLOAD_TIMEOUT_S,
+    Transferred,
+    Transport,
+    at,
+    chunks,
+    part,
+    told,
+    unseen,
+    unwatched,
+)
 
 TOML = {"Content-Type": "application/toml"}
 
@@ -70,9 +81,8 @@ class OrganizersCalls(Transport):
         """``act``: disqualify or reinstate."""
         return self.call("POST", f"/submissions/{part(identifier)}/{act}")
 
-    def score_again(self, identifier: str) -> dict[str, Any]:
-        queued: dict[str, Any] = self.call("POST", f"/submissions/{part(identifier)}/rescore")
-        return queued
+    def score_again(self, identifier: str) -> wire.Submission:
+        return told(wire.Submission, self.call("POST", f"/submissions/{part(identifier)}/rescore"))
 
     def judge_team(self, slug: str, team_id: str, act: str) -> Any:
         return self.call("POST", at(slug, "teams", team_id, act))
@@ -80,10 +90,10 @@ class OrganizersCalls(Transport):
     def announce(self, slug: str, text: Mapping[str, str]) -> Any:
         return self.call("POST", at(slug, "announcements"), json={"text": dict(text)})
 
-    def all_submissions(self, slug: str, **query: str | None) -> list[dict[str, Any]]:
+    def all_submissions(self, slug: str, **query: str | None) -> list[wire.Submission]:
         """Every team's; ``team`` (its id) and ``state`` choose."""
         chosen = {name: value for name, value in query.items() if value is not None}
-        return self.pages(at(slug, "submissions", "all"), **chosen)
+        return self.several(wire.Submission, at(slug, "submissions", "all"), **chosen)
 
     def audit(self, slug: str) -> list[dict[str, Any]]:
         return self.pages(at(slug, "audit"))
@@ -112,11 +122,10 @@ class OrganizersCalls(Transport):
         ended: dict[str, Any] = self.call("POST", f"/rescores/{part(identifier)}/{act}")
         return ended
 
-    def ask_threshold(self, slug: str, **question: Any) -> dict[str, Any]:
+    def ask_threshold(self, slug: str, **question: Any) -> wire.ReportSummary:
         """Ask for a report; what is None is left to the service."""
         body = {name: value for name, value in question.items() if value is not None}
-        asked: dict[str, Any] = self.call("POST", at(slug, "threshold-reports"), json=body)
-        return asked
+        return told(wire.ReportSummary, self.call("POST", at(slug, "threshold-reports"), json=body))
 
     def threshold_report(
         self,
@@ -124,8 +133,14 @@ class OrganizersCalls(Transport):
         *,
         timeout_s: float,
         patience_s: float,
-        watch: Callable[[dict[str, Any]], None] = unseen,
-    ) -> dict[str, Any]:
+        watch: Callable[[wire.Report], None] = unseen,
+    ) -> wire.Report:
         """The report once it is made, or has failed."""
-        path, ended = f"/threshold-reports/{part(identifier)}", {"status": {"SCORED", "ERROR", "CANCELLED"}}
-        return self.until(path, ended, timeout_s=timeout_s, patience_s=patience_s, watch=watch)
+        return self.until(
+            wire.Report,
+            f"/threshold-reports/{part(identifier)}",
+            lambda found: found.status in {"SCORED", "ERROR", "CANCELLED"},
+            timeout_s=timeout_s,
+            patience_s=patience_s,
+            watch=watch,
+        )

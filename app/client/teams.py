@@ -9,6 +9,7 @@ from app.client.transport import (
     Transport,
     at,
     part,
+    told,
     unseen,
     unwatched,
 )
@@ -69,17 +70,17 @@ class TeamsCalls(Transport):
         secret: bytes,
         comment: str = "",
         progress: Transferred = unwatched,
-    ) -> dict[str, Any]:
+    ) -> wire.Receipt:
         """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``)."""
         contents, texts = {**release, "secret": secret}, {"comment": comment}
-        return self.deliver(at(slug, "submissions"), contents, texts=texts, progress=progress)
+        path = at(slug, "submissions")
+        return told(wire.Receipt, self.deliver(path, contents, texts=texts, progress=progress))
 
-    def submissions(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "submissions"))
+    def submissions(self, slug: str) -> list[wire.Submission]:
+        return self.several(wire.Submission, at(slug, "submissions"))
 
-    def submission(self, identifier: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", f"/submissions/{part(identifier)}")
-        return found
+    def submission(self, identifier: str) -> wire.Submission:
+        return self.read(wire.Submission, f"/submissions/{part(identifier)}")
 
     def wait(
         self,
@@ -87,24 +88,32 @@ class TeamsCalls(Transport):
         *,
         timeout_s: float,
         patience_s: float = 0.0,
-        watch: Callable[[dict[str, Any]], None] = unseen,
-    ) -> dict[str, Any]:
+        watch: Callable[[wire.Submission], None] = unseen,
+    ) -> wire.Submission:
         """The submission once its scoring has ended; Unavailable after ``timeout_s``.
 
         ``patience_s``: how long the service may be away in between.
         """
-        path = f"/submissions/{part(identifier)}"
-        ended = {"status": FINAL}
-        return self.until(path, ended, timeout_s=timeout_s, patience_s=patience_s, watch=watch)
+        return self.until(
+            wire.Submission,
+            f"/submissions/{part(identifier)}",
+            lambda found: found.status in FINAL,
+            timeout_s=timeout_s,
+            patience_s=patience_s,
+            watch=watch,
+        )
 
-    def targets(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "targets"))
+    def targets(self, slug: str) -> list[wire.Target]:
+        return self.several(wire.Target, at(slug, "targets"))
 
-    def guess(self, target_id: str, content: bytes, *, progress: Transferred = unwatched) -> dict[str, Any]:
-        return self.deliver(f"/targets/{part(target_id)}/guesses", {"guess": content}, progress=progress)
+    def guess(
+        self, target_id: str, content: bytes, *, progress: Transferred = unwatched
+    ) -> wire.GuessReceipt:
+        path = f"/targets/{part(target_id)}/guesses"
+        return told(wire.GuessReceipt, self.deliver(path, {"guess": content}, progress=progress))
 
-    def guesses(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "guesses"))
+    def guesses(self, slug: str) -> list[wire.Guess]:
+        return self.several(wire.Guess, at(slug, "guesses"))
 
     def board(self, slug: str) -> wire.Board:
         return self.read(wire.Board, at(slug, "boards", "anonymization"))
@@ -117,18 +126,15 @@ class TeamsCalls(Transport):
 
     # What comes after.
 
-    def cancel(self, identifier: str) -> dict[str, Any]:
-        withdrawn: dict[str, Any] = self.call("POST", f"/submissions/{part(identifier)}/cancel")
-        return withdrawn
+    def cancel(self, identifier: str) -> wire.Submission:
+        return told(wire.Submission, self.call("POST", f"/submissions/{part(identifier)}/cancel"))
 
-    def mark_final(self, identifier: str, *, final: bool = True) -> dict[str, Any]:
+    def mark_final(self, identifier: str, *, final: bool = True) -> wire.Submission:
         path, body = f"/submissions/{part(identifier)}/final", {"final": final}
-        marked: dict[str, Any] = self.call("PUT", path, json=body)
-        return marked
+        return told(wire.Submission, self.call("PUT", path, json=body))
 
-    def quota(self, slug: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", at(slug, "quota"))
-        return found
+    def quota(self, slug: str) -> wire.Quota:
+        return self.read(wire.Quota, at(slug, "quota"))
 
     def board_csv(self, slug: str, which: str = "anonymization") -> str:
         return self.text(at(slug, "boards", f"{which}.csv"))

@@ -62,7 +62,7 @@ class Watched(io.BytesIO):
         return chunk
 
 
-def unseen(found: dict[str, Any]) -> None:
+def unseen(found: object) -> None:
     """A state that nobody watches."""
 
 
@@ -114,6 +114,10 @@ class Transport:
     def read(self, form: type[Told], path: str) -> Told:
         """What is at a path, as what it is; what the service says besides is kept."""
         return told(form, self.call("GET", path))
+
+    def several(self, form: type[Told], path: str, **query: Any) -> list[Told]:
+        """All entries of a list."""
+        return [told(form, one) for one in self.pages(path, **query)]
 
     def text(self, path: str) -> str:
         return self.answer("GET", path).text
@@ -171,26 +175,27 @@ class Transport:
 
     def until(
         self,
+        form: type[Told],
         path: str,
-        ended: Mapping[str, set[str]],
+        ended: Callable[[Told], bool],
         *,
         timeout_s: float,
         patience_s: float = 0.0,
-        watch: Callable[[dict[str, Any]], None] = unseen,
-    ) -> dict[str, Any]:
-        """What is at ``path`` once each field of ``ended`` has one of its values."""
+        watch: Callable[[Told], None] = unseen,
+    ) -> Told:
+        """What is at ``path`` once it has ``ended``."""
         now = time.monotonic()
         deadline, answered, pause = now + timeout_s, now, 0.1
         while time.monotonic() < deadline:
             try:
-                found: dict[str, Any] = self.call("GET", path)
+                found = self.read(form, path)
             except Unavailable:
                 if time.monotonic() - answered >= patience_s:
                     raise
             else:
                 answered = time.monotonic()
                 watch(found)
-                if all(found[field] in values for field, values in ended.items()):
+                if ended(found):
                     return found
             time.sleep(pause)
             pause = min(pause * 1.2, SLOWEST_POLL_S)

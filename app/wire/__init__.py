@@ -3,6 +3,7 @@
 Pure: no rows, no services, no server. A client reads the same types that the API answers with.
 """
 
+from app.wire.attacks import Guess, GuessReceipt, Target
 from app.wire.boards import (
     AttackersBoard,
     AttackersRow,
@@ -15,7 +16,9 @@ from app.wire.boards import (
     MatrixTarget,
 )
 from app.wire.form import Form
+from app.wire.reports import Report, ReportSummary
 from app.wire.said import Said
+from app.wire.submissions import Cap, Quota, Receipt, Submission
 from app.wire.verdicts import (
     FORMAT,
     Attacked,
@@ -35,18 +38,27 @@ __all__ = [
     "AttackersRow",
     "Board",
     "BoardRow",
+    "Cap",
     "Cell",
     "Evidence",
     "Excess",
     "Form",
+    "Guess",
+    "GuessReceipt",
     "Histogram",
     "Line",
     "Matrix",
     "MatrixRow",
     "MatrixTarget",
     "Measured",
+    "Quota",
+    "Receipt",
+    "Report",
+    "ReportSummary",
     "Resemblance",
     "Said",
+    "Submission",
+    "Target",
     "Verdict",
     "read",
 ]

@@ -139,18 +139,18 @@ class Contest:
 
     def send(self, release: Mapping[str, bytes], secret: bytes) -> str:
         with Client(self.url, self.token) as client:
-            return str(client.submit(self.slug, release, secret=secret)["id"])
+            return str(client.submit(self.slug, release, secret=secret).id)
 
     def submission(self, identifier: str) -> dict[str, object]:
         with Client(self.url, self.token) as client:
-            return client.submission(identifier)
+            return client.submission(identifier).model_dump(mode="json")
 
     def until(self, identifier: str, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
         found: dict[str, object] = {}
         with Client(self.url, self.token) as client:
 
             def reached() -> bool:
-                found.update(client.submission(identifier))
+                found.update(client.submission(identifier).model_dump(mode="json"))
                 return wanted(found)
 
             assert eventually(reached), f"still {found['status']}, step {found['step_name']}"

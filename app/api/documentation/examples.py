@@ -238,7 +238,7 @@ NULL = {"cancelled_at", "applied_at", "disqualified_at", "failure", "frozen_from
 ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Alive": {"status": "ok"},
     "Board": {"measures": ["mean_mae"], "attackers": ["id_rand"]},
-    "CapOut": {"name": "valid_per_day"},
+    "Cap": {"name": "valid_per_day"},
     "Entrant": {"name": "Red"},
     "GuessReceipt": {"status": "QUEUED"},
     "Manifest": {"sha256": DIGEST},
@@ -248,7 +248,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Receipt": {"status": "QUEUED"},
     "ReportSummary": {"status": "QUEUED"},
     "Revealed": {"name": "target-07"},
-    "TargetOut": {"name": "target-07", "own": False, "team": None},
+    "Target": {"name": "target-07", "own": False, "team": None},
     "TeamJudged": {"name": "Red", "disqualified_at": MOMENT},
     "TeamOut": {"name": "Red"},
     "TokenOut": {"name": "laptop", "kind": "api"},

@@ -1,0 +1,62 @@
+"""What a team has handed in, and what it may still send."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from app.wire.form import Form
+from app.wire.said import Said
+from app.wire.verdicts import Verdict
+
+
+class Receipt(Form):
+    id: UUID
+    status: str
+    received_at: Annotated[
+        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
+    ]
+    sha256: Annotated[dict[str, str], Field(description="of each public file, as it was sent")]
+    commitment: Annotated[
+        str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
+    ]
+    warnings: list[Said]
+    quota_left: Annotated[dict[str, int], Field(description="of each cap, right after this submission")]
+
+
+class Cap(Form):
+    name: str
+    used: int
+    limit: int
+    left: int
+    resets_at: Annotated[datetime | None, Field(description="null: it does not")]
+
+
+class Quota(Form):
+    phase: str
+    caps: list[Cap]
+
+
+class Submission(Receipt):
+    competition: str
+    team: str
+    comment: str
+    rows: int
+    final: Annotated[bool, Field(description="marked by the team to stand for it in the second phase")]
+    disqualified: bool
+    step: int
+    steps: int
+    step_name: str
+    queue_position: Annotated[
+        int | None, Field(description="how many are begun before it, if nothing more is sent in")
+    ]
+    attempt: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
+    scorer: str | None
+    result: Annotated[
+        Verdict | None,
+        Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),
+    ]
