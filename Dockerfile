@@ -7,7 +7,7 @@ RUN python -m venv /opt/build
 ENV PATH=/opt/build/bin:$PATH PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 COPY requirements-build.lock .
 RUN pip install --require-hashes -r requirements-build.lock
-COPY pyproject.toml README.md ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY app app
 COPY anoncup anoncup
 COPY workers workers

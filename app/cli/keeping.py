@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.cli.listing import moment
 from app.cli.operate import DEFAULT_DATA, Data, keys
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def backup(
         places = key_places(data, public, private_dir) if with_keys else None
         files = reaching.files_in(data)
         done = service.backup(services.database_url, files, into, with_keys=places, replace=replace)
-    print(f"{into}: {done.rows} rows and {done.files} files, as of {done.made_at}")
+    print(f"{into}: {done.rows} rows and {done.files} files, as of {moment(done.made_at)}")
     print(f"private keys in it: {done.keys}; its secrets need {', '.join(done.key_ids) or 'none'}")
 
 
@@ -62,7 +63,7 @@ def restore(
     with service.opened(archive) as (found, contents), reaching.reached_services(data) as services:
         files = reaching.files_in(data)
         service.restore(found, contents, url=services.database_url, store=files, places=places)
-    print(f"restored {contents.rows} rows and {contents.files} files, as of {contents.made_at}")
+    print(f"restored {contents.rows} rows and {contents.files} files, as of {moment(contents.made_at)}")
     missing = [name for name in contents.key_ids if not (places.private / f"{name}.key").exists()]
     if missing:
         print(

@@ -1,5 +1,8 @@
 """``anoncup``: commands for teams on local files, and for whoever runs the service."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from app.cli import (
@@ -19,7 +22,7 @@ from app.cli import (
 
 LOCAL, REMOTE, SERVER = "On your own files", "At a service", "Running a service"
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command(rich_help_panel=LOCAL)(local.template)
 app.command(rich_help_panel=LOCAL)(local.scales)
 app.command(rich_help_panel=LOCAL)(local.check)
@@ -58,6 +61,21 @@ app.command(rich_help_panel=SERVER)(keeping.backup)
 app.command(rich_help_panel=SERVER)(keeping.restore)
 app.add_typer(operate.admin, name="admin", rich_help_panel=SERVER)
 app.add_typer(operate.keys, name="keys", rich_help_panel=SERVER)
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"anoncup {version('anoncup')}")
+        raise typer.Exit
+
+
+@app.callback()
+def start(
+    _: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="print it and leave")
+    ] = False,
+) -> None:
+    """Anonymization and re-identification contests: on your own files, at a service, or as the service."""
 
 
 def main() -> None:
