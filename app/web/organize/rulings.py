@@ -164,7 +164,7 @@ def previewed(
         ruling=ruling,
         found=found,
         reason=reason,
-        tells_owners=rulings.tells_owners(subject["frame"].row),
+        tells_owners=rulings.tells_owners(subject["frame"].contest.row),
         longest=rulings.LONGEST_REASON,
         **subject,
         **trouble(request, problem),
