@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
+from app import wire
 from app.db.models import Announcement
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -34,16 +35,8 @@ class AnnouncementIn(BaseModel):
     text: Text
 
 
-class AnnouncementOut(BaseModel):
-    """An announcement in the languages it was written in."""
-
-    id: UUID
-    at: datetime
-    text: dict[str, str]
-
-
 @router.post("/competitions/{slug}/announcements", status_code=status.HTTP_201_CREATED)
-def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> AnnouncementOut:
+def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> wire.Announcement:
     """Tell everybody something, as an organizer."""
     with transaction() as session:
         text = body.text.model_dump(exclude_none=True)
@@ -51,7 +44,7 @@ def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> A
 
 
 @router.get("/competitions/{slug}/announcements")
-def list_announcements(slug: str, page: AskedPage) -> list[AnnouncementOut]:
+def list_announcements(slug: str, page: AskedPage) -> list[wire.Announcement]:
     """What the organizers have said, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -66,5 +59,5 @@ def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
         announcements.withdraw(session, principal, announcement_id)
 
 
-def out(said: Announcement) -> AnnouncementOut:
-    return AnnouncementOut(id=said.id, at=said.at, text=said.text)
+def out(said: Announcement) -> wire.Announcement:
+    return wire.Announcement(id=said.id, at=said.at, text=said.text)

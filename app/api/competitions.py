@@ -8,6 +8,7 @@ from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.contest import Contest
 from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
@@ -104,11 +105,6 @@ class OriginalOut(CompetitionOut):
 
 class InviteIn(BaseModel):
     uses: Annotated[int, Field(ge=1, le=1000)] = 1
-
-
-class InviteOut(BaseModel):
-    code: Annotated[str, Field(description="Shown this once; only its hash is kept")]
-    uses: int
 
 
 def described(session: Session, contest: Contest) -> CompetitionOut:
@@ -222,7 +218,7 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
 
 
 @router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)
-def create_invite(slug: str, principal: Confirming, body: InviteIn) -> InviteOut:
+def create_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
     """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
     with transaction() as session:
-        return InviteOut(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)
+        return wire.Invite(code=invites.for_teams(session, principal, slug, uses=body.uses), uses=body.uses)

@@ -1,12 +1,11 @@
 """What organizers look at to see that all is well: the audit log and the queue."""
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from app import queue
+from app import queue, wire
 from app.db.models import AuditEntry
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
@@ -14,18 +13,6 @@ from app.services import competitions, load
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
-
-
-class AuditEntryOut(BaseModel):
-    """An act: who did what to what, and what it changed."""
-
-    number: int
-    at: datetime
-    actor: Annotated[str, Field(description="the person's name then; `anoncup`: the service by the clock")]
-    action: Annotated[str, Field(description="such as `phase.extend`")]
-    subject: str
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
 
 
 class QueueOut(BaseModel):
@@ -43,7 +30,7 @@ class QueueOut(BaseModel):
 
 
 @router.get("/audit")
-def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[AuditEntryOut]:
+def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.AuditEntry]:
     """What organizers, administrators and the clock did to the competition, newest first."""
     place = place_of(page.cursor, number)
     with transaction() as session:
@@ -66,5 +53,5 @@ def queue_health(slug: str, principal: SignedIn) -> QueueOut:
     )
 
 
-def out(entry: AuditEntry) -> AuditEntryOut:
-    return AuditEntryOut.model_validate(entry, from_attributes=True)
+def out(entry: AuditEntry) -> wire.AuditEntry:
+    return wire.AuditEntry.model_validate(entry, from_attributes=True)

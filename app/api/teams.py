@@ -1,14 +1,12 @@
 """Who takes part in a competition, and who organizes it."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, status
-from pydantic import BaseModel, Field
 
-from app.api.competitions import InviteIn, InviteOut
+from app import wire
+from app.api.competitions import InviteIn
 from app.api.users import ByName
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -19,47 +17,23 @@ from app.transaction import transaction
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
 
 
-class PersonOut(BaseModel):
-    """Somebody, as their team and their organizers know them."""
-
-    user_id: UUID
-    name: str
-
-
-class TeamOut(BaseModel):
-    """A team and who is in it."""
-
-    id: UUID
-    name: str
-    members: list[PersonOut]
-    disqualified_at: datetime | None
-
-
-class Entrant(TeamOut):
-    """A team as the organizers see it."""
-
-    created_at: datetime
-    baseline: Annotated[bool, Field(description="put on the board for comparison, by the organizers")]
-    submissions: Annotated[int, Field(description="all of them, whatever became of them")]
-
-
-def people(found: Sequence[Person]) -> list[PersonOut]:
-    return [PersonOut(user_id=one.user_id, name=one.name) for one in found]
+def people(found: Sequence[Person]) -> list[wire.Person]:
+    return [wire.Person(user_id=one.user_id, name=one.name) for one in found]
 
 
 @router.get("/team")
-def get_own_team(slug: str, principal: SignedIn) -> TeamOut:
+def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
     """Your team in this competition."""
     with transaction() as session:
         team, found = members.own_team(session, principal, slug)
-    return TeamOut(id=team.id, name=team.name, members=people(found), disqualified_at=team.disqualified_at)
+    return wire.Team(id=team.id, name=team.name, members=people(found), disqualified_at=team.disqualified_at)
 
 
 @router.post("/team/invites", status_code=status.HTTP_201_CREATED)
-def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> InviteOut:
+def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
-        return InviteOut(code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses)
+        return wire.Invite(code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses)
 
 
 @router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
@@ -73,12 +47,12 @@ def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
 
 
 @router.get("/teams")
-def list_teams(slug: str, principal: SignedIn) -> list[Entrant]:
+def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
         found = teams.entrants(session, principal, slug)
     return [
-        Entrant(
+        wire.Entrant(
             id=one.team.id,
             name=one.team.name,
             created_at=one.team.created_at,
@@ -92,14 +66,14 @@ def list_teams(slug: str, principal: SignedIn) -> list[Entrant]:
 
 
 @router.get("/organizers", tags=["organizers"])
-def list_organizers(slug: str, principal: SignedIn) -> list[PersonOut]:
+def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
         return people(organizers.listed(session, principal, slug))
 
 
 @router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
-def add_organizer(slug: str, principal: Confirming, body: ByName) -> PersonOut:
+def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
         return people([organizers.add(session, principal, slug, body.name)])[0]

@@ -30,6 +30,13 @@ def show(entries: Iterable[Any], columns: Columns, *, as_json: bool, empty: str 
         print_table(entries, columns)
 
 
+def done(answer: Any, sentence: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+    else:
+        print(sentence)
+
+
 def print_table(entries: Iterable[Any], columns: Columns) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console

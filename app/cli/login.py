@@ -10,7 +10,7 @@ import typer
 from app.cli import credentials
 from app.cli.connection import asking, connected, in_words
 from app.cli.credentials import Credentials
-from app.cli.listing import plain, print_json
+from app.cli.listing import done, plain, print_json
 from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput, NotSignedIn
 
@@ -109,15 +109,14 @@ def team(
 ) -> None:
     """Show your team and who is in it, or invite somebody into it, which needs your password."""
     with connected(password=asking(stdin=password_stdin)) as client:
-        found = client.invite_member(slug) if invite else client.team(slug)
-    if as_json:
-        print_json(found)
-    elif invite:
-        print(found["code"])
-    else:
-        print(plain(found["name"]) + (" (disqualified)" if found["disqualified_at"] else ""))
-        for member in found["members"]:
-            print(f"  {plain(member['name'])}")
+        if invite:
+            made = client.invite_member(slug)
+            done(made, made.code, as_json=as_json)
+            return
+        found = client.team(slug)
+    lines = [found.name + (" (disqualified)" if found.disqualified_at else "")]
+    lines += [f"  {member.name}" for member in found.members]
+    done(found, "\n".join(map(plain, lines)), as_json=as_json)
 
 
 def remember(address: str, token: str) -> None:

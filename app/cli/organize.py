@@ -12,7 +12,7 @@ import typer
 from app.cli import rescoring
 from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
-from app.cli.listing import Columns, cell, plain, print_fields, print_json, print_table, show, time_of
+from app.cli.listing import Columns, cell, done, plain, print_fields, print_json, print_table, show, time_of
 from app.cli.options import (
     AnonymizedFile,
     AsJson,
@@ -174,7 +174,7 @@ def teams(slug: Slug, as_json: AsJson = False) -> None:
     columns: Columns = {
         "name": "name",
         "id": "id",
-        "members": lambda team: [member["name"] for member in team["members"]],
+        "members": lambda team: [member.name for member in team.members],
         "submissions": "submissions",
         "disqualified": time_of("disqualified_at"),
     }
@@ -269,8 +269,8 @@ def judge(what: str, act: str, *, team: bool, as_json: bool, password: Callable[
 def team_in(client: Client, slug: str, wanted: str) -> str:
     """The id of the team of that name or id."""
     for team in client.teams(slug):
-        if wanted in {team["name"], team["id"]}:
-            return str(team["id"])
+        if wanted in {team.name, str(team.id)}:
+            return str(team.id)
     raise InvalidInput("{slug} has no team {wanted!r}", code="no_such_team", slug=slug, wanted=wanted)
 
 
@@ -373,10 +373,3 @@ def told(found: Any, columns: Columns, *, as_json: bool) -> None:
         print_json(found)
     else:
         print_fields(found, columns)
-
-
-def done(answer: Any, sentence: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(answer)
-    else:
-        print(sentence)

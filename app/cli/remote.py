@@ -9,6 +9,7 @@ import typer
 from app.cli.connection import connected
 from app.cli.listing import (
     Columns,
+    cell,
     moment,
     plain,
     print_fields,
@@ -147,9 +148,9 @@ def announcements(slug: Slug, as_json: AsJson = False) -> None:
         print_json(found)
         return
     for entry in found:
-        print(moment(entry["at"]))
-        for text in entry["text"].values():
-            print("\n".join(f"  {plain(line)}" for line in str(text).splitlines()))
+        print(cell(entry.at))
+        for text in entry.text.values():
+            print("\n".join(f"  {plain(line)}" for line in text.splitlines()))
 
 
 def targets(slug: Slug, as_json: AsJson = False) -> None:

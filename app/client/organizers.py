@@ -70,8 +70,8 @@ class OrganizersCalls(Transport):
         """``act``: pause or resume."""
         return self.call("POST", at(slug, "phases", phase, act))
 
-    def teams(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "teams"))
+    def teams(self, slug: str) -> list[wire.Entrant]:
+        return self.several(wire.Entrant, at(slug, "teams"))
 
     def grant(self, slug: str, *, team_id: str, cap: str, amount: int) -> Any:
         body = {"team_id": team_id, "cap": cap, "amount": amount}
@@ -87,16 +87,17 @@ class OrganizersCalls(Transport):
     def judge_team(self, slug: str, team_id: str, act: str) -> Any:
         return self.call("POST", at(slug, "teams", team_id, act))
 
-    def announce(self, slug: str, text: Mapping[str, str]) -> Any:
-        return self.call("POST", at(slug, "announcements"), json={"text": dict(text)})
+    def announce(self, slug: str, text: Mapping[str, str]) -> wire.Announcement:
+        path = at(slug, "announcements")
+        return told(wire.Announcement, self.call("POST", path, json={"text": dict(text)}))
 
     def all_submissions(self, slug: str, **query: str | None) -> list[wire.Submission]:
         """Every team's; ``team`` (its id) and ``state`` choose."""
         chosen = {name: value for name, value in query.items() if value is not None}
         return self.several(wire.Submission, at(slug, "submissions", "all"), **chosen)
 
-    def audit(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "audit"))
+    def audit(self, slug: str) -> list[wire.AuditEntry]:
+        return self.several(wire.AuditEntry, at(slug, "audit"))
 
     def queue(self, slug: str) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", at(slug, "queue"))

@@ -35,13 +35,11 @@ class TeamsCalls(Transport):
         joined: dict[str, Any] = self.call("POST", "/join", json={"invite": invite, "team": team})
         return joined
 
-    def team(self, slug: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", at(slug, "team"))
-        return found
+    def team(self, slug: str) -> wire.Team:
+        return self.read(wire.Team, at(slug, "team"))
 
-    def invite_member(self, slug: str, *, uses: int = 1) -> dict[str, Any]:
-        made: dict[str, Any] = self.call("POST", at(slug, "team", "invites"), json={"uses": uses})
-        return made
+    def invite_member(self, slug: str, *, uses: int = 1) -> wire.Invite:
+        return told(wire.Invite, self.call("POST", at(slug, "team", "invites"), json={"uses": uses}))
 
     def me(self) -> dict[str, Any]:
         found: dict[str, Any] = self.call("GET", "/me")
@@ -139,5 +137,5 @@ class TeamsCalls(Transport):
     def board_csv(self, slug: str, which: str = "anonymization") -> str:
         return self.text(at(slug, "boards", f"{which}.csv"))
 
-    def announcements(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "announcements"))
+    def announcements(self, slug: str) -> list[wire.Announcement]:
+        return self.several(wire.Announcement, at(slug, "announcements"))

@@ -16,6 +16,7 @@ from app.wire.boards import (
     MatrixTarget,
 )
 from app.wire.form import Form
+from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, Team
 from app.wire.reports import Report, ReportSummary
 from app.wire.said import Said
 from app.wire.submissions import Cap, Quota, Receipt, Submission
@@ -33,24 +34,29 @@ from app.wire.verdicts import (
 
 __all__ = [
     "FORMAT",
+    "Announcement",
     "Attacked",
     "AttackersBoard",
     "AttackersRow",
+    "AuditEntry",
     "Board",
     "BoardRow",
     "Cap",
     "Cell",
+    "Entrant",
     "Evidence",
     "Excess",
     "Form",
     "Guess",
     "GuessReceipt",
     "Histogram",
+    "Invite",
     "Line",
     "Matrix",
     "MatrixRow",
     "MatrixTarget",
     "Measured",
+    "Person",
     "Quota",
     "Receipt",
     "Report",
@@ -59,6 +65,7 @@ __all__ = [
     "Said",
     "Submission",
     "Target",
+    "Team",
     "Verdict",
     "read",
 ]

@@ -250,7 +250,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Revealed": {"name": "target-07"},
     "Target": {"name": "target-07", "own": False, "team": None},
     "TeamJudged": {"name": "Red", "disqualified_at": MOMENT},
-    "TeamOut": {"name": "Red"},
+    "Team": {"name": "Red"},
     "TokenOut": {"name": "laptop", "kind": "api"},
     "MatrixTarget": {"own": False, "team": None},
 }
