@@ -32,14 +32,7 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     row = competitions.for_organizer(session, principal, slug).row
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(
-        row.id,
-        row.file,
-        uploads.digests(row),
-        key=None,
-        attempt=None,
-        first=not row.scored_by,
-    )
+    return Entrance(row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by)
 
 
 def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
