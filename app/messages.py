@@ -74,11 +74,6 @@ def message_under(name: str, stored: Mapping[str, Any]) -> Message | None:
     return Message.from_json({"template": stored[f"{name}_template"], "values": stored[f"{name}_values"]})
 
 
-def told_of(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """What was stored, as programs are told it."""
-    return told(entry["code"], Message.from_json(entry))
-
-
 def english(message: Message | None) -> str | None:
     return None if message is None else str(message)
 

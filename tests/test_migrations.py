@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import Session, selectinload
 from structlog.testing import capture_logs
 
-from app import names
+from app import names, wire
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
@@ -32,7 +32,7 @@ from app.db.models import (
     User,
 )
 from app.errors import Unavailable
-from app.messages import Message, message_under, told_of
+from app.messages import Message, message_under
 from app.services import accounts
 from app.storage import digest_of, opened
 from migrations.run import configuration, migrate
@@ -232,11 +232,11 @@ def test_what_was_said_keeps_its_words_and_gets_its_values(target: str) -> None:
         failure = session.scalars(select(Evaluation.failure).where(~Evaluation.current)).one()
         verdict = session.scalars(select(Evaluation.verdict).where(Evaluation.current)).one() or {}
         assert session.scalars(select(Evaluation.failure).where(Evaluation.current)).one() is None
-    assert [told_of(each)["values"] for each in remarks] == [{"times": 3}, {}]
+    assert [wire.Said.model_validate(each).model_dump()["values"] for each in remarks] == [{"times": 3}, {}]
     assert [str(Message.from_json(each)) for each in remarks] == [each["message"] for each in remarks]
     assert failure == Message("scoring took longer than the limit of {limit} s", limit=600)
     (violation,), attackers = verdict["violations"], verdict["attackers"]
-    assert told_of(violation) == {
+    assert wire.Said.model_validate(violation).model_dump() == {
         "code": "excessive_anonymization",
         "message": "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed",
         "values": {"which": "mean", "distance": "gower", "found": 0.0798, "limit": 0.07},

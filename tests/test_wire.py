@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from app import wire
 from app.db.models import Evaluation, State
-from app.messages import told_of
+from app.messages import Message, told
 from app.services.boards.verdicts import numbers
 from app.transaction import transaction
 from tests.arena import Arena
@@ -20,9 +20,12 @@ SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
 
 @SHAPES
 def test_a_verdict_of_every_version_is_told_as_it_was_stored(stored: Json) -> None:
-    told = {name: one for name, one in stored.items() if name != "reach"}
-    said = [told_of(one) if "template" in one else one | {"values": {}} for one in stored["violations"]]
-    assert wire.read(stored).model_dump(mode="json") == told | {"violations": said}
+    known = {name: one for name, one in stored.items() if name != "reach"}
+    said = [
+        told(one["code"], Message.from_json(one)) if "template" in one else one | {"values": {}}
+        for one in stored["violations"]
+    ]
+    assert wire.read(stored).model_dump(mode="json") == known | {"violations": said}
 
 
 def test_a_number_that_is_whole_stays_so() -> None:
