@@ -82,7 +82,7 @@ def create_token(
     except NotSignedIn:
         raise
     except DomainError as problem:
-        typed = {"token_name": name, "chosen": scopes, "days": days, "wrong": "token"}
+        typed = {"token_name": name, "chosen": scopes, "days": days, "wrong_form": "token"}
         return again(request, principal, "account.html", problem, **account_of(principal), **typed)
     return page(request, principal, "account.html", status=201, token=token, **account_of(principal))
 
@@ -108,5 +108,7 @@ def change_password(
         with throttle.tries(address, account=accounts.confirming_key(principal)):
             passwords.change(principal, old=old, new=new)
     except DomainError as problem:
-        return again(request, principal, "account.html", problem, **account_of(principal), wrong="password")
+        return again(
+            request, principal, "account.html", problem, **account_of(principal), wrong_form="password"
+        )
     return see("/account", done="password_changed")

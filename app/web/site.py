@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.templating import Jinja2Templates
+from jinja2 import StrictUndefined
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
@@ -41,6 +42,7 @@ HERE = Path(__file__).parent
 A_YEAR_S = 365 * 24 * 60 * 60
 static_files = StaticFiles(directory=HERE / "static")
 templates = Jinja2Templates(HERE / "templates")
+templates.env.undefined = StrictUndefined  # a name that no page was given is a fault, not an empty place
 templates.env.globals |= {
     "arrow": shown.arrow,
     "digits_of": digits_of,
@@ -57,6 +59,16 @@ templates.env.globals |= {
     "shown_time": shown.shown_time,
     "shown_zone": shown.shown_zone,
 }
+NOTHING_REFUSED = {
+    "to": None,
+    "error": None,
+    "error_code": None,
+    "problem": None,
+    "code": None,
+    "wrong_form": None,
+    "refused": None,
+}
+"""What a page with a form is told besides when it is shown again."""
 
 
 def page(
@@ -80,6 +92,7 @@ def page(
         "principal": principal,
         "done": request.query_params.get("done", ""),
         "status": status,
+        **NOTHING_REFUSED,
         **content,
     }
     answer = templates.TemplateResponse(request, template, context, status_code=status)

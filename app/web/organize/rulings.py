@@ -135,7 +135,7 @@ def subject_of(session: Session, principal: Principal, ruling: Ruling) -> dict[s
             raise NotFound("a baseline is added and removed, not ruled on", code="no_such_submission")
         return {"frame": frame, "team": found.team, "submission": found}
     frame, found_team = entrant(session, principal, ruling.slug, ruling.subject)
-    return {"frame": frame, "team": found_team.team}
+    return {"frame": frame, "team": found_team.team, "submission": None}
 
 
 def previewed(
