@@ -209,7 +209,7 @@ def test_the_old_password_cannot_be_guessed_with_a_stolen_session(arena: Arena) 
 
 
 @pytest.mark.parametrize(
-    ("language", "sentence"), [("en", "Too many failed tries."), ("ja", "失敗が多すぎます。")]
+    ("language", "sentence"), [("en", "Too many wrong tries; wait a while."), ("ja", "失敗が多すぎます。")]
 )
 def test_the_page_says_that_one_has_to_wait(rei: None, language: str, sentence: str) -> None:
     client = at(STRANGER)
