@@ -181,7 +181,7 @@ def invite_code(url: str, slug: str) -> str:
     with transaction() as session:
         user = session.scalars(select(User).join(Organizer, Organizer.user_id == User.id)).one()
         token = accounts.issue_token(session, user, name="invites")
-    with Client(url, token) as client:
+    with Client(url, token, password=lambda: PASSWORD) as client:
         return client.invite(slug)
 
 

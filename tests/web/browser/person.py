@@ -63,7 +63,7 @@ class Person:
     def tab(self, name: str) -> None:
         """To another page of the competition."""
         tabs = self.page.get_by_role("navigation", name=self.word("Competition"), exact=True)
-        self.press("link", f"tab_{name}", within=tabs)
+        self.press("link", name.capitalize(), within=tabs)
 
     def touch(self, control: Locator) -> None:
         control.tap() if self.look.touch else control.click()
