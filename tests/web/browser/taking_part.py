@@ -106,9 +106,9 @@ def reads_how_it_was_scored(member: Person, comment: str, release: Release, file
     member.follow(entry(member, comment).get_by_role("link").first)
     verdict = release.verdict(file)
     for name, measure in verdict.measures.items():
-        assert shown(measure.value) in cells(member, "measures", name), name
+        assert shown(measure.value) in cells(member, "Measures", name), name
     for name, attacker in verdict.attackers.items():
-        assert score(attacker.rate.rate) in cells(member, "attackers", name), name
+        assert score(attacker.rate.rate) in cells(member, "Attackers", name), name
     member.tab("submissions")
 
 
