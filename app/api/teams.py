@@ -10,7 +10,7 @@ from app.api.competitions import InviteIn
 from app.api.users import ByName
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services import invites, members, organizers, teams
+from app.services import invites, members, organizers
 from app.services.teams import Person
 from app.transaction import transaction
 
@@ -50,7 +50,7 @@ def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
 def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
-        found = teams.entrants(session, principal, slug)
+        found = members.entrants(session, principal, slug)
     return [
         wire.Entrant(
             id=one.team.id,

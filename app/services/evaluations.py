@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app import queue, wire
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
 from app.messages import Message
-from app.services import leases
+from app.services import leases, revisions
 from app.services.competitions import completed, published_file
 
 
@@ -43,6 +43,18 @@ def queue_up(session: Session, submission_id: UUID, *, rescore: Rescore | None =
     session.flush()
     queue.defer(session, queue.SCORE)
     return evaluation
+
+
+def include(session: Session, competition_id: UUID, submission_id: UUID) -> None:
+    """Have what is accepted while a set is open scored by its rules too, so that nothing is missing."""
+    rescore = revisions.open_rescore(session, competition_id)
+    known = rescore and session.scalar(
+        select(Evaluation.id).where(
+            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
+        )
+    )
+    if rescore is not None and known is None:
+        queue_up(session, submission_id, rescore=rescore)
 
 
 def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:

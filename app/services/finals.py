@@ -1,17 +1,18 @@
 """Which submissions stand for a team when the first phase closes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, cast, select, true
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Evaluation, State, Submission, Team
 from app.services import phases
-from app.services.versions import same_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +53,16 @@ def of_one_team(valid: Sequence[Candidate], most: int) -> list[Submission]:
     marked = [each for each in valid if each.submission.final]
     free = [each for each in valid if each.submission.disqualified_at is None]
     return [each.submission for each in sorted(marked or free, key=lambda one: one.merit)[:most]]
+
+
+def same_versions(scored_by: Mapping[str, str]) -> ColumnElement[bool]:
+    """Whether an evaluation's verdict has all that counts in these versions; any has where none are known.
+
+    The database reads it there.
+    """
+    parts: dict[str, dict[str, Any]] = {"measures": {}, "attackers": {}}
+    for name, version in scored_by.items():
+        kind, _, part = name.partition(".")
+        if kind in parts:
+            parts[kind][part] = {"version": int(version)}
+    return cast(Evaluation.verdict, JSONB).contains(parts) if scored_by else true()

@@ -4,16 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app import names
-from app.db.models import Competition, Invite, Member, Organizer, Team, User
+from app.db.models import Competition, Invite, Member, Organizer, Submission, Team, User
 from app.errors import Conflict, InvalidInput, NotFound
 from app.roles import Role
 from app.services import accounts, audit, competitions, invites, passwords, teams
 from app.services.accounts import Principal
 from app.services.teams import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A team as its organizers see it."""
+
+    team: Team
+    members: tuple[Person, ...]
+    submissions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +125,14 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
         subject=session.get_one(User, user_id).name,
         before={"team": team.name},
     )
+
+
+def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
+    """All teams of a competition, oldest first; for its organizers."""
+    contest = competitions.for_organizer(session, principal, slug)
+    counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
+    found = session.execute(
+        select(Team, counted).where(Team.competition_id == contest.id).order_by(Team.created_at, Team.id)
+    )
+    people = teams.people_by_team(session, contest.id)
+    return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]

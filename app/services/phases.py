@@ -4,9 +4,10 @@ Windows are half-open and judged by the database's clock; while a competition is
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from functools import lru_cache
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
@@ -104,3 +105,10 @@ def had_ended(row: Competition, name: str, now: datetime) -> bool:
     """The same at ``now``, which a pause holds back."""
     phase = timetable_of(row).phase(name)
     return phase is not None and phase.end <= (row.paused_at or now)
+
+
+def midnights(now: datetime, timezone: str) -> tuple[datetime, datetime]:
+    """The last one and the next one, on the clocks of ``timezone``."""
+    zone = ZoneInfo(timezone)
+    today = now.astimezone(zone).date()
+    return datetime.combine(today, time(), zone), datetime.combine(today + timedelta(days=1), time(), zone)

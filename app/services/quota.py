@@ -7,11 +7,10 @@ submission back, never the attempt.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, time, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, select
 from sqlalchemy.orm import Session
@@ -57,21 +56,13 @@ class Window:
     resets_at: datetime | None
 
 
-def day_of(now: datetime, timezone: str) -> Window:
-    """From the last midnight to the next one, on the clocks of ``timezone``."""
-    zone = ZoneInfo(timezone)
-    today = now.astimezone(zone).date()
-    midnights = [datetime.combine(today + timedelta(days=days), time(), zone) for days in (0, 1)]
-    return Window(*midnights)
-
-
 FOR_EVER = Window(None, None)
 
 
 def caps(session: Session, contest: Contest, team_id: UUID, phase: str, now: datetime) -> tuple[Cap, ...]:
     """All caps on a team's uploads in ``phase``, as they stand at ``now``; asked at once."""
     rules = contest.rules
-    day = day_of(now, rules.timezone)
+    day = Window(*phases.midnights(now, rules.timezone))
     asked = {"team": team_id, "since": day.since, "until": day.resets_at}
     found = [int(count) for count in session.execute(counts(phase), asked).one()]
     return tuple(

@@ -106,18 +106,6 @@ def scorable(session: Session, competition_id: UUID) -> Sequence[UUID]:
     return session.scalars(found).all()
 
 
-def include(session: Session, competition_id: UUID, submission_id: UUID) -> None:
-    """Have what was accepted while a set is open scored by its rules too, so that nothing is missing."""
-    rescore = revisions.open_rescore(session, competition_id)
-    known = rescore and session.scalar(
-        select(Evaluation.id).where(
-            Evaluation.rescore_id == rescore.id, Evaluation.submission_id == submission_id
-        )
-    )
-    if rescore is not None and known is None:
-        evaluations.queue_up(session, submission_id, rescore=rescore)
-
-
 def listed(session: Session, principal: Principal, slug: str) -> list[Preview]:
     """A competition's sets, newest first."""
     contest = competitions.for_organizer(session, principal, slug)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import N_
-from app.services import audit, competitions, evaluations, quota, rescores, submissions, uploads
+from app.services import audit, competitions, evaluations, quota, submissions, uploads
 from app.services.accounts import Principal
 from app.services.leases import clock
 
@@ -99,7 +99,7 @@ def score_again(session: Session, principal: Principal, submission_id: UUID) -> 
     failed.current = False
     session.flush()
     evaluations.queue_up(session, found.id)
-    rescores.include(session, row.id, found.id)
+    evaluations.include(session, row.id, found.id)
     noted(session, principal, row, "submission.rescore", str(found.id))
     session.expire(found, ["evaluation"])
     return submissions.visible(session, principal, found.id)

@@ -25,7 +25,6 @@ from app.services import (
     leases,
     phases,
     quota,
-    rescores,
     teams,
     uploads,
 )
@@ -131,7 +130,7 @@ def kept(
     session.flush()
     session.add(Secret(submission_id=identifier, **sealed_columns(sealed)))
     evaluations.queue_up(session, identifier)
-    rescores.include(session, row.id, identifier)
+    evaluations.include(session, row.id, identifier)
     return Receipt(submission, sealed.commitment)
 
 

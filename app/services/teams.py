@@ -10,9 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app import names
-from app.db.models import Competition, Member, Submission, Team, User
+from app.db.models import Competition, Member, Team, User
 from app.errors import Conflict, NotAllowed
-from app.services import competitions
 from app.services.accounts import Principal
 
 
@@ -22,15 +21,6 @@ class Person:
 
     user_id: UUID
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entrant:
-    """A team as its organizers see it."""
-
-    team: Team
-    members: tuple[Person, ...]
-    submissions: int
 
 
 def create_team(session: Session, competition_id: UUID, name: str, *, baseline: bool = False) -> Team:
@@ -80,17 +70,6 @@ def joined(session: Session, user_id: UUID) -> Sequence[tuple[str, Team]]:
         .order_by(Competition.created_at, Competition.id)
     )
     return [(slug, team) for slug, team in rows]
-
-
-def entrants(session: Session, principal: Principal, slug: str) -> list[Entrant]:
-    """All teams of a competition, oldest first; for its organizers."""
-    contest = competitions.for_organizer(session, principal, slug)
-    counted = select(func.count()).where(Submission.team_id == Team.id).correlate(Team).scalar_subquery()
-    found = session.execute(
-        select(Team, counted).where(Team.competition_id == contest.id).order_by(Team.created_at, Team.id)
-    )
-    people = people_by_team(session, contest.id)
-    return [Entrant(team, tuple(people[team.id]), submissions) for team, submissions in found]
 
 
 def people_by_team(session: Session, competition_id: UUID) -> defaultdict[UUID, list[Person]]:

@@ -20,7 +20,7 @@ from app.db.models import Competition
 from app.errors import NotAllowed, NotFound
 from app.scoring.publication import OVERALL_DIGITS
 from app.scoring.settings import Publication
-from app.services import competitions, phases, quota, teams
+from app.services import competitions, phases, teams
 from app.services.accounts import Principal
 from app.services.leases import clock
 from app.wire import BoardRow
@@ -131,7 +131,7 @@ def guess_horizon(contest: Contest, audience: Audience, now: datetime) -> dateti
     feedback = contest.rules.publication.feedback
     if audience.organizer or contest.row.closed_at is not None or feedback == "immediate":
         return ALWAYS
-    return quota.day_of(now, contest.rules.timezone).since if feedback == "daily" else None
+    return phases.midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 
 
 def is_exact(row: Competition, audience: Audience) -> bool:

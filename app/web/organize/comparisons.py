@@ -10,7 +10,7 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
-from app.services import baselines, submissions, teams, uploads
+from app.services import baselines, members, submissions, uploads
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web.organize.frame import organizers_frame, trouble
@@ -68,7 +68,7 @@ def shown(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        found = teams.entrants(session, principal, slug)
+        found = members.entrants(session, principal, slug)
         there = [one.team for one in found if one.team.baseline and one.team.disqualified_at is None]
         rows = [
             (team, submissions.of_competition(session, principal, slug, team_id=team.id, limit=1)[0])

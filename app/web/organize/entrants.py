@@ -11,9 +11,9 @@ from starlette.responses import Response
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
-from app.services import invites, organizers, passwords, phases, quota, rulings, submissions, teams
+from app.services import invites, members, organizers, passwords, phases, quota, rulings, submissions
 from app.services.accounts import Principal
-from app.services.teams import Entrant
+from app.services.members import Entrant
 from app.transaction import transaction
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame, trouble, whole
@@ -143,7 +143,7 @@ def password_link(
 
 def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
     frame = organizers_frame(session, principal, slug)
-    found = next((one for one in teams.entrants(session, principal, slug) if one.team.id == team_id), None)
+    found = next((one for one in members.entrants(session, principal, slug) if one.team.id == team_id), None)
     if found is None:
         raise NotFound("the competition has no such team", code="no_such_team")
     return frame, found
@@ -196,7 +196,7 @@ def shown(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        found = teams.entrants(session, principal, slug)
+        found = members.entrants(session, principal, slug)
         people = organizers.listed(session, principal, slug)
         open_invites = invites.open_for_teams(session, principal, slug)
         only_guess = invites.only_guess(session, frame.contest.row)

@@ -14,7 +14,7 @@ from app.db.models import State, Submission
 from app.errors import DomainError, NotFound
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
-from app.services import rulings, submissions, teams
+from app.services import members, rulings, submissions
 from app.services.accounts import Principal
 from app.transaction import transaction
 from app.web.frame import Frame
@@ -71,7 +71,7 @@ def listed(
             after=after,
             limit=PAGE + 1,
         )
-        entrants = teams.entrants(session, principal, slug)
+        entrants = members.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].received_at, kept[-1].id) if len(found) > PAGE else None
     return page(

@@ -12,7 +12,7 @@ from app import queue
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
 from app.roles import Role
-from app.services import audit, competitions, health, load, outlook, teams
+from app.services import audit, competitions, health, load, members, outlook
 from app.services.audit import Wanted
 from app.transaction import transaction
 from app.web import languages
@@ -45,7 +45,7 @@ def audit_log(
         wanted = wanted_of(person, action if action in known.actions else "", team)
         after = place[0] if place else None
         found = competitions.history(session, principal, slug, after=after, limit=PAGE + 1, wanted=wanted)
-        entrants = teams.entrants(session, principal, slug)
+        entrants = members.entrants(session, principal, slug)
     kept = found[:PAGE]
     following = cursor_of(kept[-1].number) if len(found) > PAGE else None
     zone, t = frame.rules.timezone, languages.words_of(request)
