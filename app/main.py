@@ -1,14 +1,11 @@
 """The web application."""
 
-from typing import Annotated
-
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, Field
 from starlette.requests import Request
 
-from app import logs, queue
+from app import logs, queue, wire
 from app.api import (
     accounts,
     announcements,
@@ -103,37 +100,19 @@ def create_app() -> FastAPI:
     return app
 
 
-class Alive(BaseModel):
-    """This process answers."""
-
-    status: str = "ok"
-
-
-class Ready(Alive):
-    """What an upload needs can be reached, and phases turn."""
-
-    database: str = "ok"
-    queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost")]
-    queue_depth: Annotated[int | None, Field(description="messages that wait")]
-    last_sweep_s: Annotated[
-        float | None, Field(description="seconds since lost work was last looked for; null: never")
-    ]
-    clock_s: Annotated[float, Field(description="seconds since the clock last went round")]
-
-
-async def healthz() -> Alive:
+async def healthz() -> wire.Alive:
     """This process answers, without a thread."""
-    return Alive()
+    return wire.Alive()
 
 
-def readyz() -> Ready:
+def readyz() -> wire.Ready:
     """What an upload needs can be reached, and the clock goes; the queue may be away for a while."""
     with transaction() as session:
         beats = health.heartbeats(session)
     clock_s = health.require_clock(beats, stale_after_s=get_settings().clock_stale_s)
     check_store()
     waiting = queue.depth()
-    return Ready(
+    return wire.Ready(
         queue="unreachable" if waiting is None else "ok",
         queue_depth=waiting,
         last_sweep_s=beats.get(health.SWEEP),

@@ -7,8 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, Field, SecretStr
 
-from app import throttle
-from app.db.models import TokenKind
+from app import throttle, wire
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
@@ -40,21 +39,6 @@ class SignUp(BaseModel):
     password: Password
 
 
-class Joined(BaseModel):
-    """The team that a person is in now."""
-
-    team_id: UUID
-    team: str
-    competition: str
-
-
-class SignedUp(Joined):
-    """The new account's team and first token."""
-
-    user_id: UUID
-    token: Annotated[str, Field(description="Shown this once; only its hash is kept")]
-
-
 class Join(BaseModel):
     """An invite for somebody who has an account."""
 
@@ -74,44 +58,6 @@ class SignIn(BaseModel):
     expires_in_days: Annotated[int, Field(ge=1, le=LONGEST_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFE.days
 
 
-class IssuedToken(BaseModel):
-    """A new token."""
-
-    token: Annotated[str, Field(description="Shown this once; only its hash is kept")]
-
-
-class TokenOut(BaseModel):
-    """A token or a browser's session; what it is in clear nobody can tell any more."""
-
-    id: UUID
-    kind: Annotated[TokenKind, Field(description="`session`: a browser's, which is no bearer token")]
-    name: str
-    scopes: list[str]
-    created_at: datetime
-    expires_at: datetime
-    revoked_at: datetime | None
-    current: Annotated[bool, Field(description="whether it made this request")]
-
-
-class TeamOfMine(BaseModel):
-    """A competition and one's team in it."""
-
-    competition: str
-    team_id: UUID
-    team: str
-
-
-class Me(BaseModel):
-    """A person, what this token may do, and where they take part."""
-
-    user_id: UUID
-    name: str
-    role: Annotated[str, Field(description="participant, organizer or administrator")]
-    scopes: list[str]
-    teams: list[TeamOfMine]
-    organizes: Annotated[list[str], Field(description="slugs of the competitions one is an organizer of")]
-
-
 class NewPassword(BaseModel):
     """The password there is, and the one there shall be."""
 
@@ -128,7 +74,7 @@ class PasswordByCode(BaseModel):
 
 @router.post("/signup", status_code=status.HTTP_201_CREATED)
 @few_at_a_time
-def sign_up(body: SignUp, address: Address) -> SignedUp:
+def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
     with throttle.tries(address):
         kept = accounts.hashed(body.password.get_secret_value())
@@ -138,18 +84,18 @@ def sign_up(body: SignUp, address: Address) -> SignedUp:
             )
             token = accounts.issue_token(session, made.user, name="sign-up")
     throttle.welcome(address, made.user.name_key)
-    return SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
+    return wire.SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
 
 
 @router.post("/join", status_code=status.HTTP_201_CREATED)
-def join(body: Join, principal: SignedIn, address: Address) -> Joined:
+def join(body: Join, principal: SignedIn, address: Address) -> wire.Joined:
     """Take part in one more competition by an invite: found a team, or join one."""
     with throttle.tries(address), transaction() as session:
         return joined(members.join(session, principal, code=body.invite, team=body.team))
 
 
-def joined(made: members.Joined) -> Joined:
-    return Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
+def joined(made: members.Joined) -> wire.Joined:
+    return wire.Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
 
 
 @router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
@@ -173,7 +119,7 @@ def change_password(body: NewPassword, principal: SignedIn, address: Address) ->
 
 @router.post("/tokens", status_code=status.HTTP_201_CREATED)
 @few_at_a_time
-def create_token(body: SignIn, address: Address) -> IssuedToken:
+def create_token(body: SignIn, address: Address) -> wire.IssuedToken:
     """A personal API token for name and password."""
     account = accounts.searched_key(body.name)
     with throttle.tries(address, account=account):
@@ -186,13 +132,13 @@ def create_token(body: SignIn, address: Address) -> IssuedToken:
                 scopes=None if body.scopes is None else tuple(body.scopes),
                 life=timedelta(days=body.expires_in_days),
             )
-    return IssuedToken(token=token)
+    return wire.IssuedToken(token=token)
 
 
 @router.get("/tokens")
 def list_tokens(
     request: Request, response: Response, principal: SignedIn, limit: Limit = 50, cursor: Cursor = None
-) -> list[TokenOut]:
+) -> list[wire.Token]:
     """Your tokens and browser sessions, newest first, ended ones too."""
     after = place_of(cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
@@ -201,7 +147,7 @@ def list_tokens(
     following = cursor_of(page[-1].created_at.isoformat(), page[-1].id) if len(rows) > limit else None
     link_to_next(request, response, following)
     return [
-        TokenOut(
+        wire.Token(
             id=row.id,
             kind=row.kind,
             name=row.name,
@@ -230,16 +176,16 @@ def revoke_token(token_id: UUID, principal: SignedIn) -> None:
 
 
 @router.get("/me")
-def me(principal: SignedIn) -> Me:
+def me(principal: SignedIn) -> wire.Me:
     """Who the token belongs to, and where they take part."""
     with transaction() as session:
         own = teams.joined(session, principal.user_id)
         organizes = organizers.organized(session, principal.user_id)
-    return Me(
+    return wire.Me(
         user_id=principal.user_id,
         name=principal.name,
         role=principal.role,
         scopes=sorted(principal.scopes),
-        teams=[TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
+        teams=[wire.TeamOfMine(competition=slug, team_id=team.id, team=team.name) for slug, team in own],
         organizes=list(organizes),
     )

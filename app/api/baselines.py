@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
-from pydantic import BaseModel, Field
 
 from app import wire
 from app.api.submissions import UPLOAD_SCHEMA, receipt
@@ -31,11 +30,6 @@ SENT["multipart/form-data"]["schema"]["properties"]["name"] = {
 }
 
 
-class BaselineReceipt(BaseModel):
-    team_id: Annotated[UUID, Field(description="names the baseline, to remove it")]
-    receipt: wire.Receipt
-
-
 def entrance(slug: str, principal: SignedIn) -> Entrance:
     with transaction() as session:
         return baselines.entrance(session, principal, slug)
@@ -46,12 +40,12 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
 )
 async def add_baseline(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
-) -> BaselineReceipt:
+) -> wire.BaselineReceipt:
     """Put a release on the board for comparison, without a rank; the text part `name` says what it is."""
     return await take_in(request, principal, at, BASELINE)
 
 
-def added(principal: Principal, at: Entrance, sent: Parts) -> BaselineReceipt:
+def added(principal: Principal, at: Entrance, sent: Parts) -> wire.BaselineReceipt:
     if "name" not in sent.texts:
         raise InvalidInput("a baseline needs a name: send a part named name", code="name_length")
     upload = read_release(at, sent)
@@ -63,7 +57,7 @@ def added(principal: Principal, at: Entrance, sent: Parts) -> BaselineReceipt:
             name=sent.texts["name"],
             sealing_key=get_settings().sealing_key_file,
         )
-        return BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
+        return wire.BaselineReceipt(team_id=made.submission.team_id, receipt=receipt(made))
 
 
 BASELINE = Way(uploads.renewed, added)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Request, Response, status
 from pydantic import BaseModel, Field
@@ -15,7 +15,6 @@ from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.intake import admission
-from app.messages import told
 from app.scoring import toml_text
 from app.services import competitions, invites, phases, revisions, witnesses
 from app.services.leases import clock
@@ -52,77 +51,26 @@ CSV_SCHEMA = {
 }
 
 
-class PhaseOut(BaseModel):
-    name: str
-    start: datetime
-    end: datetime
-
-
-class CompetitionOut(BaseModel):
-    slug: str
-    title: dict[str, str]
-    track: str
-    timezone: str
-    state: Annotated[
-        phases.State,
-        Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
-    ]
-    paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
-    phases: list[PhaseOut]
-    reveal_at: Annotated[
-        datetime | None,
-        Field(
-            description="when the secrets are revealed: the last end, or, where that moved nearer, once its"
-            " notice has run; null without a second phase, and until the clock has witnessed the end"
-        ),
-    ]
-    original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
-    original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
-    original_files: list[str]
-
-
-class UnavailableOut(BaseModel):
-    """A competition whose file this version of the service cannot read: what is known without it."""
-
-    slug: str
-    title: dict[str, str]
-    track: None = None
-    timezone: None = None
-    state: Literal["unavailable"] = "unavailable"
-    paused: bool = False
-    phases: list[PhaseOut] = []
-    reveal_at: None = None
-    original_rows: int | None
-    original_sha256: dict[str, str]
-    original_files: list[str]
-    code: Literal["competition_unavailable"] = "competition_unavailable"
-    detail: Annotated[str, Field(description="why, in a sentence")]
-
-
-class OriginalOut(CompetitionOut):
-    remarks: list[dict[str, Any]]
-
-
 class InviteIn(BaseModel):
     uses: Annotated[int, Field(ge=1, le=1000)] = 1
 
 
-def described(session: Session, contest: Contest) -> CompetitionOut:
+def described(session: Session, contest: Contest) -> wire.Competition:
     """The competition as it stands now."""
     reveal = witnesses.expected(session, [contest.row]).get(contest.id)
     return description(contest, phases.standing(session, contest.row), reveal)
 
 
-def description(contest: Contest, now: Standing, reveal: datetime | None) -> CompetitionOut:
+def description(contest: Contest, now: Standing, reveal: datetime | None) -> wire.Competition:
     row, rules = contest.row, contest.rules
-    return CompetitionOut(
+    return wire.Competition(
         slug=row.slug,
         title=dict(rules.title),
         track=rules.track,
         timezone=rules.timezone,
         state=now.state,
         paused=now.paused,
-        phases=[PhaseOut(name=one.name, start=one.start, end=one.end) for one in rules.phases],
+        phases=[wire.Phase(name=one.name, start=one.start, end=one.end) for one in rules.phases],
         reveal_at=reveal,
         original_rows=row.original_rows,
         original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
@@ -130,11 +78,11 @@ def description(contest: Contest, now: Standing, reveal: datetime | None) -> Com
     )
 
 
-def entry(row: Competition, now: datetime, reveal: datetime | None) -> CompetitionOut | UnavailableOut:
+def entry(row: Competition, now: datetime, reveal: datetime | None) -> wire.Listed:
     try:
         return description(Contest(row), phases.standing_at(row, now), reveal)
     except CompetitionUnavailable as problem:
-        return UnavailableOut(
+        return wire.UnavailableCompetition(
             slug=row.slug,
             title=dict(competitions.title_of(row)),
             original_rows=row.original_rows,
@@ -145,7 +93,7 @@ def entry(row: Competition, now: datetime, reveal: datetime | None) -> Competiti
 
 
 @router.get("")
-def list_competitions() -> list[CompetitionOut | UnavailableOut]:
+def list_competitions() -> list[wire.Listed]:
     """All competitions of this service, oldest first; one that cannot be read says so by itself."""
     with transaction() as session:
         now = clock(session)
@@ -155,7 +103,7 @@ def list_competitions() -> list[CompetitionOut | UnavailableOut]:
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
+def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
         contest = competitions.create(session, principal, toml_text.text_of(file))
@@ -163,7 +111,7 @@ def create_competition(principal: SignedIn, file: Toml) -> CompetitionOut:
 
 
 @router.get("/{slug}")
-def get_competition(slug: str) -> CompetitionOut:
+def get_competition(slug: str) -> wire.Competition:
     """One competition with its phases."""
     with transaction() as session:
         return described(session, competitions.find(session, slug))
@@ -178,7 +126,7 @@ def get_competition_file(slug: str) -> Response:
 
 
 @router.put("/{slug}/competition.toml")
-def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> CompetitionOut:
+def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wire.Competition:
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
     with transaction() as session:
@@ -201,7 +149,7 @@ def get_original(slug: str, file: str) -> Response:
 
 
 @router.put("/{slug}/original/{file}", openapi_extra=CSV_SCHEMA)
-def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> OriginalOut:
+def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.
 
     The first file comes first: a new one drops the others.
@@ -213,8 +161,8 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> Ori
     with transaction() as session:
         contest = revisions.revise(session, principal, slug, revision)
         found = described(session, contest)
-    remarks = [told(remark.code, remark.message) for remark in revision.remarks]
-    return OriginalOut(**found.model_dump(), remarks=remarks)
+    remarks = [wire.Said.of(remark.code, remark.message) for remark in revision.remarks]
+    return wire.Original(**found.model_dump(), remarks=remarks)
 
 
 @router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)

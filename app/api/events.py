@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
-from pydantic import BaseModel, Field
 
+from app import wire
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
@@ -22,20 +22,6 @@ router = APIRouter(tags=["submissions"])
 PING_EVERY_S = 15.0
 RETRY_MS = 3000
 """How long a browser waits before it connects again after a break."""
-
-
-class ProgressOut(BaseModel):
-    """Where the scoring of a submission stands."""
-
-    id: Annotated[UUID, Field(description="the submission's")]
-    status: str
-    step: int
-    steps: int
-    step_name: str
-    attempt: int
-    queue_position: Annotated[
-        int | None, Field(description="how many are begun before it, if nothing more is sent in")
-    ]
 
 
 async def watcher(request: Request, submission_id: UUID, principal: SignedIn) -> AsyncIterator[Watcher]:
@@ -82,7 +68,7 @@ async def events(watcher: Watcher) -> AsyncIterator[bytes]:
 
 
 def event(found: Progress) -> bytes:
-    body = ProgressOut(
+    body = wire.Progress(
         id=found.submission_id,
         status=found.state,
         step=found.step,

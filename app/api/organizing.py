@@ -1,6 +1,5 @@
 """What organizers do to phases, quotas, teams and submissions while the contest runs."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -8,7 +7,7 @@ from fastapi import APIRouter, status
 from pydantic import AwareDatetime, BaseModel, Field
 
 from app import wire
-from app.api.competitions import CompetitionOut, described
+from app.api.competitions import described
 from app.api.submissions import shown
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -23,25 +22,8 @@ class ExtensionIn(BaseModel):
     move_following: Annotated[bool, Field(description="later phases move by as much")] = False
 
 
-class GrantIn(BaseModel):
-    team_id: UUID
-    cap: Annotated[str, Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target")]
-    amount: Annotated[int, Field(ge=1, le=rulings.MOST_GRANTED)]
-
-
-class GrantOut(GrantIn):
-    id: UUID
-    at: datetime
-
-
-class TeamJudged(BaseModel):
-    id: UUID
-    name: str
-    disqualified_at: datetime | None
-
-
 @router.post("/competitions/{slug}/phases/{name}/extend")
-def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> CompetitionOut:
+def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> wire.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
         row = rescheduling.extend(
@@ -51,7 +33,7 @@ def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn)
 
 
 @router.post("/competitions/{slug}/phases/{name}/pause")
-def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
+def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
         row = rescheduling.pause(session, principal, slug, name)
@@ -59,7 +41,7 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
 
 
 @router.post("/competitions/{slug}/phases/{name}/resume")
-def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
+def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
         row = rescheduling.resume(session, principal, slug, name)
@@ -67,21 +49,21 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> CompetitionOut:
 
 
 @router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
-def grant_quota(slug: str, principal: Confirming, body: GrantIn) -> GrantOut:
+def grant_quota(slug: str, principal: Confirming, body: wire.GrantIn) -> wire.Grant:
     """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
     with transaction() as session:
         made = rulings.grant(session, principal, slug, team_id=body.team_id, cap=body.cap, amount=body.amount)
-        return GrantOut(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
+        return wire.Grant(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/disqualify")
-def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudged:
+def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
     """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
     return team_judged(slug, team_id, principal, disqualified=True)
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/reinstate")
-def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> TeamJudged:
+def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
     """Put a disqualified team back, with all it had; until the reveal this tells whose its targets are."""
     return team_judged(slug, team_id, principal, disqualified=False)
 
@@ -106,10 +88,10 @@ def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
         return shown(session, submissions.slug_of(session, found), found)
 
 
-def team_judged(slug: str, team_id: UUID, principal: SignedIn, *, disqualified: bool) -> TeamJudged:
+def team_judged(slug: str, team_id: UUID, principal: SignedIn, *, disqualified: bool) -> wire.TeamJudged:
     with transaction() as session:
         team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified)
-        return TeamJudged(id=team.id, name=team.name, disqualified_at=team.disqualified_at)
+        return wire.TeamJudged(id=team.id, name=team.name, disqualified_at=team.disqualified_at)
 
 
 def submission_judged(submission_id: UUID, principal: SignedIn, *, disqualified: bool) -> wire.Submission:

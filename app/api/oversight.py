@@ -1,9 +1,6 @@
 """What organizers look at to see that all is well: the audit log and the queue."""
 
-from typing import Annotated
-
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
 
 from app import queue, wire
 from app.db.models import AuditEntry
@@ -13,20 +10,6 @@ from app.services import competitions, load
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
-
-
-class QueueOut(BaseModel):
-    """The background work of a competition, and whether the service looks after it."""
-
-    waiting: Annotated[dict[str, int], Field(description="not begun, by kind of work")]
-    scoring: Annotated[dict[str, int], Field(description="under way, by kind of work")]
-    oldest_waiting_s: Annotated[float | None, Field(description="seconds; null: nothing waits")]
-    broker_depth: Annotated[
-        int | None, Field(description="messages of the whole service; null: the queue cannot be reached")
-    ]
-    last_sweep_s: Annotated[
-        float | None, Field(description="seconds since lost work was last looked for; null: never")
-    ]
 
 
 @router.get("/audit")
@@ -40,11 +23,11 @@ def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Audi
 
 
 @router.get("/queue")
-def queue_health(slug: str, principal: SignedIn) -> QueueOut:
+def queue_health(slug: str, principal: SignedIn) -> wire.Queue:
     """What waits and what runs. A wait that grows while nothing runs means that no worker is there."""
     with transaction() as session:
         found = load.of_competition(session, principal, slug)
-    return QueueOut(
+    return wire.Queue(
         waiting=found.waiting,
         scoring=found.scoring,
         oldest_waiting_s=None if found.oldest_waiting is None else found.oldest_waiting.total_seconds(),

@@ -1,62 +1,24 @@
 """Re-score sets: begin one with other rules, see what it would change, apply or cancel it."""
 
-from datetime import datetime
-from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, status
-from pydantic import BaseModel, Field
 
+from app import wire
 from app.api.competitions import Toml
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.messages import english
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores, revisions
-from app.services.rescores import Change, Judged, Preview, Stage
+from app.services.rescores import Change, Judged, Preview
 from app.transaction import transaction
 
 router = APIRouter(tags=["re-scoring"])
 
 
-class Outcome(BaseModel):
-    status: str
-    rank: Annotated[
-        int | None,
-        Field(
-            description="of the team on the organizers' board by these rules; null: none, or not all scored"
-        ),
-    ]
-    utility: float | None
-    security: Annotated[float | None, Field(description="by the built-in attackers alone")]
-    overall: float | None
-    violations: list[str]
-    failure: str | None
-
-
-class ChangeOut(BaseModel):
-    submission_id: UUID
-    team: str
-    before: Outcome
-    after: Outcome
-
-
-class RescoreSummary(BaseModel):
-    id: UUID
-    state: Stage
-    created_at: datetime
-    applied_at: datetime | None
-    cancelled_at: datetime | None
-    finished: int
-    total: int
-
-
-class RescoreOut(RescoreSummary):
-    rows: Annotated[list[ChangeOut], Field(description="every submission by the old and the new rules")]
-
-
 @router.post("/competitions/{slug}/rescores", status_code=status.HTTP_202_ACCEPTED)
-def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> RescoreSummary:
+def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> wire.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
         contest = competitions.for_organizer(session, principal, slug)
@@ -67,21 +29,21 @@ def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> RescoreSummary:
 
 
 @router.get("/competitions/{slug}/rescores")
-def list_rescores(slug: str, principal: SignedIn) -> list[RescoreSummary]:
+def list_rescores(slug: str, principal: SignedIn) -> list[wire.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
         return [summary(each) for each in rescores.listed(session, principal, slug)]
 
 
 @router.get("/rescores/{rescore_id}")
-def get_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreOut:
+def get_rescore(rescore_id: UUID, principal: SignedIn) -> wire.Rescore:
     """How far a set is, and what it would change."""
     with transaction() as session:
         return out(rescores.preview(session, principal, rescore_id))
 
 
 @router.post("/rescores/{rescore_id}/apply")
-def apply_rescore(rescore_id: UUID, principal: Confirming) -> RescoreSummary:
+def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
         ended = rescores.apply(session, principal, rescore_id)
@@ -89,15 +51,15 @@ def apply_rescore(rescore_id: UUID, principal: Confirming) -> RescoreSummary:
 
 
 @router.post("/rescores/{rescore_id}/cancel")
-def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> RescoreSummary:
+def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> wire.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:
         ended = rescores.cancel(session, principal, rescore_id)
         return summary(rescores.progress_of(session, ended))
 
 
-def summary(found: Preview) -> RescoreSummary:
-    return RescoreSummary(
+def summary(found: Preview) -> wire.RescoreSummary:
+    return wire.RescoreSummary(
         id=found.rescore.id,
         state=found.stage,
         created_at=found.rescore.created_at,
@@ -108,12 +70,12 @@ def summary(found: Preview) -> RescoreSummary:
     )
 
 
-def out(found: Preview) -> RescoreOut:
-    return RescoreOut(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
+def out(found: Preview) -> wire.Rescore:
+    return wire.Rescore(**summary(found).model_dump(), rows=[change_out(each) for each in found.changes])
 
 
-def change_out(change: Change) -> ChangeOut:
-    return ChangeOut(
+def change_out(change: Change) -> wire.Change:
+    return wire.Change(
         submission_id=change.submission.id,
         team=change.submission.team.name,
         before=outcome(change.before),
@@ -121,9 +83,9 @@ def change_out(change: Change) -> ChangeOut:
     )
 
 
-def outcome(judged: Judged) -> Outcome:
+def outcome(judged: Judged) -> wire.Outcome:
     numbers = judged.numbers
-    return Outcome(
+    return wire.Outcome(
         status=judged.state,
         rank=judged.rank,
         utility=numbers.utility if numbers else None,

@@ -2,12 +2,11 @@
 
 import hashlib
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
 
 from app import wire
 from app.db.models import Target
@@ -19,25 +18,6 @@ from app.storage import store
 from app.transaction import transaction
 
 router = APIRouter(tags=["targets"])
-
-
-class ManifestEntry(BaseModel):
-    name: str
-    rows: int
-    files: dict[str, str]
-    commitment: str
-
-
-class Manifest(BaseModel):
-    sha256: Annotated[str, Field(description="of `MANIFEST`, as every targets.zip contains it")]
-    targets: list[ManifestEntry]
-
-
-class Revealed(ManifestEntry):
-    team: str
-    submission_id: UUID
-    salt: Annotated[str, Field(description="hexadecimal; SHA-256(salt + secret file) is the commitment")]
-    secret_sha256: str
 
 
 @router.get("/competitions/{slug}/targets")
@@ -70,21 +50,21 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
 
 
 @router.get("/competitions/{slug}/manifest")
-def get_manifest(slug: str) -> Manifest:
+def get_manifest(slug: str) -> wire.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
         _, found = targets.in_manifest(session, slug)
-    listed = [ManifestEntry(**entry(each)) for each in found]
-    return Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
+    listed = [wire.ManifestEntry(**entry(each)) for each in found]
+    return wire.Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
 
 
 @router.get("/competitions/{slug}/reveal")
-def get_reveal(slug: str) -> list[Revealed]:
+def get_reveal(slug: str) -> list[wire.Revealed]:
     """Whose target was whose, with the salt of every commitment, once the competition has closed."""
     with transaction() as session:
         found = targets.revealed(session, slug)
     return [
-        Revealed(
+        wire.Revealed(
             **entry(each),
             team=each.submission.team.name,
             submission_id=each.submission_id,

@@ -1,12 +1,9 @@
 """Other people's accounts: made by administrators, opened again by those in charge."""
 
-from datetime import datetime
-from typing import Annotated
-from uuid import UUID
-
 from fastapi import APIRouter, status
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
+from app import wire
 from app.api.accounts import Name, NewName, Password
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
@@ -25,40 +22,25 @@ class UserIn(BaseModel):
     role: Role
 
 
-class UserOut(BaseModel):
-    """An account, without its password."""
-
-    user_id: UUID
-    name: str
-    role: Role
-
-
 class ByName(BaseModel):
     """A person, by name."""
 
     name: Name
 
 
-class PasswordLinkOut(BaseModel):
-    """What its owner sends to `POST /password`; hand it over where only they read it."""
-
-    code: Annotated[str, Field(description="Shown this once; only its hash is kept")]
-    expires_at: datetime
-
-
 @router.post("", status_code=status.HTTP_201_CREATED)
 @few_at_a_time
-def create_user(body: UserIn, principal: Confirming) -> UserOut:
+def create_user(body: UserIn, principal: Confirming) -> wire.User:
     """A new account of any role. For administrators; teams sign up by invites."""
     organizers.require_account_maker(principal)
     kept = accounts.hashed(body.password.get_secret_value())
     with transaction() as session:
         user = organizers.create_user(session, principal, name=body.name, password_hash=kept, role=body.role)
-    return UserOut(user_id=user.id, name=user.name, role=user.role)
+    return wire.User(user_id=user.id, name=user.name, role=user.role)
 
 
 @router.post("/password-links", status_code=status.HTTP_201_CREATED)
-def create_password_link(body: ByName, principal: Confirming) -> PasswordLinkOut:
+def create_password_link(body: ByName, principal: Confirming) -> wire.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
 
     Administrators issue one for anybody, organizers for participants of their own competitions who are in
@@ -66,4 +48,4 @@ def create_password_link(body: ByName, principal: Confirming) -> PasswordLinkOut
     """
     with transaction() as session:
         link = passwords.issue_link(session, principal, body.name)
-    return PasswordLinkOut(code=link.code, expires_at=link.expires_at)
+    return wire.PasswordLink(code=link.code, expires_at=link.expires_at)

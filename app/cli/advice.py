@@ -1,5 +1,6 @@
 """A threshold report as people read it in a terminal."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -53,7 +54,7 @@ def show_advice(out: Console, advice: Any) -> None:
         )
 
 
-def bars(counts: Any) -> str:
+def bars(counts: Sequence[int]) -> str:
     """A histogram in a line of text."""
     most = max(counts)
     return "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // most)] for count in counts)

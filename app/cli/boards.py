@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from app.cli.connection import connected
-from app.cli.listing import Columns, print_json, print_table, value_of
+from app.cli.listing import Columns, Row, print_json, print_table, value_of
 from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from app import wire
 
@@ -34,39 +35,44 @@ def board(
         if as_csv:
             print(client.board_csv(slug, which), end="")
         elif which == "anonymization":
-            show(client.board(slug), wire.BoardRow, {}, as_json=as_json)
+            ranks = client.board(slug)
+            show(ranks, ranks.rows, brief(wire.BoardRow), as_json=as_json)
         elif which == "reidentification":
-            show(client.attackers(slug), wire.AttackersRow, {}, as_json=as_json)
+            attacks = client.attackers(slug)
+            show(attacks, attacks.rows, brief(wire.AttackersRow), as_json=as_json)
         else:
             found = client.matrix(slug)
             rates = {own_marked(one, "target"): rate_at(place) for place, one in enumerate(found.targets)}
-            show(found, wire.MatrixRow, rates, as_json=as_json)
+            show(found, found.rows, {**brief(wire.MatrixRow), **rates}, as_json=as_json)
 
 
 def show(
     found: wire.Board | wire.AttackersBoard | wire.Matrix,
-    row: type[wire.Line],
-    more: Columns,
+    rows: Iterable[Row],
+    columns: Columns[Row],
     *,
     as_json: bool,
 ) -> None:
-    """``more``: columns besides those of every board of its kind."""
     if as_json:
         print_json(found)
         return
-    print_table(found.rows, {**{heading: marked(field) for heading, field in row.BRIEF.items()}, **more})
+    print_table(rows, columns)
     if getattr(found, "hidden", False):
         print("scores of guesses are not shown yet")
 
 
-def marked(field: str) -> Callable[[wire.BoardRow], object]:
-    named = field in {"team", "attacker"}
-    return lambda row: own_marked(row, field) if named else value_of(row, field)
+def brief(row: type[wire.Line]) -> Columns[wire.Line]:
+    """The columns of every board of its kind, names marked where they are one's own."""
+    return {heading: marked(field) for heading, field in row.BRIEF.items()}
 
 
-def own_marked(entry: wire.BoardRow | wire.MatrixTarget, field: str) -> str:
+def marked(field: str) -> str | Callable[[wire.Line], object]:
+    return partial(own_marked, field=field) if field in {"team", "attacker"} else field
+
+
+def own_marked(entry: wire.Line | wire.MatrixTarget, field: str) -> str:
     """The name, with a star if it is one's own."""
-    return f"{value_of(entry, field)} *" if entry.own else str(value_of(entry, field))
+    return f"{value_of(entry, field)}{' *' if value_of(entry, 'own') else ''}"
 
 
 def rate_at(place: int) -> Callable[[wire.MatrixRow], object]:

@@ -13,6 +13,7 @@ from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Pr
 from app.messages import Message
 
 if TYPE_CHECKING:
+    from app import wire
     from app.client import Client, Refused
 
 
@@ -57,9 +58,9 @@ def in_words() -> Iterator[None]:
 
 
 def said(refusal: Refused) -> DomainError:
-    listed = refusal.problem.get("errors")
-    if listed:
-        return InvalidUpload([problem_of(each) for each in listed], total=refusal.problem.get("total"))
+    if refusal.problem.errors:
+        found = [problem_of(each) for each in refusal.problem.errors]
+        return InvalidUpload(found, total=refusal.problem.total or len(found))
     if refusal.status == 401 and refusal.code != "wrong_password":
         return NotSignedIn("{reason}: run anoncup login", code=refusal.code, reason=refusal.message)
     if refusal.status == 429 and refusal.retry_after is not None:
@@ -71,18 +72,13 @@ def said(refusal: Refused) -> DomainError:
             reason=refusal.message,
             at=f"{again:%Y-%m-%d %H:%M:%S %Z}",
         )
-    fields = "".join(f"; {one['field']}: {one['message']}" for one in refusal.problem.get("fields", []))
+    fields = "".join(f"; {one.field}: {one.message}" for one in refusal.problem.fields)
     return DomainError(Message(f"{refusal} ({refusal.code}){fields}"), code=refusal.code)
 
 
-def problem_of(entry: dict[str, object]) -> Problem:
-    row, column = entry.get("row"), entry.get("column")
+def problem_of(found: wire.WrongInFile) -> Problem:
     return Problem(
-        file=str(entry.get("file", "")),
-        row=row if isinstance(row, int) else None,
-        column=None if column is None else str(column),
-        code=str(entry.get("code", "")),
-        message=Message(str(entry.get("message", ""))),
+        file=found.file, row=found.row, column=found.column, code=found.code, message=Message(found.message)
     )
 
 

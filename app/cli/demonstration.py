@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -46,7 +45,7 @@ class Entry:
 
     team: str
     method: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ class Notes:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.content: dict[str, Any] = {"passwords": {}, "tokens": {}}
+        self.content: dict[str, dict[str, str]] = {"passwords": {}, "tokens": {}}
         if path.exists():
             self.content = json.loads(path.read_text())
 
@@ -177,7 +176,7 @@ def organizer_token(url: str, notes: Notes) -> str:
     """An organizer as an administrator's command makes one, signed in."""
     known = notes.content["tokens"].get(ORGANIZER)
     if known:
-        return str(known)
+        return known
     with transaction() as session:
         accounts.create_user(session, name=ORGANIZER, password=notes.password(ORGANIZER), role=Role.ORGANIZER)
     with Client(url) as client:
@@ -189,10 +188,9 @@ def original(url: str, organizer: str, demo: Demo) -> Tables:
     tables = demo.tables()
     track = TRACKS[parse_competition(template(demo.year)).track]
     with Client(url, organizer) as client:
-        found = [one for one in client.competitions() if one["slug"] == demo.slug]
-        if not found:
-            found = [client.create_competition(competition_file(demo, advised_threshold(demo, tables)))]
-        if found[0]["original_rows"] is None:
+        if demo.slug not in {one.slug for one in client.competitions()}:
+            client.create_competition(competition_file(demo, advised_threshold(demo, tables)))
+        if client.competition(demo.slug).original_rows is None:
             contents = track.files_of(tables).values()
             for name, content in zip(track.original_files, contents, strict=True):
                 client.put_original(demo.slug, content, file=f"{name}.csv")

@@ -34,12 +34,12 @@ def play(
 ) -> None:
     """Close the first phase, attack every target once by every other team, and wait for the scores."""
     with Client(url, organizer, password=lambda: password) as client:
-        if client.competition(slug)["state"] == "anonymization":
+        if client.competition(slug).state == "anonymization":
             logger.info("%s: ending the first phase", slug)
             end = (datetime.now(UTC) + AHEAD).isoformat()
             client.extend(slug, "anonymization", end=end, move_following=True)
         waiting.until(
-            lambda: client.competition(slug)["state"] == "reidentification", "the second phase", pause=0.2
+            lambda: client.competition(slug).state == "reidentification", "the second phase", pause=0.2
         )
     for place, token in enumerate(tokens.values()):
         logger.info("%s: team %d of %d attacks the others", slug, place + 1, len(tokens))

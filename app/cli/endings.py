@@ -9,7 +9,6 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
 
 from app.cli import options
 from app.errors import DomainError, InvalidUpload, Unavailable, particulars
@@ -82,7 +81,7 @@ def say(problem: DomainError) -> None:
         list_problems(problem)
 
 
-def described(problem: DomainError) -> dict[str, Any]:
+def described(problem: DomainError) -> dict[str, object]:
     """The same fields as the service's problem documents have."""
     return {"code": problem.code, "detail": str(problem), **particulars(problem)}
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -60,37 +60,37 @@ def staging(folder: Path) -> Iterator[Path]:
         shutil.rmtree(aside)
 
 
-def fetch_competition(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+def fetch_competition(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
     from app.client import at
 
-    slug = str(wanted["slug"])
-    if wanted["original_rows"] is None:
+    slug = wanted.slug
+    if wanted.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
     client.save(at(slug, "competition.toml"), aside / "competition.toml")
-    files = [safe(str(name)) for name in wanted["original_files"]]
+    files = [safe(name) for name in wanted.original_files]
     for name in files:
         with transfer_bar(name) as progress:
             digest = client.save(at(slug, "original", name), aside / name, progress=progress)
-        if digest != wanted["original_sha256"][name]:
+        if digest != wanted.original_sha256[name]:
             raise InvalidInput(
                 "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=name
             )
     return ["competition.toml", *files]
 
 
-def fetch_kit(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+def fetch_kit(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
     from app.client import at
 
     with transfer_bar("kit.zip") as progress:
-        client.save(at(str(wanted["slug"]), "kit.zip"), aside / "kit.zip", progress=progress)
+        client.save(at(wanted.slug, "kit.zip"), aside / "kit.zip", progress=progress)
     return ["kit.zip"]
 
 
-def fetch_targets(client: Client, wanted: dict[str, Any], aside: Path) -> list[str]:
+def fetch_targets(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
     """The targets' files by ``targets/NAME/FILE``, as both the archive and the service list them."""
     from app.client import at
 
-    slug = str(wanted["slug"])
+    slug = wanted.slug
     listed = client.targets(slug)
     with transfer_bar("targets.zip") as progress:
         client.save(at(slug, "targets.zip"), aside / "targets.zip", progress=progress)

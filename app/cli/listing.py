@@ -6,20 +6,24 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from app import wire
 
 WIDE = 240
 """Columns where nobody's terminal limits them: a program must find every id whole."""
 
-Columns = Mapping[str, str | Callable[[Any], object]]
+Row = TypeVar("Row")
+Columns: TypeAlias = Mapping[str, str | Callable[[Row], object]]
 """Heading -> the field's name (``cap.left`` looks inside), or a function of the entry."""
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     print(json.dumps(content, indent=2, default=lambda form: form.model_dump(mode="json")))
 
 
-def show(entries: Iterable[Any], columns: Columns, *, as_json: bool, empty: str = "none") -> None:
+def show(entries: Iterable[Row], columns: Columns[Row], *, as_json: bool, empty: str = "none") -> None:
     """Entries as a table, or as they came."""
     entries = list(entries)
     if as_json:
@@ -30,14 +34,14 @@ def show(entries: Iterable[Any], columns: Columns, *, as_json: bool, empty: str 
         print_table(entries, columns)
 
 
-def done(answer: Any, sentence: str, *, as_json: bool) -> None:
+def done(answer: object, sentence: str, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
         print(sentence)
 
 
-def print_table(entries: Iterable[Any], columns: Columns) -> None:
+def print_table(entries: Iterable[Row], columns: Columns[Row]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -54,19 +58,20 @@ def print_table(entries: Iterable[Any], columns: Columns) -> None:
     Console(markup=False, emoji=False, highlight=False, width=width).print(table)
 
 
-def print_fields(entry: Any, columns: Columns) -> None:
+def print_fields(entry: Row, columns: Columns[Row]) -> None:
     """One entry, a line per field."""
     longest = max(map(len, columns))
     for heading, field in columns.items():
         print(f"{heading:<{longest}}  {cell(value_of(entry, field))}")
 
 
-def value_of(entry: Any, field: str | Callable[[Any], object]) -> object:
+def value_of(entry: Row, field: str | Callable[[Row], object]) -> object:
     if callable(field):
         return field(entry)
+    found: object = entry
     for name in field.split("."):
-        entry = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
-    return entry
+        found = found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+    return found
 
 
 def cell(value: object) -> str:
@@ -91,10 +96,10 @@ def plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def time_of(field: str) -> Callable[[Any], object]:
+def time_of(field: str) -> Callable[[object], object]:
     """The column of a moment, in the reader's own zone."""
 
-    def shown(entry: Any) -> object:
+    def shown(entry: object) -> object:
         written = value_of(entry, field)
         return None if written is None else moment(str(written))
 
@@ -105,7 +110,6 @@ def moment(written: str) -> str:
     return cell(datetime.fromisoformat(written))
 
 
-def title_of(entry: Any) -> object:
+def title_of(entry: wire.Listed) -> object:
     """A competition's title in the first language it has."""
-    titles = entry.get("title") or {}
-    return next(iter(titles.values()), None)
+    return next(iter(entry.title.values()), None)

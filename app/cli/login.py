@@ -84,7 +84,7 @@ def logout() -> None:
 def whoami() -> None:
     """Say who the commands act for, and at which service."""
     with connected() as client:
-        print(f"{plain(client.me()['name'])} at {client.url}")
+        print(f"{plain(client.me().name)} at {client.url}")
 
 
 def join(
@@ -98,7 +98,7 @@ def join(
     if as_json:
         print_json(found)
     else:
-        print(f"you are in {plain(found['team'])}, in {plain(found['competition'])}")
+        print(f"you are in {plain(found.team)}, in {plain(found.competition)}")
 
 
 def team(
@@ -126,7 +126,7 @@ def remember(address: str, token: str) -> None:
     with in_words(), Client(address, token) as client:
         person = client.me()
     credentials.keep(Credentials(address, token))
-    print(f"signed in to {address} as {plain(person['name'])}")
+    print(f"signed in to {address} as {plain(person.name)}")
 
 
 def address_of(url: str | None) -> str:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli import rescoring
 from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
-from app.cli.listing import Columns, cell, done, plain, print_fields, print_json, print_table, show, time_of
+from app.cli.listing import (
+    Columns,
+    Row,
+    cell,
+    done,
+    plain,
+    print_fields,
+    print_json,
+    print_table,
+    show,
+    time_of,
+)
 from app.cli.options import (
     AnonymizedFile,
     AsJson,
@@ -30,6 +41,7 @@ from app.cli.sending import called_by_path, release_of
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from app import wire
     from app.client import Client
 
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
@@ -39,7 +51,7 @@ REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]
 Amount = Annotated[int, typer.Argument(metavar="AMOUNT", help="how much more")]
 CAPS = "such as valid_per_day, valid_total, attempts_per_day, attempts_total, guesses_per_target"
-COMPETITION: Columns = {
+COMPETITION: Columns[wire.Competition] = {
     "slug": "slug",
     "track": "track",
     "state": "state",
@@ -96,7 +108,7 @@ def upload(
 ) -> None:
     """Upload the original data: all of its files, in the competition's order."""
     with connected() as client:
-        names = client.competition(slug)["original_files"]
+        names = client.competition(slug).original_files
         if len(names) != len(files):
             raise InvalidInput(
                 "the original of {slug} is {names}", code="files", slug=slug, names=tuple(names)
@@ -106,8 +118,8 @@ def upload(
                 stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
     told(stored, COMPETITION, as_json=as_json)
     if not as_json:
-        for note in stored["remarks"]:
-            print(f"  {plain(note['code'])}: {plain(note['message'])}")
+        for note in stored.remarks:
+            print(f"  {plain(note.code)}: {plain(note.message)}")
 
 
 @organize.command()
@@ -117,12 +129,12 @@ def phases(slug: Slug, as_json: AsJson = False) -> None:
         tell_phases(client.competition(slug), as_json=as_json)
 
 
-def tell_phases(found: dict[str, Any], *, as_json: bool) -> None:
+def tell_phases(found: wire.Competition, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    print(f"state: {plain(found['state'])}{', paused' if found['paused'] else ''}")
-    print_table(found["phases"], {"phase": "name", "start": time_of("start"), "end": time_of("end")})
+    print(f"state: {plain(found.state)}{', paused' if found.paused else ''}")
+    print_table(found.phases, {"phase": "name", "start": time_of("start"), "end": time_of("end")})
 
 
 @organize.command()
@@ -171,7 +183,7 @@ def invites(
 @organize.command()
 def teams(slug: Slug, as_json: AsJson = False) -> None:
     """List the teams."""
-    columns: Columns = {
+    columns: Columns[wire.Entrant] = {
         "name": "name",
         "id": "id",
         "members": lambda team: [member.name for member in team.members],
@@ -193,7 +205,7 @@ def submissions(
     with connected() as client:
         team_id = None if team is None else team_in(client, slug, team)
         found = client.all_submissions(slug, team=team_id, state=state)
-    columns: Columns = {
+    columns: Columns[wire.Submission] = {
         "id": "id",
         "team": "team",
         "status": "status",
@@ -259,7 +271,9 @@ def judge(what: str, act: str, *, team: bool, as_json: bool, password: Callable[
             slug, slash, name = what.partition("/")
             if not slash:
                 raise InvalidInput("--team takes SLUG/TEAM", code="team")
-            answer = client.judge_team(slug, team_in(client, slug, name), act)
+            answer: wire.TeamJudged | wire.Submission = client.judge_team(
+                slug, team_in(client, slug, name), act
+            )
         else:
             answer = client.judge_submission(what, act)
     past = {"disqualify": "disqualified", "reinstate": "reinstated"}
@@ -292,7 +306,7 @@ def announce(
 @organize.command()
 def audit(slug: Slug, as_json: AsJson = False) -> None:
     """Read who did what, newest first."""
-    columns: Columns = {
+    columns: Columns[wire.AuditEntry] = {
         "at": time_of("at"),
         "who": "actor",
         "act": "action",
@@ -309,7 +323,7 @@ def queue(slug: Slug, as_json: AsJson = False) -> None:
     """Show what waits to be scored, and whether the workers are well."""
     with connected() as client:
         found = client.queue(slug)
-    told(found, {name.replace("_", " "): name for name in found}, as_json=as_json)
+    told(found, {name.replace("_", " "): name for name in type(found).model_fields}, as_json=as_json)
 
 
 @organize.command()
@@ -368,7 +382,7 @@ def exact(written: str) -> str:
         ) from None
 
 
-def told(found: Any, columns: Columns, *, as_json: bool) -> None:
+def told(found: Row, columns: Columns[Row], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
     else:

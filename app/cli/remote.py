@@ -10,7 +10,6 @@ from app.cli.connection import connected
 from app.cli.listing import (
     Columns,
     cell,
-    moment,
     plain,
     print_fields,
     print_json,
@@ -26,7 +25,7 @@ from app.errors import InvalidInput
 if TYPE_CHECKING:
     from app import wire
 
-SUBMISSION: Columns = {
+SUBMISSION: Columns[wire.Submission] = {
     "id": "id",
     "status": "status",
     "received": time_of("received_at"),
@@ -36,7 +35,7 @@ SUBMISSION: Columns = {
     "final": "final",
     "comment": "comment",
 }
-STANDING: Columns = {
+STANDING: Columns[wire.Submission] = {
     "submission": "id",
     "competition": "competition",
     "team": "team",
@@ -53,15 +52,13 @@ STANDING: Columns = {
 
 def competitions(as_json: AsJson = False) -> None:
     """List the competitions of the service."""
-    columns: Columns = {
+    columns: Columns[wire.Listed] = {
         "slug": "slug",
         "title": title_of,
         "track": "track",
         "state": "state",
         "rows": "original_rows",
-        "phases": lambda entry: [
-            f"{one['name']} {moment(one['start'])} to {moment(one['end'])}" for one in entry["phases"]
-        ],
+        "phases": lambda entry: [f"{one.name} {cell(one.start)} to {cell(one.end)}" for one in entry.phases],
     }
     with connected(anybody=True) as client:
         show(client.competitions(), columns, as_json=as_json, empty="no competitions")
@@ -130,7 +127,7 @@ def quota(slug: Slug, as_json: AsJson = False) -> None:
         print_json(found)
         return
     print(f"phase: {plain(found.phase)}")
-    columns: Columns = {
+    columns: Columns[wire.Cap] = {
         "cap": "name",
         "used": "used",
         "limit": "limit",
@@ -155,7 +152,7 @@ def announcements(slug: Slug, as_json: AsJson = False) -> None:
 
 def targets(slug: Slug, as_json: AsJson = False) -> None:
     """List the targets: the releases that may be attacked."""
-    columns: Columns = {
+    columns: Columns[wire.Target] = {
         "name": "name",
         "id": "id",
         "rows": "rows",
@@ -169,7 +166,7 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
     """List your team's guesses. How many rows they hit is told when the competition tells it."""
-    columns: Columns = {
+    columns: Columns[wire.Guess] = {
         "target": "target",
         "received": time_of("received_at"),
         "status": "status",

@@ -1,12 +1,17 @@
 """``anoncup organize rescore``: all submissions by other rules, compared, then applied or cancelled."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.connection import asking, connected
-from app.cli.listing import Columns, cell, print_json, print_table, show, time_of
+from app.cli.listing import Columns, cell, print_json, print_table, show, time_of, value_of
 from app.cli.options import AsJson, PasswordStdin, Slug, TomlFile
+
+if TYPE_CHECKING:
+    from app import wire
 
 rescore = typer.Typer(no_args_is_help=True, help="Score every submission by other rules, as a set.")
 
@@ -30,7 +35,7 @@ def show_set(identifier: Set, as_json: AsJson = False) -> None:
 @rescore.command("list")
 def list_sets(slug: Slug, as_json: AsJson = False) -> None:
     """List the sets of a competition."""
-    columns: Columns = {
+    columns: Columns[wire.RescoreSummary] = {
         "id": "id",
         "state": "state",
         "begun": time_of("created_at"),
@@ -55,12 +60,12 @@ def cancel(identifier: Set, as_json: AsJson = False) -> None:
         tell(client.end_rescore(identifier, "cancel"), as_json=as_json)
 
 
-def tell(found: dict[str, Any], *, as_json: bool) -> None:
+def tell(found: wire.RescoreSummary, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    print(f"{found['id']} is {found['state']}, {found['finished']} of {found['total']} scored")
-    columns: Columns = {
+    print(f"{found.id} is {found.state}, {found.finished} of {found.total} scored")
+    columns: Columns[wire.Change] = {
         "submission": "submission_id",
         "team": "team",
         "status": lambda row: changed(row, "status"),
@@ -69,11 +74,11 @@ def tell(found: dict[str, Any], *, as_json: bool) -> None:
         "utility": lambda row: changed(row, "utility"),
         "security": lambda row: changed(row, "security"),
     }
-    if found.get("rows"):
-        print_table(found["rows"], columns)
+    if rows := getattr(found, "rows", None):
+        print_table(rows, columns)
 
 
-def changed(row: dict[str, Any], field: str) -> str:
+def changed(row: wire.Change, field: str) -> str:
     """A field before and after, or once where it stays."""
-    before, after = (cell((row.get(time) or {}).get(field)) for time in ("before", "after"))
+    before, after = (cell(value_of(outcome, field)) for outcome in (row.before, row.after))
     return before if before == after else f"{before} → {after}"

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.table import Table
 
@@ -55,9 +54,9 @@ def method_of(contest: LocalContest, name: str) -> Method:
     return methods[name]
 
 
-def read_parameters(contest: LocalContest, method: Method, given: list[str]) -> dict[str, Any]:
+def read_parameters(contest: LocalContest, method: Method, given: list[str]) -> dict[str, object]:
     """``name=value`` as the method wants it: numbers, or columns of the contest."""
-    found = {}
+    found: dict[str, object] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals or name not in method.parameters:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
@@ -144,7 +144,7 @@ def guess(
     raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
 
 
-GUESSED: Columns = {
+GUESSED: Columns[Mapping[str, object]] = {
     "target": "target",
     "status": "status",
     "answered": "answered",
@@ -186,17 +186,18 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
     return known
 
 
-def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
+def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[str, object]:
     """The receipt of one guess of several; a refusal does not keep the others from being sent."""
     from app.client import Refused
 
     try:
         return sent(client, name, identifier, path)
     except Refused as refusal:
-        return {"target": name, "refused": str(said(refusal)), "problem": refusal.problem}
+        problem = refusal.problem.model_dump(mode="json", exclude_unset=True)
+        return {"target": name, "refused": str(said(refusal)), "problem": problem}
 
 
-def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, Any]:
+def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, object]:
     with transfer_bar(f"sending {plain(name)}") as progress:
         receipt = client.guess(identifier, path.read_bytes(), progress=progress)
     return {"target": name} | receipt.model_dump(mode="json")

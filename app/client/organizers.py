@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from app import wire
 from app.client.transport import (
@@ -12,7 +11,6 @@ from app.client.transport import (
     at,
     chunks,
     part,
-    told,
     unseen,
     unwatched,
 )
@@ -23,15 +21,12 @@ TOML = {"Content-Type": "application/toml"}
 class OrganizersCalls(Transport):
     """What the organizers of a competition may do, and an administrator."""
 
-    def create_competition(self, file: str) -> dict[str, Any]:
-        headers = {"Content-Type": "application/toml"}
-        made: dict[str, Any] = self.call("POST", "/competitions", content=file.encode(), headers=headers)
-        return made
+    def create_competition(self, file: str) -> wire.Competition:
+        return self.call(wire.Competition, "POST", "/competitions", content=file.encode(), headers=TOML)
 
-    def put_competition_file(self, slug: str, file: str) -> dict[str, Any]:
-        path, headers = at(slug, "competition.toml"), {"Content-Type": "application/toml"}
-        changed: dict[str, Any] = self.call("PUT", path, content=file.encode(), headers=headers)
-        return changed
+    def put_competition_file(self, slug: str, file: str) -> wire.Competition:
+        path = at(slug, "competition.toml")
+        return self.call(wire.Competition, "PUT", path, content=file.encode(), headers=TOML)
 
     def put_original(
         self,
@@ -40,56 +35,55 @@ class OrganizersCalls(Transport):
         *,
         file: str = "original.csv",
         progress: Transferred = unwatched,
-    ) -> dict[str, Any]:
+    ) -> wire.Original:
         headers = {"Content-Type": "text/csv", "Content-Length": str(len(content))}
-        stored: dict[str, Any] = self.call(
+        return self.call(
+            wire.Original,
             "PUT",
             at(slug, "original", file),
             content=chunks(content, progress),
             headers=headers,
             timeout=UPLOAD_TIMEOUT_S,
         )
-        return stored
 
     def add_baseline(
         self, slug: str, release: Mapping[str, bytes], *, secret: bytes, name: str
-    ) -> dict[str, Any]:
+    ) -> wire.BaselineReceipt:
         """Put a release on the board for comparison."""
         contents = {**release, "secret": secret}
-        return self.deliver(at(slug, "baselines"), contents, texts={"name": name})
+        return self.deliver(wire.BaselineReceipt, at(slug, "baselines"), contents, texts={"name": name})
 
     def invite(self, slug: str, *, uses: int = 1) -> str:
-        return str(self.call("POST", at(slug, "invites"), json={"uses": uses})["code"])
+        return self.call(wire.Invite, "POST", at(slug, "invites"), json={"uses": uses}).code
 
-    def extend(self, slug: str, phase: str, *, end: str, move_following: bool = False) -> dict[str, Any]:
+    def extend(self, slug: str, phase: str, *, end: str, move_following: bool = False) -> wire.Competition:
         path, body = at(slug, "phases", phase, "extend"), {"end": end, "move_following": move_following}
-        extended: dict[str, Any] = self.call("POST", path, json=body)
-        return extended
+        return self.call(wire.Competition, "POST", path, json=body)
 
-    def turn_phase(self, slug: str, phase: str, act: str) -> Any:
+    def turn_phase(self, slug: str, phase: str, act: str) -> wire.Competition:
         """``act``: pause or resume."""
-        return self.call("POST", at(slug, "phases", phase, act))
+        return self.call(wire.Competition, "POST", at(slug, "phases", phase, act))
 
     def teams(self, slug: str) -> list[wire.Entrant]:
         return self.several(wire.Entrant, at(slug, "teams"))
 
-    def grant(self, slug: str, *, team_id: str, cap: str, amount: int) -> Any:
+    def grant(self, slug: str, *, team_id: str, cap: str, amount: int) -> wire.Grant:
         body = {"team_id": team_id, "cap": cap, "amount": amount}
-        return self.call("POST", at(slug, "grants"), json=body)
+        return self.call(wire.Grant, "POST", at(slug, "grants"), json=body)
 
-    def judge_submission(self, identifier: str, act: str) -> Any:
+    def judge_submission(self, identifier: str, act: str) -> wire.Submission:
         """``act``: disqualify or reinstate."""
-        return self.call("POST", f"/submissions/{part(identifier)}/{act}")
+        return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/{act}")
 
     def score_again(self, identifier: str) -> wire.Submission:
-        return told(wire.Submission, self.call("POST", f"/submissions/{part(identifier)}/rescore"))
+        return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/rescore")
 
-    def judge_team(self, slug: str, team_id: str, act: str) -> Any:
-        return self.call("POST", at(slug, "teams", team_id, act))
+    def judge_team(self, slug: str, team_id: str, act: str) -> wire.TeamJudged:
+        return self.call(wire.TeamJudged, "POST", at(slug, "teams", team_id, act))
 
     def announce(self, slug: str, text: Mapping[str, str]) -> wire.Announcement:
         path = at(slug, "announcements")
-        return told(wire.Announcement, self.call("POST", path, json={"text": dict(text)}))
+        return self.call(wire.Announcement, "POST", path, json={"text": dict(text)})
 
     def all_submissions(self, slug: str, **query: str | None) -> list[wire.Submission]:
         """Every team's; ``team`` (its id) and ``state`` choose."""
@@ -99,34 +93,30 @@ class OrganizersCalls(Transport):
     def audit(self, slug: str) -> list[wire.AuditEntry]:
         return self.several(wire.AuditEntry, at(slug, "audit"))
 
-    def queue(self, slug: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", at(slug, "queue"))
-        return found
+    def queue(self, slug: str) -> wire.Queue:
+        return self.read(wire.Queue, at(slug, "queue"))
 
     def export(self, slug: str, into: Path, *, progress: Transferred = unwatched) -> str:
         """Everything an organizer may have, as one archive; its SHA-256."""
         return self.save(at(slug, "export.zip"), into, progress=progress)
 
-    def start_rescore(self, slug: str, file: bytes) -> dict[str, Any]:
-        begun: dict[str, Any] = self.call("POST", at(slug, "rescores"), content=file, headers=TOML)
-        return begun
+    def start_rescore(self, slug: str, file: bytes) -> wire.RescoreSummary:
+        return self.call(wire.RescoreSummary, "POST", at(slug, "rescores"), content=file, headers=TOML)
 
-    def rescores(self, slug: str) -> list[dict[str, Any]]:
-        return self.pages(at(slug, "rescores"))
+    def rescores(self, slug: str) -> list[wire.RescoreSummary]:
+        return self.several(wire.RescoreSummary, at(slug, "rescores"))
 
-    def rescore(self, identifier: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", f"/rescores/{part(identifier)}")
-        return found
+    def rescore(self, identifier: str) -> wire.Rescore:
+        return self.read(wire.Rescore, f"/rescores/{part(identifier)}")
 
-    def end_rescore(self, identifier: str, act: str) -> dict[str, Any]:
+    def end_rescore(self, identifier: str, act: str) -> wire.RescoreSummary:
         """``act``: apply or cancel."""
-        ended: dict[str, Any] = self.call("POST", f"/rescores/{part(identifier)}/{act}")
-        return ended
+        return self.call(wire.RescoreSummary, "POST", f"/rescores/{part(identifier)}/{act}")
 
-    def ask_threshold(self, slug: str, **question: Any) -> wire.ReportSummary:
+    def ask_threshold(self, slug: str, **question: object) -> wire.ReportSummary:
         """Ask for a report; what is None is left to the service."""
         body = {name: value for name, value in question.items() if value is not None}
-        return told(wire.ReportSummary, self.call("POST", at(slug, "threshold-reports"), json=body))
+        return self.call(wire.ReportSummary, "POST", at(slug, "threshold-reports"), json=body)
 
     def threshold_report(
         self,

@@ -1,7 +1,6 @@
 """The calls of those who take part."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from app import wire
 from app.client.transport import (
@@ -24,39 +23,36 @@ class TeamsCalls(Transport):
 
     def token(self, name: str, password: str, *, label: str = "api") -> str:
         body = {"name": name, "password": password, "token_name": label}
-        return str(self.call("POST", "/tokens", json=body)["token"])
+        return self.call(wire.IssuedToken, "POST", "/tokens", json=body).token
 
     def sign_up(self, *, invite: str, team: str | None, name: str, password: str) -> str:
         """Sign up, with a new team or into the invite's; returns the new account's token."""
         body = {"invite": invite, "team": team, "name": name, "password": password}
-        return str(self.call("POST", "/signup", json=body)["token"])
+        return self.call(wire.SignedUp, "POST", "/signup", json=body).token
 
-    def join(self, *, invite: str, team: str | None) -> dict[str, Any]:
-        joined: dict[str, Any] = self.call("POST", "/join", json={"invite": invite, "team": team})
-        return joined
+    def join(self, *, invite: str, team: str | None) -> wire.Joined:
+        return self.call(wire.Joined, "POST", "/join", json={"invite": invite, "team": team})
 
     def team(self, slug: str) -> wire.Team:
         return self.read(wire.Team, at(slug, "team"))
 
     def invite_member(self, slug: str, *, uses: int = 1) -> wire.Invite:
-        return told(wire.Invite, self.call("POST", at(slug, "team", "invites"), json={"uses": uses}))
+        return self.call(wire.Invite, "POST", at(slug, "team", "invites"), json={"uses": uses})
 
-    def me(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", "/me")
-        return found
+    def me(self) -> wire.Me:
+        return self.read(wire.Me, "/me")
 
     def revoke(self) -> None:
         """End the token that makes the calls."""
-        self.call("DELETE", "/tokens/current")
+        self.answer("DELETE", "/tokens/current")
 
     # Competitions.
 
-    def competitions(self) -> list[dict[str, Any]]:
-        return self.pages("/competitions")
+    def competitions(self) -> list[wire.Listed]:
+        return told(wire.Listing, self.pages("/competitions")).root
 
-    def competition(self, slug: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.call("GET", at(slug))
-        return found
+    def competition(self, slug: str) -> wire.Competition:
+        return self.read(wire.Competition, at(slug))
 
     # Submissions and guesses.
 
@@ -72,7 +68,7 @@ class TeamsCalls(Transport):
         """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``)."""
         contents, texts = {**release, "secret": secret}, {"comment": comment}
         path = at(slug, "submissions")
-        return told(wire.Receipt, self.deliver(path, contents, texts=texts, progress=progress))
+        return self.deliver(wire.Receipt, path, contents, texts=texts, progress=progress)
 
     def submissions(self, slug: str) -> list[wire.Submission]:
         return self.several(wire.Submission, at(slug, "submissions"))
@@ -108,7 +104,7 @@ class TeamsCalls(Transport):
         self, target_id: str, content: bytes, *, progress: Transferred = unwatched
     ) -> wire.GuessReceipt:
         path = f"/targets/{part(target_id)}/guesses"
-        return told(wire.GuessReceipt, self.deliver(path, {"guess": content}, progress=progress))
+        return self.deliver(wire.GuessReceipt, path, {"guess": content}, progress=progress)
 
     def guesses(self, slug: str) -> list[wire.Guess]:
         return self.several(wire.Guess, at(slug, "guesses"))
@@ -125,11 +121,11 @@ class TeamsCalls(Transport):
     # What comes after.
 
     def cancel(self, identifier: str) -> wire.Submission:
-        return told(wire.Submission, self.call("POST", f"/submissions/{part(identifier)}/cancel"))
+        return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/cancel")
 
     def mark_final(self, identifier: str, *, final: bool = True) -> wire.Submission:
         path, body = f"/submissions/{part(identifier)}/final", {"final": final}
-        return told(wire.Submission, self.call("PUT", path, json=body))
+        return self.call(wire.Submission, "PUT", path, json=body)
 
     def quota(self, slug: str) -> wire.Quota:
         return self.read(wire.Quota, at(slug, "quota"))

@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import IO, Self, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import httpx2
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from app.errors import DomainError, InvalidInput, Unavailable
 from app.messages import Message
-from app.wire import Form
+from app.wire import Problem
 
 PAUSES_S = (0.5, 1.0, 2.0)
 """Before an upload whose connection broke is sent again."""
@@ -33,18 +33,30 @@ Transferred = Callable[[int, int], None]
 """Told the bytes that have gone, and of how many."""
 
 
-Told = TypeVar("Told", bound=Form)
+Told = TypeVar("Told", bound=BaseModel)
+Files = Mapping[str, tuple[str, IO[bytes]]]
+UNKNOWN = {"type": "about:blank", "title": "Error", "detail": "no detail", "values": {}}
+"""What a refusal says that leaves out why."""
 NOT_IT = "what answers at this address is not the service"
 
 
-class Refused(DomainError):
-    """The service answered with a problem; ``problem`` is its body, ``retry_after`` in seconds if told."""
+class Sent(TypedDict, total=False):
+    """What a request may have, as httpx2 calls it."""
 
-    def __init__(self, status: int, problem: dict[str, Any], *, retry_after: int | None = None) -> None:
-        super().__init__(
-            Message(str(problem.get("detail", "no detail"))), code=str(problem.get("code", status))
-        )
-        self.status = status
+    json: Mapping[str, object]
+    content: bytes | Iterator[bytes]
+    data: Mapping[str, str] | None
+    files: Files
+    headers: dict[str, str]
+    timeout: float
+
+
+class Refused(DomainError):
+    """The service answered with a problem; ``retry_after`` in seconds if told."""
+
+    def __init__(self, problem: Problem, *, retry_after: int | None = None) -> None:
+        super().__init__(Message(problem.detail), code=problem.code)
+        self.status = problem.status
         self.problem = problem
         self.retry_after = retry_after
 
@@ -96,11 +108,12 @@ class Transport:
     ) -> None:
         self.http.close()
 
-    def call(self, method: str, path: str, **content: Any) -> Any:
-        """The answer's JSON (or text); Refused for an error, Unavailable if nobody answers."""
-        return read(self.answer(method, path, **content))
+    def call(self, form: type[Told], method: str, path: str, **content: Unpack[Sent]) -> Told:
+        """What is answered, as what it is; what the service says besides is kept."""
+        return told(form, read(self.answer(method, path, **content)))
 
-    def answer(self, method: str, path: str, **content: Any) -> httpx2.Response:
+    def answer(self, method: str, path: str, **content: Unpack[Sent]) -> httpx2.Response:
+        """Refused for an error, Unavailable if nobody answers."""
         with reaching():
             answer = self.http.request(method, path, **content)
         if self.password is not None and needs_password(answer):
@@ -112,23 +125,22 @@ class Transport:
         return answer
 
     def read(self, form: type[Told], path: str) -> Told:
-        """What is at a path, as what it is; what the service says besides is kept."""
-        return told(form, self.call("GET", path))
+        return self.call(form, "GET", path)
 
-    def several(self, form: type[Told], path: str, **query: Any) -> list[Told]:
+    def several(self, form: type[Told], path: str, **query: str) -> list[Told]:
         """All entries of a list."""
         return [told(form, one) for one in self.pages(path, **query)]
 
     def text(self, path: str) -> str:
         return self.answer("GET", path).text
 
-    def pages(self, path: str, **query: Any) -> list[Any]:
+    def pages(self, path: str, **query: str) -> list[object]:
         """All entries of a list, page after page as the Link header leads."""
-        entries: list[Any] = []
+        entries: list[object] = []
         asked: str | None = str(httpx2.QueryParams(query))
         while asked is not None:
             answer = self.answer("GET", f"{path}?{asked}" if asked else path)
-            entries += read(answer)
+            entries += listed(read(answer))
             following = answer.links.get("next", {}).get("url")
             # Only the query is taken: behind a proxy the path may be another, and no link may lead elsewhere.
             asked = urlsplit(following).query if following else None
@@ -151,19 +163,20 @@ class Transport:
 
     def deliver(
         self,
+        form: type[Told],
         path: str,
         contents: Mapping[str, bytes],
         *,
         texts: Mapping[str, str] | None = None,
         progress: Transferred = unwatched,
-    ) -> dict[str, Any]:
+    ) -> Told:
         """POST files under one idempotency key; where the connection breaks, they are sent again under it."""
         headers, of = {"Idempotency-Key": str(uuid4())}, sum(map(len, contents.values()))
         for pause in (*PAUSES_S, None):
             try:
                 files = watched(contents, lambda sent: progress(sent, of))
-                receipt: dict[str, Any] = self.call(
-                    "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
+                receipt = self.call(
+                    form, "POST", path, files=files, data=texts, headers=headers, timeout=UPLOAD_TIMEOUT_S
                 )
             except Unavailable:
                 if pause is None:
@@ -232,7 +245,7 @@ def checked_url(url: str) -> str:
 
 
 def needs_password(answer: httpx2.Response) -> bool:
-    return answer.status_code == 403 and is_json(answer) and json_of(answer).get("code") == PASSWORD_NEEDED
+    return answer.status_code == 403 and problem_of(answer).code == PASSWORD_NEEDED
 
 
 def refuse(answer: httpx2.Response) -> None:
@@ -243,14 +256,23 @@ def refuse(answer: httpx2.Response) -> None:
     if status < 400:
         where = answer.headers.get("location", "elsewhere")
         raise Unavailable("the service answers from another address: {where}", where=where)
-    problem = json_of(answer) if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
+    problem = problem_of(answer)
     if status in {502, 503, 504}:
-        raise Unavailable("the service is not available: {reason}", reason=str(problem.get("detail", status)))
+        raise Unavailable("the service is not available: {reason}", reason=problem.detail)
     wait = answer.headers.get("retry-after", "")
-    raise Refused(status, problem, retry_after=int(wait) if wait.isdecimal() else None)
+    raise Refused(problem, retry_after=int(wait) if wait.isdecimal() else None)
 
 
-def read(answer: httpx2.Response) -> Any:
+def problem_of(answer: httpx2.Response) -> Problem:
+    """Why nothing was done; of who answers in the service's place, what it says."""
+    status = answer.status_code
+    said = json_of(answer) if is_json(answer) else {"detail": f"{status} {answer.text[:200]}".strip()}
+    if not isinstance(said, dict):
+        raise Unavailable(NOT_IT)
+    return told(Problem, {**UNKNOWN, "code": str(status), **said, "status": status})
+
+
+def read(answer: httpx2.Response) -> object:
     if not answer.content:
         return None
     if is_json(answer):
@@ -260,18 +282,25 @@ def read(answer: httpx2.Response) -> Any:
     return answer.text
 
 
-def told(form: type[Told], content: Any) -> Told:
+def listed(content: object) -> list[object]:
+    if not isinstance(content, list):
+        raise Unavailable(NOT_IT)
+    return content
+
+
+def told(form: type[Told], content: object) -> Told:
     try:
         return form.model_validate(content, extra="allow")
     except ValidationError:
         raise Unavailable(NOT_IT) from None
 
 
-def json_of(answer: httpx2.Response) -> Any:
+def json_of(answer: httpx2.Response) -> object:
     try:
-        return answer.json()
+        content: object = answer.json()
     except ValueError:
         raise Unavailable(NOT_IT) from None
+    return content
 
 
 def is_json(answer: httpx2.Response) -> bool:
@@ -300,7 +329,7 @@ def reason(problem: BaseException) -> str:
     return str(problem) or type(problem).__name__
 
 
-def watched(contents: Mapping[str, bytes], told: Callable[[int], None]) -> dict[str, Any]:
+def watched(contents: Mapping[str, bytes], told: Callable[[int], None]) -> Files:
     """The parts of a multipart request that tell how much of all of them has been read."""
     sent = 0
 
@@ -319,7 +348,7 @@ def chunks(content: bytes, progress: Transferred, *, size: int = 1 << 16) -> Ite
 
 
 @contextmanager
-def appearing(path: Path) -> Iterator[Any]:
+def appearing(path: Path) -> Iterator[IO[bytes]]:
     """A file that gets its name once all of it is there."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:

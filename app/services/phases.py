@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.db.models import Competition, Submission
 from app.errors import CompetitionUnavailable, Conflict, InvalidCompetition
 from app.messages import Message
@@ -21,7 +22,7 @@ from app.services.leases import clock
 
 ANONYMIZATION: Literal["anonymization"] = "anonymization"
 REIDENTIFICATION: Literal["reidentification"] = "reidentification"
-State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
+State = wire.State
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ Until it is applied, a set changes nothing that anybody but the organizers sees.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session, aliased, defer, joinedload
 
+from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
@@ -23,7 +24,7 @@ from app.services.boards import anonymization, verdicts
 from app.services.boards.verdicts import Numbers
 from app.services.revisions import Revision
 
-Stage = Literal["scoring", "ready", "applied", "cancelled"]
+Stage = wire.Stage
 STANDS: dict[Stage, str] = {
     "scoring": N_("the set is still being scored"),
     "ready": N_("the set has scored everything: apply or cancel it"),

@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import wire
 from app.db.models import Competition, Evaluation, Grant, State, Submission, Team
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import N_
@@ -13,7 +14,7 @@ from app.services import audit, competitions, evaluations, quota, submissions, u
 from app.services.accounts import Principal
 from app.services.leases import clock
 
-MOST_GRANTED = 1_000
+MOST_GRANTED = wire.MOST_GRANTED
 LONGEST_REASON = 500
 
 

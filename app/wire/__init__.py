@@ -3,7 +3,18 @@
 Pure: no rows, no services, no server. A client reads the same types that the API answers with.
 """
 
-from app.wire.attacks import Guess, GuessReceipt, Target
+from app.wire.accounts import (
+    IssuedToken,
+    Joined,
+    Me,
+    PasswordLink,
+    SignedUp,
+    TeamOfMine,
+    Token,
+    TokenKind,
+    User,
+)
+from app.wire.attacks import Guess, GuessReceipt, Manifest, ManifestEntry, Revealed, Target
 from app.wire.boards import (
     AttackersBoard,
     AttackersRow,
@@ -15,11 +26,25 @@ from app.wire.boards import (
     MatrixRow,
     MatrixTarget,
 )
+from app.wire.competitions import Competition, Listed, Listing, Original, Phase, State, UnavailableCompetition
 from app.wire.form import Form
-from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, Team
+from app.wire.health import Alive, Queue, Ready
+from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, Team, TeamJudged
+from app.wire.problems import Problem, WrongField, WrongInFile
 from app.wire.reports import Report, ReportSummary
+from app.wire.rescores import Change, Outcome, Rescore, RescoreSummary, Stage
 from app.wire.said import Said
-from app.wire.submissions import Cap, Quota, Receipt, Submission
+from app.wire.submissions import (
+    MOST_GRANTED,
+    BaselineReceipt,
+    Cap,
+    Grant,
+    GrantIn,
+    Progress,
+    Quota,
+    Receipt,
+    Submission,
+)
 from app.wire.verdicts import (
     FORMAT,
     Attacked,
@@ -34,38 +59,74 @@ from app.wire.verdicts import (
 
 __all__ = [
     "FORMAT",
+    "MOST_GRANTED",
+    "Alive",
     "Announcement",
     "Attacked",
     "AttackersBoard",
     "AttackersRow",
     "AuditEntry",
+    "BaselineReceipt",
     "Board",
     "BoardRow",
     "Cap",
     "Cell",
+    "Change",
+    "Competition",
     "Entrant",
     "Evidence",
     "Excess",
     "Form",
+    "Grant",
+    "GrantIn",
     "Guess",
     "GuessReceipt",
     "Histogram",
     "Invite",
+    "IssuedToken",
+    "Joined",
     "Line",
+    "Listed",
+    "Listing",
+    "Manifest",
+    "ManifestEntry",
     "Matrix",
     "MatrixRow",
     "MatrixTarget",
+    "Me",
     "Measured",
+    "Original",
+    "Outcome",
+    "PasswordLink",
     "Person",
+    "Phase",
+    "Problem",
+    "Progress",
+    "Queue",
     "Quota",
+    "Ready",
     "Receipt",
     "Report",
     "ReportSummary",
+    "Rescore",
+    "RescoreSummary",
     "Resemblance",
+    "Revealed",
     "Said",
+    "SignedUp",
+    "Stage",
+    "State",
     "Submission",
     "Target",
     "Team",
+    "TeamJudged",
+    "TeamOfMine",
+    "Token",
+    "TokenKind",
+    "UnavailableCompetition",
+    "User",
     "Verdict",
+    "WrongField",
+    "WrongInFile",
     "read",
 ]

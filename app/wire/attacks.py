@@ -28,6 +28,25 @@ class Target(Form):
     ]
 
 
+class ManifestEntry(Form):
+    name: str
+    rows: int
+    files: dict[str, str]
+    commitment: str
+
+
+class Manifest(Form):
+    sha256: Annotated[str, Field(description="of `MANIFEST`, as every targets.zip contains it")]
+    targets: list[ManifestEntry]
+
+
+class Revealed(ManifestEntry):
+    team: str
+    submission_id: UUID
+    salt: Annotated[str, Field(description="hexadecimal; SHA-256(salt + secret file) is the commitment")]
+    secret_sha256: str
+
+
 class GuessReceipt(Form):
     id: UUID
     target_id: UUID

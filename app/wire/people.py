@@ -25,6 +25,12 @@ class Team(Form):
     disqualified_at: datetime | None
 
 
+class TeamJudged(Form):
+    id: UUID
+    name: str
+    disqualified_at: datetime | None
+
+
 class Entrant(Team):
     """A team as the organizers see it."""
 

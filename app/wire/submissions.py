@@ -10,6 +10,10 @@ from app.wire.form import Form
 from app.wire.said import Said
 from app.wire.verdicts import Verdict
 
+MOST_GRANTED = 1_000
+"""Of a cap, at once."""
+Before = Annotated[int | None, Field(description="how many are begun before it, if nothing more is sent in")]
+
 
 class Receipt(Form):
     id: UUID
@@ -38,6 +42,34 @@ class Quota(Form):
     caps: list[Cap]
 
 
+class GrantIn(Form):
+    team_id: UUID
+    cap: Annotated[str, Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target")]
+    amount: Annotated[int, Field(ge=1, le=MOST_GRANTED)]
+
+
+class Grant(GrantIn):
+    id: UUID
+    at: datetime
+
+
+class BaselineReceipt(Form):
+    team_id: Annotated[UUID, Field(description="names the baseline, to remove it")]
+    receipt: Receipt
+
+
+class Progress(Form):
+    """Where the scoring of a submission stands."""
+
+    id: Annotated[UUID, Field(description="the submission's")]
+    status: str
+    step: int
+    steps: int
+    step_name: str
+    attempt: int
+    queue_position: Before
+
+
 class Submission(Receipt):
     competition: str
     team: str
@@ -48,9 +80,7 @@ class Submission(Receipt):
     step: int
     steps: int
     step_name: str
-    queue_position: Annotated[
-        int | None, Field(description="how many are begun before it, if nothing more is sent in")
-    ]
+    queue_position: Before
     attempt: int
     started_at: datetime | None
     finished_at: datetime | None

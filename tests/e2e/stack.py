@@ -217,7 +217,7 @@ def local_score(
     Of what the release resembles, the service keeps the evidence for the closest only.
     """
     with Client(contest.url) as client:
-        file = client.call("GET", f"/competitions/{contest.slug}/competition.toml")
+        file = client.text(f"/competitions/{contest.slug}/competition.toml")
     parts = [("competition", "toml", file.encode()), ("secret", "secret", secret)]
     parts += [("original", f"original-{name}", content) for name, content in original.items()]
     parts += [(name, name, content) for name, content in release.items()]

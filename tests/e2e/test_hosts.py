@@ -172,7 +172,7 @@ def test_an_upload_without_the_store_is_refused_free_of_charge_and_taken_in_when
 
 def quota(contest: Contest) -> str:
     with Client(contest.url, contest.token) as client:
-        return json.dumps(client.call("GET", f"/competitions/{contest.slug}/quota"))
+        return client.quota(contest.slug).model_dump_json()
 
 
 class Relay:

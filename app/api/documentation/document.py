@@ -8,8 +8,8 @@ from fastapi.dependencies.models import Dependant
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from app import wire
 from app.api.documentation import answers, bodies, codes, examples
-from app.api.documentation.problem import Problem
 from app.config import get_settings
 from app.errors import InvalidUpload, particulars
 from app.errors import Problem as WrongInFile
@@ -214,7 +214,7 @@ def put_components(components: Json) -> None:
     models = components["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         models.pop(unused, None)
-    made = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    made = wire.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     models |= made.pop("$defs")
     models["Problem"] = made
     made["properties"]["code"]["x-codes"] = codes.ERRORS

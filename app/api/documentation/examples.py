@@ -243,7 +243,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "GuessReceipt": {"status": "QUEUED"},
     "Manifest": {"sha256": DIGEST},
     "ManifestEntry": {"name": "target-07"},
-    "PhaseOut": {"name": "anonymization", "end": "2027-01-24T09:00:00+09:00"},
+    "Phase": {"name": "anonymization", "end": "2027-01-24T09:00:00+09:00"},
     "Ready": {"status": "ok"},
     "Receipt": {"status": "QUEUED"},
     "ReportSummary": {"status": "QUEUED"},
@@ -251,7 +251,7 @@ ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Target": {"name": "target-07", "own": False, "team": None},
     "TeamJudged": {"name": "Red", "disqualified_at": MOMENT},
     "Team": {"name": "Red"},
-    "TokenOut": {"name": "laptop", "kind": "api"},
+    "Token": {"name": "laptop", "kind": "api"},
     "MatrixTarget": {"own": False, "team": None},
 }
 """What a field of one model says that is not what fields of that name say."""

@@ -9,10 +9,11 @@ from app.db.models.competitions import (
     ThresholdReport,
     WitnessedEnd,
 )
-from app.db.models.declarations import Base, State, TokenKind
+from app.db.models.declarations import Base, State
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, Opening, Target
+from app.wire import TokenKind
 
 __all__ = [
     "Announcement",

@@ -46,13 +46,6 @@ class Base(DeclarativeBase):
     }
 
 
-class TokenKind(StrEnum):
-    """At which door a token opens: as the bearer token of a request, or as a browser's cookie."""
-
-    API = "api"
-    SESSION = "session"
-
-
 class State(StrEnum):
     """Where a piece of work stands; the first two are not the last."""
 

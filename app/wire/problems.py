@@ -2,14 +2,15 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.errors import LISTED
+from app.wire.form import Form
 
 Values = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
 
 
-class WrongInFile(BaseModel):
+class WrongInFile(Form):
     """One thing that is wrong in an uploaded file."""
 
     file: Annotated[str, Field(description="the name of the part")]
@@ -20,14 +21,14 @@ class WrongInFile(BaseModel):
     values: Values
 
 
-class WrongField(BaseModel):
+class WrongField(Form):
     """A part of the request that is not of the form the call needs. Its value is not repeated."""
 
     field: Annotated[str, Field(description="where it is, such as `body.name`")]
     message: str
 
 
-class Problem(BaseModel):
+class Problem(Form):
     """Why a request was not carried out (RFC 9457). Nothing of it was stored."""
 
     type: Annotated[str, Field(description="`urn:anoncup:problem:` and the code")]
@@ -37,10 +38,10 @@ class Problem(BaseModel):
     code: Annotated[str, Field(description="stable: decide by this")]
     values: Values
     errors: Annotated[
-        list[WrongInFile], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")
-    ] = []
+        tuple[WrongInFile, ...], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")
+    ] = ()
     total: Annotated[int, Field(description="of `malformed_upload`: how many there are in all")] = 0
-    fields: Annotated[list[WrongField], Field(description="of `invalid_request`")] = []
+    fields: Annotated[tuple[WrongField, ...], Field(description="of `invalid_request`")] = ()
     file: Annotated[
         str | None, Field(description="of `too_large`: the name of the part that is, if a part is")
     ] = None

@@ -1,0 +1,69 @@
+"""Competitions as everybody sees them."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field, RootModel
+
+from app.wire.form import Form
+from app.wire.said import Said
+
+State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
+
+
+class Phase(Form):
+    name: str
+    start: datetime
+    end: datetime
+
+
+class Competition(Form):
+    slug: str
+    title: dict[str, str]
+    track: str
+    timezone: str
+    state: Annotated[
+        State,
+        Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
+    ]
+    paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
+    phases: list[Phase]
+    reveal_at: Annotated[
+        datetime | None,
+        Field(
+            description="when the secrets are revealed: the last end, or, where that moved nearer, once its"
+            " notice has run; null without a second phase, and until the clock has witnessed the end"
+        ),
+    ]
+    original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
+    original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
+    original_files: list[str]
+
+
+class UnavailableCompetition(Form):
+    """A competition whose file this version of the service cannot read: what is known without it."""
+
+    slug: str
+    title: dict[str, str]
+    track: None = None
+    timezone: None = None
+    state: Literal["unavailable"] = "unavailable"
+    paused: bool = False
+    phases: tuple[Phase, ...] = ()
+    reveal_at: None = None
+    original_rows: int | None
+    original_sha256: dict[str, str]
+    original_files: list[str]
+    code: Literal["competition_unavailable"] = "competition_unavailable"
+    detail: Annotated[str, Field(description="why, in a sentence")]
+
+
+Listed = Competition | UnavailableCompetition
+
+
+class Listing(RootModel[list[Listed]]):
+    """All competitions of a service."""
+
+
+class Original(Competition):
+    remarks: list[Said]
