@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.messages import Message, Value, told
+from app.messages import Message, Statement, Value, told
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
@@ -21,6 +21,11 @@ class DomainError(Exception):
         super().__init__(str(self.message))
         if code is not None:
             self.code = code
+
+    @property
+    def statement(self) -> Statement:
+        """What is kept of it."""
+        return Statement(self.code, self.message)
 
 
 class NotFound(DomainError):

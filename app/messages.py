@@ -52,6 +52,22 @@ class Message:
         return Message(template, **{name: read(each) for name, each in values.items()})
 
 
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the service says of itself, as it is kept: a stable ``code``, and the sentence."""
+
+    code: str
+    message: Message
+
+    def to_json(self) -> dict[str, Any]:
+        return {"code": self.code, **self.message.to_json()}
+
+    @staticmethod
+    def from_json(stored: Mapping[str, Any]) -> "Statement":
+        """What ``to_json`` made."""
+        return Statement(stored["code"], Message.from_json(stored))
+
+
 def told(code: str, message: Message) -> dict[str, Any]:
     """Something that is said of an upload, as programs are told it."""
     return {"code": code, "message": str(message), "values": message.plain()}
@@ -72,10 +88,6 @@ def message_under(name: str, stored: Mapping[str, Any]) -> Message | None:
     if stored.get(name) is None:
         return None
     return Message.from_json({"template": stored[f"{name}_template"], "values": stored[f"{name}_values"]})
-
-
-def english(message: Message | None) -> str | None:
-    return None if message is None else str(message)
 
 
 def filled(

@@ -6,9 +6,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess
+from app.messages import Message, Statement
 from app.services import evaluations, guesses, leases
 
 LEASE = timedelta(minutes=1)
+FAULT = Statement("scoring_failed", Message("a fault of ours"))
 
 
 def claim_evaluation(session: Session, identifier: UUID) -> evaluations.Claim:

@@ -32,7 +32,7 @@ from app.db.models import (
     User,
 )
 from app.errors import Unavailable
-from app.messages import Message, message_under
+from app.messages import Message, Statement, message_under
 from app.services import accounts
 from app.storage import digest_of, opened
 from migrations.run import configuration, migrate
@@ -143,6 +143,17 @@ name fewer group columns, or merge rare values"}');
 """
 """What revision 0014 said of a release, and why it failed."""
 
+FAILED = """
+UPDATE evaluations SET failure = '{"template": "the {disk} was full", "values": {"disk": "small"}}'
+WHERE current;
+UPDATE evaluations SET failure = '{
+    "template": "scoring was tried {times} times and never finished; last: {last}",
+    "values": {"times": 3, "last": {"template": "the file is not in the store", "values": {}}}
+}' WHERE NOT current;
+UPDATE threshold_reports SET failure = '{"template": "the file is not in the store", "values": {}}';
+"""
+"""Why work had failed, as revision 0015 kept it."""
+
 CONTENT = b"sex,income\nf,1\n"
 
 
@@ -234,7 +245,8 @@ def test_what_was_said_keeps_its_words_and_gets_its_values(target: str) -> None:
         assert session.scalars(select(Evaluation.failure).where(Evaluation.current)).one() is None
     assert [wire.Said.model_validate(each).model_dump()["values"] for each in remarks] == [{"times": 3}, {}]
     assert [str(Message.from_json(each)) for each in remarks] == [each["message"] for each in remarks]
-    assert failure == Message("scoring took longer than the limit of {limit} s", limit=600)
+    assert failure
+    assert failure.message == Message("scoring took longer than the limit of {limit} s", limit=600)
     (violation,), attackers = verdict["violations"], verdict["attackers"]
     assert wire.Said.model_validate(violation).model_dump() == {
         "code": "excessive_anonymization",
@@ -268,6 +280,20 @@ def test_a_failure_with_values_goes_back_as_a_sentence(target: str) -> None:
         found = connection.scalars(text("SELECT failure FROM evaluations WHERE NOT current")).one()
     engine.dispose()
     assert found == "scoring took longer than the limit of 600 s"
+
+
+def test_a_failure_gets_its_code_and_keeps_its_sentence(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0014", target, SAID)
+    written_at("0015", target, FAILED)
+    migrate(target)
+    with read_today(target) as session:
+        tried, other = session.scalars(select(Evaluation.failure).order_by(Evaluation.id.desc()))
+        report = session.scalars(select(ThresholdReport.failure)).one()
+    lost = Message("the file is not in the store")
+    often = Message("scoring was tried {times} times and never finished; last: {last}", times=3, last=lost)
+    assert (tried, report) == (Statement("attempts_used_up", often), Statement("file_lost", lost))
+    assert other == Statement("scoring_failed", Message("the {disk} was full", disk="small"))
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

@@ -251,7 +251,9 @@ def spoken_with(child: Child, work: Work, settings: Settings, on_step: Callable[
         return converse(child, work, settings, on_step, deadline)
     except OutOfTime:
         raise ScoringFailed(
-            "scoring took longer than the limit of {limit} s", limit=settings.scoring_time_limit_s
+            "scoring took longer than the limit of {limit} s",
+            code="time_limit",
+            limit=settings.scoring_time_limit_s,
         ) from None
 
 
@@ -307,7 +309,9 @@ def is_name(text: str) -> bool:
 def failed(reason: str, trace: str, settings: Settings) -> ScoringFailed:
     if reason == "memory":
         return ScoringFailed(
-            "scoring needed more memory than the limit of {limit} MB", limit=settings.scoring_memory_mb
+            "scoring needed more memory than the limit of {limit} MB",
+            code="memory_limit",
+            limit=settings.scoring_memory_mb,
         )
     log.error("scoring_crashed", trace=loggable(trace[:LONGEST_TRACE]))
     return ScoringFailed(CRASHED)

@@ -12,8 +12,7 @@ import structlog
 from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
-from app.errors import CompetitionUnavailable, NotFound, Unavailable
-from app.messages import Message
+from app.errors import CompetitionUnavailable, DomainError, NotFound, Unavailable
 from app.services import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
@@ -53,7 +52,7 @@ def done(
         fitness.refresh()
         return found
     except ScoringFailed as problem:
-        end_in_error(kind, identifier, attempt, problem.message)
+        end_in_error(kind, identifier, attempt, problem)
     except LostClaim:
         log.info("claim_lost", work=kind.__name__, id=str(identifier), attempt=attempt)
     except CompetitionUnavailable as problem:
@@ -62,9 +61,9 @@ def done(
         if problem.code in WANTING:
             turn_away(kind, identifier, attempt, problem, fitness)
         else:
-            give_back(kind, identifier, attempt, problem.message)
+            give_back(kind, identifier, attempt, problem)
     except ChildDied as problem:
-        give_back(kind, identifier, attempt, problem.message)
+        give_back(kind, identifier, attempt, problem)
     return None
 
 
@@ -97,9 +96,9 @@ def turn_away(
     patience = timedelta(seconds=get_settings().lost_after_s)
     with transaction() as session:
         if here is not None or problem.code == KEY_MISSING:
-            leases.excuse(session, kind, identifier, attempt, problem.message)
+            leases.excuse(session, kind, identifier, attempt, problem.statement)
         else:
-            leases.miss(session, kind, identifier, attempt, problem.message, patience=patience)
+            leases.miss(session, kind, identifier, attempt, problem.statement, patience=patience)
     fitness.rest()
 
 
@@ -109,21 +108,21 @@ def leave_unreadable(
     """Its organizers can put the file right, and nothing is lost until then; a report has a copy of its own,
     which nobody can."""
     if kind is ThresholdReport:
-        end_in_error(kind, identifier, attempt, problem.message)
+        end_in_error(kind, identifier, attempt, problem)
         return
     log.error("competition_unreadable", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
-        leases.excuse(session, kind, identifier, attempt, problem.message)
+        leases.excuse(session, kind, identifier, attempt, problem.statement)
 
 
-def end_in_error(kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
-    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=str(reason))
+def end_in_error(kind: type[Work], identifier: UUID, attempt: int, problem: DomainError) -> None:
+    log.error("scoring_failed", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
-        leases.fail(session, kind, identifier, attempt, reason)
+        leases.fail(session, kind, identifier, attempt, problem.statement)
 
 
-def give_back(kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
+def give_back(kind: type[Work], identifier: UUID, attempt: int, problem: DomainError) -> None:
     """A part was away or the child was killed: the sweep tries again, up to the cap of attempts."""
-    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(reason))
+    log.warning("scoring_postponed", work=kind.__name__, id=str(identifier), reason=str(problem))
     with transaction() as session:
-        leases.give_back(session, kind, identifier, attempt, reason)
+        leases.give_back(session, kind, identifier, attempt, problem.statement)

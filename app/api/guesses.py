@@ -11,7 +11,6 @@ from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
 from app.http.paging import AskedPage, place_of
-from app.messages import english
 from app.services import guesses
 from app.services.guesses import Entrance
 from app.transaction import transaction
@@ -89,5 +88,5 @@ def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
         rows=made.target.rows,
         correct=correct,
         rate=None if correct is None else correct / made.target.rows,
-        failure=english(made.failure),
+        **wire.failed(made.failure),
     )

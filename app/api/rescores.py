@@ -8,7 +8,6 @@ from app import wire
 from app.api.competitions import Toml
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.messages import english
 from app.scoring.toml_text import text_of
 from app.services import competitions, rescores, revisions
 from app.services.rescores import Change, Judged, Preview
@@ -92,5 +91,5 @@ def outcome(judged: Judged) -> wire.Outcome:
         security=numbers.security if numbers else None,
         overall=judged.overall,
         violations=list(numbers.violations) if numbers else [],
-        failure=english(judged.evaluation.failure),
+        **wire.failed(judged.evaluation.failure),
     )

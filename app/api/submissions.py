@@ -15,7 +15,6 @@ from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, take_in
 from app.http.paging import AskedPage, place_of
-from app.messages import english
 from app.services import marking, progress, quota, submissions, uploads
 from app.services.uploads import Entrance
 from app.storage import store
@@ -207,7 +206,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> wire.
         attempt=evaluation.attempt,
         started_at=evaluation.started_at,
         finished_at=evaluation.finished_at,
-        failure=english(evaluation.failure),
+        **wire.failed(evaluation.failure),
         scorer=evaluation.scorer,
         result=evaluation.found,
     )

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from app import wire
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
-from app.messages import english
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
 from app.services import threshold_reports
@@ -62,6 +61,6 @@ def summary(found: ThresholdReport) -> wire.ReportSummary:
         status=found.state,
         created_at=found.created_at,
         finished_at=found.finished_at,
-        failure=english(found.failure),
+        **wire.failed(found.failure),
         question=found.question,
     )

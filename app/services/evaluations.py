@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from app import queue, wire
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
-from app.messages import Message
 from app.services import leases, revisions
 from app.services.competitions import completed, published_file
 
@@ -107,13 +106,3 @@ def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer:
     evaluation.step = evaluation.steps
     evaluation.verdict, evaluation.scorer, evaluation.failure = verdict | wire.FORMAT, scorer, None
     return True
-
-
-def fail(session: Session, claimed: Claim, reason: Message) -> bool:
-    """End the evaluation in ERROR: our fault, with a reason that a team may read."""
-    return leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)
-
-
-def release(session: Session, claimed: Claim, reason: Message) -> None:
-    """Give the claim back after a passing fault; the sweep asks for it again."""
-    leases.give_back(session, Evaluation, claimed.evaluation_id, claimed.attempt, reason)

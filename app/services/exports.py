@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session, joinedload
 from app import wire
 from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
-from app.messages import english
 from app.services import audit, competitions
 from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
@@ -126,7 +125,7 @@ def evaluation_line(evaluation: Evaluation) -> dict[str, Any]:
         "started_at": moment(evaluation.started_at),
         "finished_at": moment(evaluation.finished_at),
         "scorer": evaluation.scorer,
-        "failure": english(evaluation.failure),
+        **wire.failed(evaluation.failure),
         "verdict": evaluation.verdict and without(evaluation.verdict, wire.FORMAT),
     }
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.db.models.declarations import Work
-from app.messages import Message
+from app.messages import Message, Statement
 from app.services import fairness
 
 log = structlog.get_logger(__name__)
@@ -84,9 +84,10 @@ def gave_up(session: Session, work: Work, attempts: int) -> bool:
     if tried < attempts:
         return False
     finish(session, work, State.ERROR)
-    last = work.failure or Message("its worker was lost")
-    work.failure = Message(
-        "scoring was tried {times} times and never finished; last: {last}", times=tried, last=last
+    last = work.failure.message if work.failure else Message("its worker was lost")
+    work.failure = Statement(
+        "attempts_used_up",
+        Message("scoring was tried {times} times and never finished; last: {last}", times=tried, last=last),
     )
     return True
 
@@ -118,7 +119,7 @@ def finish(session: Session, work: Work, state: State) -> None:
     log.info("work_finished", work=type(work).__name__, id=str(work.id), state=state, attempt=work.attempt)
 
 
-def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> bool:
+def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> bool:
     """End in ERROR: our fault, with a reason that a team may read."""
     work = held(session, kind, identifier, attempt)
     if work is None:
@@ -128,7 +129,7 @@ def fail(session: Session, kind: type[Work], identifier: UUID, attempt: int, rea
     return True
 
 
-def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
+def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> None:
     """Give the claim back after a passing fault; the sweep asks for it again."""
     work = held(session, kind, identifier, attempt)
     if work is not None:
@@ -137,7 +138,7 @@ def give_back(session: Session, kind: type[Work], identifier: UUID, attempt: int
         work.leased_until = None
 
 
-def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Message) -> None:
+def excuse(session: Session, kind: type[Work], identifier: UUID, attempt: int, reason: Statement) -> None:
     """Give the claim back uncounted: what was wanting is this worker's, and another one may have it.
 
     It rests a while, longer each time, so that who can do it finds it when who cannot has turned away.
@@ -152,7 +153,7 @@ def miss(
     kind: type[Work],
     identifier: UUID,
     attempt: int,
-    reason: Message,
+    reason: Statement,
     *,
     patience: timedelta,
 ) -> None:
@@ -170,7 +171,7 @@ def miss(
         work.failure = reason
 
 
-def put_back(session: Session, work: Work, reason: Message) -> None:
+def put_back(session: Session, work: Work, reason: Statement) -> None:
     work.not_before = clock(session) + min(FIRST_REST * 2**work.excused, LONGEST_REST)
     work.excused += 1
     work.failure = reason

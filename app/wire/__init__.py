@@ -33,7 +33,7 @@ from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, T
 from app.wire.problems import Problem, WrongField, WrongInFile
 from app.wire.reports import Report, ReportSummary
 from app.wire.rescores import Change, Outcome, Rescore, RescoreSummary, Stage
-from app.wire.said import Said
+from app.wire.said import Failed, Said, failed
 from app.wire.submissions import (
     MOST_GRANTED,
     BaselineReceipt,
@@ -76,6 +76,7 @@ __all__ = [
     "Entrant",
     "Evidence",
     "Excess",
+    "Failed",
     "Form",
     "Grant",
     "GrantIn",
@@ -128,5 +129,6 @@ __all__ = [
     "Verdict",
     "WrongField",
     "WrongInFile",
+    "failed",
     "read",
 ]

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.wire.form import Form
+from app.wire.said import Failed
 
 
 class Target(Form):
@@ -58,9 +59,8 @@ class GuessReceipt(Form):
     guesses_left: Annotated[int, Field(description="for this target, right after this guess")]
 
 
-class Guess(GuessReceipt):
+class Guess(GuessReceipt, Failed):
     target: str
     rows: int
     correct: Annotated[int | None, Field(description="null while the competition hides scores")]
     rate: float | None
-    failure: str | None

@@ -6,15 +6,14 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.said import Failed
 
 
-class ReportSummary(Form):
+class ReportSummary(Failed):
     id: UUID
     status: Annotated[str, Field(description="QUEUED, SCORING, SCORED (made) or ERROR")]
     created_at: datetime
     finished_at: datetime | None
-    failure: str | None
     question: dict[str, Any]
 
 

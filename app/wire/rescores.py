@@ -7,11 +7,12 @@ from uuid import UUID
 from pydantic import Field
 
 from app.wire.form import Form
+from app.wire.said import Failed
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 
-class Outcome(Form):
+class Outcome(Failed):
     status: str
     rank: Annotated[
         int | None,
@@ -23,7 +24,6 @@ class Outcome(Form):
     security: Annotated[float | None, Field(description="by the built-in attackers alone")]
     overall: float | None
     violations: list[str]
-    failure: str | None
 
 
 class Change(Form):

@@ -1,11 +1,29 @@
-"""Something that is said of an upload: a warning, a remark, a rule that it breaks."""
+"""Something that is said of an upload: a warning, a remark, a rule that it breaks, why work on it failed."""
 
 from typing import Annotated, Any
 
 from pydantic import Field, field_serializer
 
-from app.messages import Message
+from app.messages import Message, Statement, told
 from app.wire.form import Form
+
+
+class Failed(Form):
+    """Work that may fail; all null where it did not."""
+
+    failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
+    failure_code: Annotated[str | None, Field(description="stable")] = None
+    failure_values: Annotated[
+        dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
+    ] = None
+
+
+def failed(reason: Statement | None) -> dict[str, Any]:
+    """The fields of ``Failed``."""
+    if reason is None:
+        return dict.fromkeys(Failed.model_fields)
+    said = told(reason.code, reason.message)
+    return {"failure": said["message"], "failure_code": said["code"], "failure_values": said["values"]}
 
 
 class Said(Form):

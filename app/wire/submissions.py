@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.wire.form import Form
-from app.wire.said import Said
+from app.wire.said import Failed, Said
 from app.wire.verdicts import Verdict
 
 MOST_GRANTED = 1_000
@@ -70,7 +70,7 @@ class Progress(Form):
     queue_position: Before
 
 
-class Submission(Receipt):
+class Submission(Receipt, Failed):
     competition: str
     team: str
     comment: str
@@ -84,7 +84,6 @@ class Submission(Receipt):
     attempt: int
     started_at: datetime | None
     finished_at: datetime | None
-    failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
     scorer: str | None
     result: Annotated[
         Verdict | None,

@@ -14,7 +14,6 @@ from sqlalchemy import select, update
 
 from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
-from app.messages import Message
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services import competitions, evaluations, guesses, leases, rescores
@@ -24,7 +23,7 @@ from tests import board_facts
 from tests.application import application
 from tests.arena import API, ROWS
 from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
-from tests.claims import claim_evaluation, claim_guess
+from tests.claims import FAULT, claim_evaluation, claim_guess
 from tests.contest import Contest, turn
 from tests.scoring.trying import LEFT_OUT
 
@@ -206,7 +205,7 @@ def end_scoring(sent: Sent, *, rescore: UUID | None = None) -> None:
         else:
             claimed = claim_evaluation(session, found.id)
             if judged.state == "ERROR":
-                evaluations.fail(session, claimed, Message("a fault of ours"))
+                leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
             else:
                 evaluations.record(session, claimed, verdict=verdict(judged), scorer="by hand")
         found.created_at, found.finished_at = sent.at, judged.ended
@@ -248,7 +247,7 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
             guesses.record(session, claimed, correct=guess.correct)
             session.get_one(Guess, identifier).finished_at = guess.ended
         else:
-            leases.fail(session, Guess, identifier, claimed.attempt, Message("a fault of ours"))
+            leases.fail(session, Guess, identifier, claimed.attempt, FAULT)
 
 
 def compare(which: str, found: dict[str, Any], facts: Facts, viewer: str) -> None:

@@ -14,14 +14,13 @@ from httpx2 import Response
 from sqlalchemy import func, select, update
 
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
-from app.messages import Message
 from app.services import evaluations, leases
 from app.services.phases import midnights
 from app.services.quota import LONGEST_WAIT_S
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
-from tests.claims import claim_evaluation
+from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, judge_everything
 
 AT_ONCE = 20
@@ -165,7 +164,7 @@ def end_in_error(submission: str) -> None:
             select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         ).one()
         claimed = claim_evaluation(session, found)
-        evaluations.fail(session, claimed, Message("a fault of ours"))
+        leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
 
 
 def test_a_rejected_submission_stays_counted(client: TestClient) -> None:

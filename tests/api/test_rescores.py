@@ -11,12 +11,11 @@ from httpx2 import Response
 from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore, State
-from app.messages import Message
 from app.scoring.toml_text import with_tables
-from app.services import evaluations
+from app.services import leases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.claims import claim_evaluation
+from tests.claims import FAULT, claim_evaluation
 from tests.contest import Contest, competition_row, held, turn
 from tests.people import acts, told
 from tests.yesterday import verdict
@@ -92,7 +91,7 @@ def end_set_evaluation(submission: str, *, current: bool) -> None:
         query = select(Evaluation.id).where(Evaluation.submission_id == UUID(submission))
         found = session.scalars(query.where(Evaluation.current.is_(current))).one()
         claimed = claim_evaluation(session, found)
-        evaluations.fail(session, claimed, Message("a fault of ours"))
+        leases.fail(session, Evaluation, claimed.evaluation_id, claimed.attempt, FAULT)
 
 
 def test_a_set_changes_nothing_until_it_is_applied_and_then_all_at_once(contest: Contest) -> None:

@@ -79,7 +79,8 @@ def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
     with monkeypatch.context() as patch:
         patch.setattr(child, "evaluate", killed)
         advising.advise(identifier)
-    assert arena.get(f"/threshold-reports/{identifier}").json()["status"] == "QUEUED"
+    waiting = arena.get(f"/threshold-reports/{identifier}").json()
+    assert (waiting["status"], waiting["failure_code"]) == ("QUEUED", "child_died")
     advising.advise(identifier)
     first = arena.get(f"/threshold-reports/{identifier}").json()
     advising.advise(identifier)

@@ -178,7 +178,8 @@ def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
     assert pair.whole.arena.submission(other, "blue")["status"] == "SCORED"
     waiting = evaluation()
     assert (waiting.state, waiting.attempt - waiting.excused) == (State.QUEUED, 0)
-    assert "cannot be read" in str(waiting.failure)
+    assert waiting.failure
+    assert waiting.failure.code == "competition_unavailable"
     assert child.keeper.child is scorer
     assert put(pair, pair.kept).status_code == 200
     rested()

@@ -194,6 +194,7 @@ def test_with_another_version_new_submissions_wait_and_the_board_stands(
         rested()
     found = contest.arena.submission(waiting, "blue")
     assert (found["status"], told in found["failure"]) == ("QUEUED", True)
+    assert found["failure_code"] == "competition_unavailable"
     waits = said(
         "It waits: the service has a newer scorer than the one that counts here. The "
         "organizers have been asked to have everything scored again; nothing is lost."

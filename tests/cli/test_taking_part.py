@@ -10,7 +10,7 @@ from sqlalchemy import func, update
 
 from app.db import engine
 from app.db.models import Evaluation, State
-from app.messages import Message
+from app.messages import Message, Statement
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
 from app.scoring.templates import template
@@ -113,7 +113,8 @@ def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
     def fail() -> None:
         while not over.wait(0.1):
             with engine.get_engine().begin() as connection:
-                values = {"state": State.ERROR, "failure": Message("lost"), "finished_at": func.now()}
+                failure = Statement("scoring_failed", Message("lost"))
+                values = {"state": State.ERROR, "failure": failure, "finished_at": func.now()}
                 connection.execute(update(Evaluation).values(values))
 
     thread = threading.Thread(target=fail)

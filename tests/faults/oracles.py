@@ -171,6 +171,10 @@ def same(found: Any, expected: Any) -> bool:
     return bool(found == expected)
 
 
+def reason_of(work: Guess | ThresholdReport) -> str:
+    return "" if work.failure is None else str(work.failure.message)
+
+
 def guessed(ledger: Ledger) -> Iterator[str]:
     """Each guess was judged, and is right on the rows on which it is."""
     released = {str(each.receipt["commitment"]): each for each in ledger.taken("release") if each.receipt}
@@ -178,12 +182,12 @@ def guessed(ledger: Ledger) -> Iterator[str]:
         stored = {str(one.id): one for one in session.scalars(select(Guess))}
     for upload in ledger.taken("guess"):
         found = stored[upload.id]
-        if found.state == State.ERROR and KILLED_EACH_TIME.fullmatch(str(found.failure)):
-            ledger.errors[f"guess {found.id}"] = (upload.team, str(found.failure))
+        if found.state == State.ERROR and KILLED_EACH_TIME.fullmatch(reason_of(found)):
+            ledger.errors[f"guess {found.id}"] = (upload.team, reason_of(found))
             continue
         right = correct(upload, released[str(upload.target)])
         if (found.state, found.correct) != (State.SCORED, right):
-            yield f"guess {upload.id} is {found.state} with {found.correct} ({found.failure}), not {right}"
+            yield f"guess {upload.id} is {found.state} with {found.correct} ({reason_of(found)}), not {right}"
 
 
 def correct(upload: Upload, victim: Upload) -> int:
@@ -306,7 +310,7 @@ def reported(ledger: Ledger) -> Iterator[str]:
         yield f"{ledger.slug}: {len(reports)} reports of {ledger.reports} that were asked for"
     for one in reports:
         if one.state == State.ERROR:
-            ledger.errors[f"report {one.id}"] = ("", str(one.failure))
+            ledger.errors[f"report {one.id}"] = ("", reason_of(one))
         elif one.state != State.SCORED:
             yield f"report {one.id} is {one.state}"
     applied = [one for one in sets if one.applied_at is not None]

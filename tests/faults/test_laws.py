@@ -15,11 +15,11 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
-from app.messages import Message
 from app.scoring.permutation import secret_csv
 from app.services.phases import ANONYMIZATION
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
+from tests.claims import FAULT
 from tests.contest import Contest, judge_everything
 from tests.faults import boards
 from tests.faults.calls import Caller, Calls, wrong_in
@@ -133,7 +133,7 @@ def score_otherwise(evaluation: Evaluation) -> None:
 
 
 def fail(evaluation: Evaluation) -> None:
-    evaluation.state, evaluation.failure = State.ERROR, Message("a fault of ours")
+    evaluation.state, evaluation.failure = State.ERROR, FAULT
 
 
 def cancel(evaluation: Evaluation) -> None:

@@ -198,4 +198,5 @@ def test_a_targets_secret_in_the_wrong_box_judges_nothing_and_is_not_repeated(cl
     (mine,) = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()
     assert (mine["status"], mine["correct"]) == ("QUEUED", None)
     assert mine["failure"] == "a sealed secret belongs to another submission"
+    assert (mine["failure_code"], mine["failure_values"]) == ("secret_unreadable", {})
     assert watched.leaks() == set()

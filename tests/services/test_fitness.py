@@ -122,7 +122,9 @@ def test_a_file_that_nobody_has_ends_the_submission_in_error_after_a_while_and_n
             text(f"UPDATE evaluations SET missing_since = missing_since - interval '{longer} seconds'")
         )
     assert score(identifier).state == State.ERROR
-    assert str(row(identifier).failure) == "the file is not in the store"
+    failure = row(identifier).failure
+    assert failure
+    assert (failure.code, str(failure.message)) == ("file_lost", "the file is not in the store")
 
 
 def digest_of_release(identifier: UUID) -> str:

@@ -101,7 +101,8 @@ def test_a_guess_that_kills_its_workers_ends_in_error_and_the_contest_goes_on(at
         claim(attack)
     trials.judge(str(attack.guess))
     assert (attack.row.state, attack.row.correct) == (State.ERROR, None)
-    assert "3 times" in str(attack.row.failure)
+    assert attack.row.failure
+    assert (attack.row.failure.code, attack.row.failure.message.values["times"]) == ("attempts_used_up", 3)
     attack.contest.move(reidentification=(-1, -0.1))
     turn()
     assert attack.contest.state() == "closed"
@@ -126,7 +127,7 @@ def test_a_guess_that_cannot_be_read_for_a_while_is_tried_again(attack: Attack, 
     kept = blob.read_bytes()
     blob.unlink()
     trials.judge(str(attack.guess))
-    assert (attack.row.state, str(attack.row.failure)) == (State.QUEUED, "the file is not in the store")
+    assert (attack.row.state, attack.row.failure and attack.row.failure.code) == (State.QUEUED, "file_lost")
     blob.write_bytes(kept)
     rested()
     trials.judge(str(attack.guess))
@@ -140,7 +141,8 @@ def test_a_missing_key_delays_a_guess_and_loses_nothing(
     monkeypatch.setattr(trials, "get_settings", lambda: keyless)
     trials.judge(str(attack.guess))
     assert attack.row.state == State.QUEUED
-    assert "private key" in str(attack.row.failure)
+    assert attack.row.failure
+    assert attack.row.failure.code == "opening_key_missing"
     monkeypatch.undo()
     rested()
     trials.judge(str(attack.guess))

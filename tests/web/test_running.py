@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from app.db.models import AuditEntry, Evaluation, State
 from app.language import LANGUAGES
-from app.messages import Message
+from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
 from app.web.shown import shown_time
@@ -53,7 +53,10 @@ def test_the_dashboard_names_what_failed_and_where_to_mend_it(arena: Arena) -> N
 def failed(submission_id: str) -> None:
     with transaction() as session:
         evaluation = session.query(Evaluation).filter_by(submission_id=submission_id, current=True).one()
-        evaluation.state, evaluation.failure = State.ERROR, Message("the disk was full")
+        evaluation.state, evaluation.failure = (
+            State.ERROR,
+            Statement("scoring_failed", Message("the disk was full")),
+        )
 
 
 def test_a_contest_that_settles_says_what_it_waits_for(contest: Contest) -> None:

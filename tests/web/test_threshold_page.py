@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
-from app.messages import Message
+from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services import competitions
@@ -125,7 +125,7 @@ def test_a_failed_report_says_so(arena: Arena) -> None:
     path = asked(arena)
     with transaction() as session:
         found = session.scalars(select(ThresholdReport)).one()
-        found.state, found.failure = State.ERROR, Message("out of memory")
+        found.state, found.failure = State.ERROR, Statement("scoring_failed", Message("out of memory"))
     shown = page(arena, path, organizer=True).text
     assert "Failed" in shown
     assert "Out of memory." in shown

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from app.wire import Failed
+
 Json = Any
 Schema = Mapping[str, Any]
 
@@ -233,7 +235,7 @@ VALUES: Mapping[str, Json] = {
 }
 """One value per name of a field; those that are null for most are null here, too."""
 
-NULL = {"cancelled_at", "applied_at", "disqualified_at", "failure", "frozen_from", "revoked_at"}
+NULL = {"cancelled_at", "applied_at", "disqualified_at", "frozen_from", "revoked_at", *Failed.model_fields}
 
 ELSEWHERE: Mapping[str, Mapping[str, Json]] = {
     "Alive": {"status": "ok"},

@@ -9,20 +9,20 @@ from sqlalchemy import ARRAY, JSON, DateTime, Dialect, MetaData, Text, TypeDecor
 from sqlalchemy import text as sql
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from app.messages import Message
+from app.messages import Statement
 
 
-class Said(TypeDecorator[Message]):
-    """A message with its values, to be said in any language."""
+class Stated(TypeDecorator[Statement]):
+    """A statement with its values, to be said in any language."""
 
     impl = JSON(none_as_null=True)
     cache_ok = True
 
-    def process_bind_param(self, value: Message | None, _: Dialect) -> dict[str, Any] | None:
+    def process_bind_param(self, value: Statement | None, _: Dialect) -> dict[str, Any] | None:
         return None if value is None else value.to_json()
 
-    def process_result_value(self, value: Any, _: Dialect) -> Message | None:
-        return None if value is None else Message.from_json(value)
+    def process_result_value(self, value: Any, _: Dialect) -> Statement | None:
+        return None if value is None else Statement.from_json(value)
 
 
 class Base(DeclarativeBase):
@@ -42,7 +42,7 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[dict[str, Any]]: JSON,
         list[str]: ARRAY(Text),
-        Message: Said,
+        Statement: Stated,
     }
 
 
@@ -82,7 +82,8 @@ class Work:
     created_at: Mapped[datetime] = mapped_column(server_default=sql("clock_timestamp()"))
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    failure: Mapped[Message | None]
+    failure: Mapped[Statement | None]
+    """Why it ended in ERROR, or was given back last."""
 
 
 UNFINISHED = sql("state IN ('QUEUED', 'SCORING')")
