@@ -60,6 +60,18 @@ class TooLarge(DomainError):
     code = "too_large"
 
 
+class TooSlow(DomainError):
+    """A body that trickles."""
+
+    code = "too_slow"
+
+
+class Unreadable(DomainError):
+    """A request that cannot be taken apart."""
+
+    code = "bad_request"
+
+
 class TooMany(DomainError):
     """Too many tries; ``retry_after`` seconds from now there is room again."""
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from anyio import CancelScope
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 
 from app.db.models import Attempt
-from app.errors import Conflict, DomainError, TooMany, Unavailable
+from app.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
+from app.http.problems import Refused
 from app.services import attempts
 from app.transaction import transaction
 
@@ -54,5 +54,5 @@ def is_ours(problem: BaseException) -> bool:
 
 def is_answer(problem: BaseException) -> bool:
     """Whether the sender was told what is wrong; not if the connection broke, or was too slow."""
-    told = isinstance(problem, HTTPException) and problem.status_code != 408
-    return told or isinstance(problem, DomainError)
+    found = problem.problem if isinstance(problem, Refused) else problem
+    return isinstance(found, DomainError) and not isinstance(found, TooSlow)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
-from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.errors import InvalidUpload, Problem, Unavailable
+from app.errors import InvalidUpload, Problem, Unavailable, Unreadable
 from app.messages import Message
 from app.scoring.files import too_large
 
@@ -103,7 +102,7 @@ async def read(request: Request, file_mb: int) -> FormData:
     try:
         form = await reader.parse()
     except MultiPartException as problem:
-        raise HTTPException(400, problem.message) from None
+        raise Unreadable("the request cannot be read: {reason}", reason=problem.message) from None
     except UnicodeError:
         raise not_utf8() from None
     except OSError as problem:

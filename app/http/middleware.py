@@ -6,11 +6,12 @@ import time
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.config import Settings
+from app.errors import TooLarge, TooSlow
+from app.http.problems import Refused
 
 DRAINED_BYTES = 1 << 30
 TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
@@ -126,8 +127,8 @@ class Pace:
             async with asyncio.timeout(self.left_s):
                 message = await self.wrapped()
         except TimeoutError:
-            said = f"a body comes with at least {self.bytes_per_s:g} bytes a second"
-            raise HTTPException(408, said, headers={"Connection": "close"}) from None
+            slow = TooSlow("a body comes with at least {least:.0f} bytes a second", least=self.bytes_per_s)
+            raise Refused(slow, headers={"Connection": "close"}) from None
         bought_s = len(message.get("body", b"")) / self.bytes_per_s
         self.left_s = min(self.most_s, self.left_s - (time.monotonic() - began) + bought_s)
         return message
@@ -143,7 +144,7 @@ def bounded(receive: Receive, limit_mb: int) -> Receive:
         received += len(message.get("body", b""))
         if received > limit_mb * 2**20:
             await drain(receive, message)
-            raise HTTPException(413, f"a request has at most {limit_mb} MB")
+            raise Refused(TooLarge("a request has at most {most_mb} MB", most_mb=limit_mb))
         return message
 
     return receive_within_limit

@@ -26,6 +26,7 @@ STATUS: dict[type[errors.DomainError], int] = {
     errors.NotFound: 404,
     errors.Conflict: 409,
     errors.TooLarge: 413,
+    errors.TooSlow: 408,
     errors.TooMany: 429,
     errors.Unavailable: 503,
     errors.DomainError: 400,
@@ -48,8 +49,6 @@ TITLES = {
 CODES = {
     404: "not_found",
     405: "method_not_allowed",
-    408: "too_slow",
-    413: "too_large",
     415: "content_type",
 }
 
@@ -76,7 +75,7 @@ def status_of(error: errors.DomainError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def on_domain_error(_: Request, error: Exception) -> Response:
+def on_domain_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.DomainError)  # noqa: S101  # registered for this type only
     answer = problem(status_of(error), error.code, str(error), **errors.particulars(error))
     if isinstance(error, errors.TooMany | errors.Unavailable):
@@ -96,15 +95,32 @@ def on_invalid_request(_: Request, error: Exception) -> Response:
     return problem(422, "invalid_request", "the request is not of the form this call needs", fields=found)
 
 
+class Refused(HTTPException):
+    """Something wrong with a request that is found while the framework reads it, which lets only its own
+    exceptions through."""
+
+    def __init__(self, problem: errors.DomainError, *, headers: dict[str, str] | None = None) -> None:
+        super().__init__(status_of(problem), str(problem), headers)
+        self.problem = problem
+
+
 def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  # registered for this type only
-    code = CODES.get(error.status_code, "bad_request")
-    answer = problem(error.status_code, code, str(error.detail))
-    for name, value in (error.headers or {}).items():
-        answer.headers[name] = value
-    if error.status_code == 405:
-        answer.headers["Allow"] = ", ".join(sorted(methods_of(request)))
+    if isinstance(error, Refused):
+        answer = on_domain_error(request, error.problem)
+    else:
+        code = CODES.get(error.status_code, "bad_request")
+        answer = problem(error.status_code, code, str(error.detail))
+    answer.headers.update(headers_of(request, error))
     return answer
+
+
+def headers_of(request: Request, error: HTTPException) -> dict[str, str]:
+    """What the answer's head says besides."""
+    told = dict(error.headers or {})
+    if error.status_code == 405:
+        told["Allow"] = ", ".join(sorted(methods_of(request)))
+    return told
 
 
 def methods_of(request: Request) -> set[str]:

@@ -5,11 +5,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
-from starlette.exceptions import HTTPException
 
 from app.db.models import Competition
-from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable
+from app.errors import (
+    Conflict,
+    InvalidInput,
+    InvalidUpload,
+    NotAllowed,
+    TooLarge,
+    TooMany,
+    Unavailable,
+    Unreadable,
+)
 from app.http.intake import At, Made, Way, take_in
+from app.http.problems import Refused
 from app.scoring.files import MAX_ROWS, SECRET
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
@@ -18,7 +27,7 @@ from app.services import samples
 from app.services.accounts import Principal
 from app.services.samples import Sample
 
-REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable)
+REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable, Unreadable)
 """Why an upload may come back with its form; what else is wrong is a page of its own."""
 SECRET_SAMPLES = (
     Sample(("original_row",), (("3",), ("1",), ("2",))),
@@ -93,10 +102,10 @@ def checks_of(parts: Sequence[Part], row: Competition, rules: Rules) -> dict[str
 
 
 async def take_in_form(request: Request, principal: Principal, at: At, way: Way[At, Made]) -> Made:
-    """An upload by a form; what the framework's reader of forms refuses is said as the rest is."""
+    """An upload by a form; what is refused while the body comes is said as the rest is."""
     try:
         return await take_in(request, principal, at, way)
-    except HTTPException as problem:
-        if problem.status_code == 413:
-            raise TooLarge("the request is too large") from None
-        raise InvalidInput("this form cannot be read: check what you typed", code="invalid_request") from None
+    except Refused as refused:
+        if isinstance(refused.problem, REFUSALS):
+            raise refused.problem from None
+        raise

@@ -27,12 +27,13 @@ from app.errors import (
     NotSignedIn,
     TooMany,
     Unavailable,
+    Unreadable,
 )
 from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
-from app.messages import message_under
+from app.messages import N_, message_under
 from app.services.accounts import Principal
 from app.web import languages, sentences, shown
 from app.web.script_words import script_words
@@ -59,6 +60,7 @@ templates.env.globals |= {
     "shown_time": shown.shown_time,
     "shown_zone": shown.shown_zone,
 }
+NO_FORM_OF_OURS = N_("this form cannot be read: check what you typed")
 NOTHING_REFUSED = {
     "to": None,
     "error": None,
@@ -153,7 +155,7 @@ def unreadable(problem: RequestValidationError) -> DomainError:
     return (
         NotFound("there is nothing here")
         if in_path
-        else InvalidInput("this form cannot be read: check what you typed", code="invalid_request")
+        else InvalidInput(NO_FORM_OF_OURS, code="invalid_request")
     )
 
 
@@ -185,11 +187,17 @@ def on_http_error(request: Request, error: Exception) -> Response:
     """What the framework refuses, such as an address that exists nowhere: to a browser, a page."""
     if not (isinstance(error, HTTPException) and wants_a_page(request)):
         return problems.on_http_error(request, error)
-    code = problems.CODES.get(error.status_code, "not_found")
-    detail = languages.words_of(request).label(f"http_{code}", "")
-    answer = page(request, who(request), "refusal.html", status=error.status_code, code=code, detail=detail)
-    if error.status_code == 405:
-        answer.headers["Allow"] = ", ".join(sorted(problems.methods_of(request)))
+    if isinstance(error, problems.Refused):
+        answer = refusal(request, error.problem)
+    elif error.status_code == 400:
+        answer = refusal(request, Unreadable(NO_FORM_OF_OURS))
+    else:
+        code = problems.CODES.get(error.status_code, "not_found")
+        detail = languages.words_of(request).label(f"http_{code}", "")
+        answer = page(
+            request, who(request), "refusal.html", status=error.status_code, code=code, detail=detail
+        )
+    answer.headers.update(problems.headers_of(request, error))
     return answer
 
 

@@ -108,6 +108,17 @@ def test_a_body_that_is_no_file_is_small(client: TestClient) -> None:
     for kind in ("application/json", "application/toml"):
         answer = client.post(f"{API}/tokens", content=b" " * (3 << 20), headers={"Content-Type": kind})
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+        assert answer.json()["detail"] == "a request has at most 2 MB"
+        assert answer.json()["values"] == {"most_mb": 2}
+
+
+def test_a_request_that_cannot_be_taken_apart_is_refused_with_the_reason(arena: Arena) -> None:
+    headers = {"Authorization": f"Bearer {arena.team('red')}", "Content-Type": "multipart/form-data"}
+    path = f"{API}/competitions/small/submissions"
+    answer = arena.client.post(path, content=b"x", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_request")
+    assert answer.json()["values"] == {"reason": "Missing boundary in multipart."}
+    assert answer.json()["detail"] == "the request cannot be read: Missing boundary in multipart."
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "unicode_escape", "raw_unicode_escape"])

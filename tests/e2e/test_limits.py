@@ -19,6 +19,7 @@ from app.db.models import Attempt
 from app.transaction import transaction
 from tests.e2e.lines import Line, line, watching
 from tests.e2e.stack import Contest, command_line, small_contest, web
+from tests.web.spoken import said
 
 HASTY = {"ANONCUP_HEAD_TIMEOUT_S": "2", "ANONCUP_BODY_PATIENCE_S": "4"}
 HALF = b"GET /healthz HTTP/1.1\r\nHost: here\r\nX-Unfin"
@@ -104,6 +105,17 @@ def test_the_rest_of_a_body_that_was_answered_early_is_not_waited_for(hasty: str
         assert early.until_closed().startswith(b"HTTP/1.1 200")
 
 
+def test_a_form_that_trickles_is_answered_by_a_page(hasty: str) -> None:
+    head = ["POST /sign-in HTTP/1.1", "Host: here", "Accept: text/html", "Accept-Language: ja"]
+    kind = "Content-Type: application/x-www-form-urlencoded"
+    with line(hasty) as slow:
+        slow.send("\r\n".join([*head, kind, "Content-Length: 1000000", "", "name="]).encode())
+        answer = slow.until_closed()
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"connection: close" in answer.lower()
+    assert said("problem_too_slow", "ja").encode() in answer
+
+
 def test_a_body_that_trickles_is_answered_and_its_attempt_counts(settings: Settings, hasty: str) -> None:
     folder = settings.data / "incoming"
     with uploading(small_contest(hasty), size=9_000_000) as slow:
@@ -115,6 +127,7 @@ def test_a_body_that_trickles_is_answered_and_its_attempt_counts(settings: Setti
     assert b"connection: close" in head.lower()
     told: dict[str, Any] = json.loads(body)
     assert (told["status"], told["code"], told["title"]) == (408, "too_slow", "Too slow")
+    assert told["values"] == {"least": 1000}
     (attempt,) = attempts()
     assert attempt.ended_at is not None
     assert incoming(hasty, folder) == []

@@ -22,7 +22,7 @@ from app.web.site import HERE
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file
 from tests.web.reader import SAME_ORIGIN, page
-from tests.web.spoken import said
+from tests.web.spoken import said, sentence
 
 
 def sign_in(client: TestClient, **fields: str) -> Response:
@@ -363,3 +363,16 @@ def test_signing_in_leads_back_to_where_one_came_from(
 )
 def test_numbers_are_shown_short(number: float | None, text: str) -> None:
     assert shown.shown(number) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_body_that_nobody_reads_is_refused_in_the_readers_language(
+    client: TestClient, language: str
+) -> None:
+    head = SAME_ORIGIN | {"Accept": "text/html", "Accept-Language": language}
+    large = client.post("/sign-in", data={"name": "x" * (3 << 20)}, headers=head)
+    kind = {"Content-Type": "multipart/form-data"}
+    odd = client.post("/sign-in", content=b"no boundary", headers=head | kind)
+    assert (large.status_code, odd.status_code) == (413, 400)
+    assert sentence("a request has at most {most_mb} MB", language, most_mb=2) in large.text
+    assert sentence("this form cannot be read: check what you typed", language) in odd.text
