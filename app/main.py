@@ -33,8 +33,8 @@ from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.http.operators import require_operator
-from app.services import health
-from app.services.landmarks import check_store
+from app.services.work import health
+from app.services.work.known_files import check_store
 from app.transaction import transaction
 from app.web import reference, site
 from app.web.areas import AREAS

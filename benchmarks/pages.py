@@ -33,8 +33,9 @@ from app.db.models import Competition, Submission, Target, Team
 from app.http.dependencies import COOKIE
 from app.local.embedded import embedded_services
 from app.main import create_app, served_app
-from app.services import accounts, competitions
 from app.services.boards import verdicts
+from app.services.contest import competitions
+from app.services.people import accounts
 from app.transaction import transaction
 from migrations.run import migrate
 from tests import crowd

@@ -34,8 +34,9 @@ from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
-from app.services import accounts, competitions, teams
-from app.services.leases import UNFINISHED
+from app.services.contest import competitions
+from app.services.people import accounts, teams
+from app.services.work.leases import UNFINISHED
 from app.transaction import transaction
 from benchmarks.load import Answer, ask, polled, spread, upload
 from benchmarks.processes import Usage, watched

@@ -16,11 +16,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.transaction import transaction
-from workers import advising, clock, leased, scoring, trials, turning
+from workers import clock, guesses, leased, scoring, threshold_reports, transitions
 
 ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-ACTORS = {WORKER: (scoring, trials, advising, leased), CLOCK: (clock, turning)}
+ACTORS = {WORKER: (scoring, guesses, threshold_reports, leased), CLOCK: (clock, transitions)}
 """The modules whose transactions are a process's own."""
 
 

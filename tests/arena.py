@@ -15,7 +15,7 @@ from app.db.models import TokenKind, User
 from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 
 API = "/api/v1"

@@ -7,7 +7,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess
 from app.messages import Message, Statement
-from app.services import evaluations, guesses, leases
+from app.services.attacks import guesses
+from app.services.submissions import evaluations
+from app.services.work import leases
 
 LEASE = timedelta(minutes=1)
 FAULT = Statement("scoring_failed", Message("a fault of ours"))

@@ -16,7 +16,7 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.local.embedded import Services, embedded_services
-from app.services import accounts
+from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart
 from tests.application import application

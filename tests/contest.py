@@ -22,7 +22,7 @@ from app.scoring.timetable import with_phases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import ROWS, Arena, competition_file, noisy_release
-from workers import clock, trials, turning
+from workers import clock, guesses, transitions
 
 SECOND = """
 [[phases]]
@@ -160,7 +160,7 @@ class Here:
     """The long work of a turn, done in this process."""
 
     def send(self, competition_id: UUID) -> None:
-        turning.work(competition_id)
+        transitions.work(competition_id)
 
     def failed(self) -> list[UUID]:
         return []
@@ -180,7 +180,7 @@ def judge_everything() -> None:
     with transaction() as session:
         waiting = list(session.scalars(select(Guess.id).where(Guess.state == State.QUEUED)))
     for identifier in waiting:
-        trials.judge(str(identifier))
+        guesses.judge(str(identifier))
 
 
 def dated(submission: str, received: datetime, *, ended: datetime | None = None) -> None:

@@ -11,7 +11,8 @@ from sqlalchemy import func, select
 
 from app.db.models import AuditEntry, Base, Invite
 from app.roles import Role
-from app.services import accounts, leases
+from app.services.people import accounts
+from app.services.work import leases
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena, numbers
 

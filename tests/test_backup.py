@@ -19,7 +19,7 @@ from app.db import engine
 from app.db.models import AuditEntry, Base, Evaluation, Submission
 from app.errors import Conflict, DomainError, InvalidInput, Unavailable
 from app.local.embedded import embedded_services
-from app.services import audit
+from app.services.people import audit
 from app.storage import opened, store
 from app.transaction import transaction
 from migrations.run import migrate

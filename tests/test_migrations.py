@@ -33,7 +33,7 @@ from app.db.models import (
 )
 from app.errors import Unavailable
 from app.messages import Message, Statement, message_under
-from app.services import accounts
+from app.services.people import accounts
 from app.storage import digest_of, opened
 from migrations.run import configuration, migrate
 from tests.backups import target

@@ -25,7 +25,9 @@ from app.config import Settings, get_settings
 from app.db.might import warn_of_might
 from app.db.models import WitnessedEnd
 from app.errors import DomainError, Unavailable
-from app.services import health, turning, upkeep, witnesses
+from app.services.attacks import transitions
+from app.services.contest import witnesses
+from app.services.work import health, upkeep
 from app.transaction import DATABASE_AWAY, transaction
 from workers import walls
 from workers.crew import Crew
@@ -106,7 +108,7 @@ class Clock:
         for competition_id in self.hands.failed():
             self.postpone(competition_id)
         with transaction() as session:
-            found = turning.due(session)
+            found = transitions.due(session)
         self.note_unreadable(found.unreadable)
         has_key = self.has_key()
         if has_key:
@@ -175,10 +177,10 @@ def turn(competition_id: UUID, *, keyed: bool) -> bool:
     """
     if keyed:
         step(witnesses.witness, competition_id)
-    while step(turning.next_step, competition_id):
+    while step(transitions.next_step, competition_id):
         pass
     with transaction() as session:
-        return turning.awaits_work(session, competition_id)
+        return transitions.awaits_work(session, competition_id)
 
 
 def step(do: Callable[[Session, UUID], bool], competition_id: UUID) -> bool:

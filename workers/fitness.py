@@ -10,7 +10,7 @@ import structlog
 from app import sealing
 from app.config import get_settings
 from app.errors import DomainError
-from app.services.landmarks import check_store
+from app.services.work.known_files import check_store
 from workers import walls
 
 log = structlog.get_logger(__name__)

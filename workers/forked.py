@@ -42,9 +42,9 @@ from workers.folders import remove_orphans
 SHARED = (
     "workers.main",
     "workers.crew",
-    "app.services.health",
-    "app.services.turning",
-    "app.services.upkeep",
+    "app.services.work.health",
+    "app.services.attacks.transitions",
+    "app.services.work.upkeep",
     "sqlalchemy.dialects.postgresql.psycopg",
     "kombu.transport.redis",
     # What Celery imports when it starts: the worker, its pool, what the pool's processes call …

@@ -13,7 +13,7 @@ from app.config import get_settings
 from app.db.models import ThresholdReport
 from app.db.models.declarations import Work
 from app.errors import CompetitionUnavailable, DomainError, NotFound, Unavailable
-from app.services import leases
+from app.services.work import leases
 from app.transaction import transaction
 from workers.child import ChildDied, ScoringFailed, Step, Verdict
 from workers.fitness import Fitness

@@ -19,9 +19,9 @@ from app import logs
 from app.config import get_settings
 from app.db.might import warn_of_might
 from app.queue import WALLS, celery
-from workers import advising, child, scoring, trials, walls
+from workers import child, guesses, scoring, threshold_reports, walls
 
-__all__ = ["advising", "celery", "scoring", "trials"]
+__all__ = ["celery", "guesses", "scoring", "threshold_reports"]
 
 PR_SET_PDEATHSIG = 1
 

@@ -8,8 +8,8 @@ from app import sealing
 from app.config import Settings, get_settings
 from app.db.models import Evaluation
 from app.queue import SCORE, celery
-from app.services import evaluations
-from app.services.evaluations import Claim
+from app.services.submissions import evaluations
+from app.services.submissions.evaluations import Claim
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Verdict

@@ -11,7 +11,8 @@ from app import throttle, wire
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
-from app.services import accounts, members, organizers, passwords, teams
+from app.services.membership import members, organizers
+from app.services.people import accounts, passwords, teams
 from app.transaction import transaction
 
 router = APIRouter(tags=["accounts"])

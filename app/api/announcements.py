@@ -12,7 +12,7 @@ from app.db.models import Announcement
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, place_of
-from app.services import announcements
+from app.services.contest import announcements
 from app.transaction import transaction
 
 router = APIRouter(tags=["announcements"])

@@ -12,9 +12,12 @@ from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, SignedIn
 from app.http.shelf import Shelf
-from app.services import competitions, exports, kits, uploads
-from app.services.accounts import Principal
-from app.services.kits import Kit
+from app.services.contest import competitions
+from app.services.data import kits
+from app.services.data.kits import Kit
+from app.services.desk import exports
+from app.services.people.accounts import Principal
+from app.services.submissions import uploads
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["competitions"])

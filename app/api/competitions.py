@@ -16,9 +16,10 @@ from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.intake import admission
 from app.scoring import toml_text
-from app.services import competitions, invites, phases, revisions, witnesses
-from app.services.leases import clock
-from app.services.phases import Standing
+from app.services.contest import competitions, phases, revisions, witnesses
+from app.services.contest.phases import Standing
+from app.services.membership import invites
+from app.services.work.leases import clock
 from app.storage import store
 from app.transaction import transaction
 

@@ -12,9 +12,9 @@ from app import wire
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
-from app.services import progress
-from app.services.accounts import Principal
-from app.services.progress import Follower, Progress
+from app.services.people.accounts import Principal
+from app.services.submissions import progress
+from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])

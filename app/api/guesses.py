@@ -11,8 +11,8 @@ from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
 from app.http.paging import AskedPage, place_of
-from app.services import guesses
-from app.services.guesses import Entrance
+from app.services.attacks import guesses
+from app.services.attacks.guesses import Entrance
 from app.transaction import transaction
 
 router = APIRouter(tags=["guesses"])

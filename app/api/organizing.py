@@ -11,7 +11,9 @@ from app.api.competitions import described
 from app.api.submissions import shown
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services import rescheduling, rulings, submissions
+from app.services.contest import schedule
+from app.services.desk import rulings
+from app.services.submissions import submissions
 from app.transaction import transaction
 
 router = APIRouter(tags=["organizing"])
@@ -26,9 +28,7 @@ class ExtensionIn(BaseModel):
 def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> wire.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
-        row = rescheduling.extend(
-            session, principal, slug, name, body.end, move_following=body.move_following
-        )
+        row = schedule.extend(session, principal, slug, name, body.end, move_following=body.move_following)
         return described(session, row)
 
 
@@ -36,7 +36,7 @@ def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn)
 def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
-        row = rescheduling.pause(session, principal, slug, name)
+        row = schedule.pause(session, principal, slug, name)
         return described(session, row)
 
 
@@ -44,7 +44,7 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
 def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
-        row = rescheduling.resume(session, principal, slug, name)
+        row = schedule.resume(session, principal, slug, name)
         return described(session, row)
 
 

@@ -6,7 +6,8 @@ from app import queue, wire
 from app.db.models import AuditEntry
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
-from app.services import competitions, load
+from app.services.contest import competitions
+from app.services.desk import load
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])

@@ -9,8 +9,9 @@ from app.api.competitions import Toml
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.scoring.toml_text import text_of
-from app.services import competitions, rescores, revisions
-from app.services.rescores import Change, Judged, Preview
+from app.services.contest import competitions, revisions
+from app.services.desk import rescores
+from app.services.desk.rescores import Change, Judged, Preview
 from app.transaction import transaction
 
 router = APIRouter(tags=["re-scoring"])

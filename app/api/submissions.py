@@ -15,8 +15,8 @@ from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, take_in
 from app.http.paging import AskedPage, place_of
-from app.services import marking, progress, quota, submissions, uploads
-from app.services.uploads import Entrance
+from app.services.submissions import finals, progress, quota, submissions, uploads
+from app.services.submissions.uploads import Entrance
 from app.storage import store
 from app.transaction import transaction
 
@@ -162,7 +162,7 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submissi
 def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
-        found = marking.mark(session, principal, submission_id, final=body.final)
+        found = finals.mark(session, principal, submission_id, final=body.final)
         return shown(session, submissions.slug_of(session, found), found)
 
 

@@ -13,7 +13,7 @@ from app.db.models import Target
 from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
 from app.http.dependencies import SignedIn
-from app.services import targets
+from app.services.attacks import targets
 from app.storage import store
 from app.transaction import transaction
 

@@ -10,8 +10,8 @@ from app.api.competitions import InviteIn
 from app.api.users import ByName
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
-from app.services import invites, members, organizers
-from app.services.teams import Person
+from app.services.membership import invites, members, organizers
+from app.services.people.teams import Person
 from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])

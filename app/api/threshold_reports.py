@@ -11,7 +11,7 @@ from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
-from app.services import threshold_reports
+from app.services.data import threshold_reports
 from app.transaction import transaction
 
 router = APIRouter(tags=["threshold reports"])

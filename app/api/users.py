@@ -8,7 +8,8 @@ from app.api.accounts import Name, NewName, Password
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
 from app.roles import Role
-from app.services import accounts, organizers, passwords
+from app.services.membership import organizers
+from app.services.people import accounts, passwords
 from app.transaction import transaction
 
 router = APIRouter(prefix="/users", tags=["users"])

@@ -30,7 +30,7 @@ from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 
 logger = logging.getLogger(__name__)

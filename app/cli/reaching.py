@@ -10,7 +10,8 @@ from app.config import get_settings
 from app.errors import InvalidInput
 from app.local.embedded import Services, embedded_services, running_services
 from app.roles import Role
-from app.services import accounts, health
+from app.services.people import accounts
+from app.services.work import health
 from app.storage import Store, opened
 from app.transaction import transaction
 from migrations.run import migrate as migrate_database

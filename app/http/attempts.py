@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from app.db.models import Attempt
 from app.errors import Conflict, DomainError, TooMany, TooSlow, Unavailable
 from app.http.problems import Refused
-from app.services import attempts
+from app.services.submissions import attempts
 from app.transaction import transaction
 
 

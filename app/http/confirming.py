@@ -13,8 +13,8 @@ from fastapi import Depends, Form, Header
 from app import throttle
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
-from app.services import accounts, passwords
-from app.services.accounts import Principal
+from app.services.people import accounts, passwords
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 
 HEADER = "X-Confirm-Password"

@@ -11,8 +11,8 @@ from app.config import Settings, get_settings
 from app.db.models import TokenKind
 from app.errors import NotAllowed, NotSignedIn
 from app.http.middleware import host_of
-from app.services import accounts
-from app.services.accounts import Principal
+from app.services.people import accounts
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 
 COOKIE = "anoncup_session"

@@ -18,9 +18,10 @@ from app.http.admission import Admission
 from app.http.attempts import Counted, counted
 from app.http.bodies import Parts, multipart
 from app.scoring.files import GUESS, SECRET
-from app.services import guesses, submissions, uploads
-from app.services.accounts import Principal
-from app.services.landmarks import check_store
+from app.services.attacks import guesses
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions, uploads
+from app.services.work.known_files import check_store
 from app.transaction import transaction
 
 At = TypeVar("At", uploads.Entrance, guesses.Entrance)

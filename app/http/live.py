@@ -14,8 +14,8 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 
 from app.errors import TooMany
-from app.services import progress
-from app.services.progress import Follower, Progress
+from app.services.submissions import progress
+from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)

@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app import queue
 from app.db.models import State
 from app.errors import Unavailable
-from app.services import health
-from app.services.health import Work
+from app.services.work import health
+from app.services.work.health import Work
 from app.transaction import transaction
 
 log = structlog.get_logger(__name__)

@@ -12,8 +12,8 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 from app.config import get_settings
-from app.services import accounts, passwords
-from app.services.accounts import Principal
+from app.services.people import accounts, passwords
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 
 P = ParamSpec("P")

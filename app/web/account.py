@@ -17,8 +17,10 @@ from app.http import passwords
 from app.http.confirming import Sure
 from app.http.dependencies import Address, SignedIn
 from app.http.passwords import few_at_a_time
-from app.services import accounts, competitions, organizers, teams
-from app.services.accounts import Principal
+from app.services.contest import competitions
+from app.services.membership import organizers
+from app.services.people import accounts, teams
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site import PageRoute, again, page, see
 

@@ -11,9 +11,9 @@ from app import wire
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
-from app.services import outlines
-from app.services.accounts import Principal
 from app.services.boards import anonymization, matrix, reidentification
+from app.services.people.accounts import Principal
+from app.services.submissions import summaries
 from app.transaction import transaction
 from app.web import board_pictures, languages, standings
 from app.web.frame import Frame, frame_of
@@ -33,7 +33,7 @@ def anonymization_board(
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(anonymization.board, session, principal, slug)
-        outline = outlines.of_own_team(session, principal, slug) if principal and frame.team else ()
+        outline = summaries.of_own_team(session, principal, slug) if principal and frame.team else ()
     wide = columns == "all" and (board is None or board.digits is None)
     shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
     return page(

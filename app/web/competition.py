@@ -11,9 +11,9 @@ from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.rules import Rules
-from app.services import announcements, witnesses
-from app.services.accounts import Principal
 from app.services.boards import anonymization, reidentification
+from app.services.contest import announcements, witnesses
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.frame import Frame, frame_of
 from app.web.leading import lead_of, top

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from app.contest import Contest
 from app.db.models import Team
 from app.scoring.rules import Rules
-from app.services import competitions, phases, teams
-from app.services.accounts import Principal
-from app.services.phases import Standing
+from app.services.contest import competitions, phases
+from app.services.contest.phases import Standing
+from app.services.people import teams
+from app.services.people.accounts import Principal
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from app.http.dependencies import MaybeSignedIn
 from app.roles import Role
 from app.scoring.rules import Rules
-from app.services import listing
-from app.services.listing import Listed
-from app.services.phases import Standing
+from app.services.contest import directory
+from app.services.contest.directory import Readable
+from app.services.contest.phases import Standing
 from app.transaction import transaction
 from app.web.frame import Turn, next_turn
 from app.web.site import PageRoute, page
@@ -25,7 +25,7 @@ RUNNING = ("anonymization", "settling", "between", "reidentification")
 class Card:
     """A competition as the front page shows it."""
 
-    listed: Listed
+    listed: Readable
 
     @property
     def rules(self) -> Rules:
@@ -47,7 +47,7 @@ class Card:
 @router.get("/")
 def front(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
-        found = listing.competitions_for(session, principal)
+        found = directory.competitions_for(session, principal)
     groups = grouped(map(Card, found.readable))
     may_create = principal is not None and principal.role != Role.PARTICIPANT
     return page(

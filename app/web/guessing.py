@@ -10,9 +10,9 @@ from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
 from app.http.intake import Way, guessed
 from app.scoring.files import GUESS
-from app.services import guesses
-from app.services.accounts import Principal
-from app.services.guesses import Entrance
+from app.services.attacks import guesses
+from app.services.attacks.guesses import Entrance
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.receiving import REFUSALS, take_in_form
 from app.web.site import PageRoute, see

@@ -13,8 +13,10 @@ from app import throttle
 from app.errors import DomainError
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, SignedIn, require_same_origin
 from app.http.passwords import few_at_a_time
-from app.services import accounts, competitions, invites, members, passwords
-from app.services.accounts import Principal
+from app.services.contest import competitions
+from app.services.membership import invites, members
+from app.services.people import accounts, passwords
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.sign_in import entered
 from app.web.site import PageRoute, again, page, see

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.services.accounts import Principal
+from app.services.people.accounts import Principal
 from app.web.frame import Frame
 
 

@@ -23,9 +23,9 @@ from app.scoring.files import MAX_ROWS, SECRET
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
 from app.scoring.tracks import TRACKS
-from app.services import samples
-from app.services.accounts import Principal
-from app.services.samples import Sample
+from app.services.data import samples
+from app.services.data.samples import Sample
+from app.services.people.accounts import Principal
 
 REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable, Unreadable)
 """Why an upload may come back with its form; what else is wrong is a page of its own."""

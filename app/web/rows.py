@@ -7,8 +7,10 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Submission
-from app.services import leases, marking, phases, progress
-from app.services.outlines import Outline
+from app.services.contest import phases
+from app.services.submissions import finals, progress
+from app.services.submissions.summaries import Summary
+from app.services.work import leases
 from app.web.frame import Frame
 
 Taking = Literal["open", "disqualified", "undated", "draft", "paused", "settling", "over"]
@@ -33,7 +35,7 @@ class Line:
     @property
     def markable(self) -> bool:
         """Whether it may stand for its team, as far as is known."""
-        return self.evaluation.state in marking.MARKABLE
+        return self.evaluation.state in finals.MARKABLE
 
     @property
     def state(self) -> str:
@@ -68,7 +70,7 @@ def lines_of(session: Session, found: Sequence[Submission]) -> list[Line]:
     return [Line(one, known[one.id].queue_position) for one in found]
 
 
-def rows_as_seen(frame: Frame, outline: Sequence[Outline]) -> Rows:
+def rows_as_seen(frame: Frame, outline: Sequence[Summary]) -> Rows:
     return Rows(
         taking=taking(frame),
         chosen=sum(one.chosen for one in outline),

@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Literal
 
 from app.scoring.settings import Phase
-from app.services import phases, visibility
-from app.services.visibility import ALWAYS, Audience
+from app.services.contest import phases, visibility
+from app.services.contest.visibility import ALWAYS, Audience
 from app.web.frame import Frame
 
 MOVING = ("anonymization", "settling", "reidentification")

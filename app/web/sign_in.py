@@ -12,7 +12,7 @@ from app.config import Settings
 from app.errors import NotSignedIn, TooMany
 from app.http.dependencies import Address, AppSettings, MaybeSignedIn, cookie_of, require_same_origin
 from app.http.passwords import few_at_a_time, proven
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from app.web.site import PageRoute, again, page
 

@@ -34,7 +34,7 @@ from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
 from app.messages import N_, message_under
-from app.services.accounts import Principal
+from app.services.people.accounts import Principal
 from app.web import languages, sentences, shown
 from app.web.script_words import script_words
 from app.web.standings import digits_of

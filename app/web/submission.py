@@ -12,9 +12,9 @@ from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.scoring.counted import lacks
-from app.services import outlines, submissions
-from app.services.accounts import Principal
 from app.services.boards import anonymization
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions, summaries
 from app.transaction import transaction
 from app.web import languages
 from app.web.costs import costs_of
@@ -34,7 +34,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         found = submissions.visible(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
         own = frame.team is not None and frame.team.id == found.team_id
-        outline = outlines.of_own_team(session, principal, frame.contest.slug) if own else []
+        outline = summaries.of_own_team(session, principal, frame.contest.slug) if own else []
         (line,) = lines_of(session, [found])
         result = line.evaluation.found
         shown = result_of(session, principal, frame, result, t) if result else {}

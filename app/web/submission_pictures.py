@@ -14,8 +14,8 @@ from app.charts.worded import worded
 from app.db.models import State
 from app.language import Words
 from app.scoring.rules import Rules
-from app.services.outlines import Outline
-from app.services.phases import ANONYMIZATION
+from app.services.contest.phases import ANONYMIZATION
+from app.services.submissions.summaries import Summary
 from app.web.verdicts import AttackerLine, Limit, MeasureLine
 
 COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
@@ -25,7 +25,7 @@ COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
 }
 
 
-def course_of(outline: Sequence[Outline], t: Words, rules: Rules) -> Figure | None:
+def course_of(outline: Sequence[Summary], t: Words, rules: Rules) -> Figure | None:
     """Every submission of the team that has ended and stands, where its time and its score put it."""
     zone = ZoneInfo(rules.timezone)
     ended = [one for one in outline if one.state in COURSE and not one.barred]

@@ -29,12 +29,12 @@ from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.messages import Message
 from app.scoring.files import SECRET
-from app.services import marking, outlines, quota, submissions, uploads
-from app.services.accounts import Principal
-from app.services.outlines import Outline
-from app.services.quota import Cap
-from app.services.submissions import Receipt
-from app.services.uploads import Entrance
+from app.services.people.accounts import Principal
+from app.services.submissions import finals, quota, submissions, summaries, uploads
+from app.services.submissions.quota import Cap
+from app.services.submissions.submissions import Receipt
+from app.services.submissions.summaries import Summary
+from app.services.submissions.uploads import Entrance
 from app.transaction import transaction
 from app.web import languages
 from app.web.frame import Frame, frame_of
@@ -95,7 +95,7 @@ def own_page(
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         own, older = listed(session, principal, slug, cursor)
-        outline = outlines.of_own_team(session, principal, slug)
+        outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
         content = {
             "fields": fields_of(frame.rules),
@@ -135,7 +135,7 @@ def mistakes_in(refused: Refused | None, parts: Sequence[Part], originals: int) 
     return mistakes_of(refused.files, headers, secret=SECRET, originals=originals)
 
 
-def tag_of(frame: Frame, outline: Sequence[Outline], caps: Sequence[Cap]) -> str:
+def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap]) -> str:
     """What changes exactly when the list, the quota or what may be sent does."""
     state = (taking(frame), frame.rules.phases, outline, caps)
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
@@ -146,7 +146,7 @@ def state(slug: str, principal: SignedIn) -> PlainTextResponse:
     """The tag by which a page that stands open knows that it is out of date."""
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        outline = outlines.of_own_team(session, principal, slug)
+        outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
     return PlainTextResponse(tag_of(frame, outline, caps))
 
@@ -216,7 +216,7 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
     with transaction() as session:
         found = submissions.own(session, principal, submission_id)
         frame = frame_of(session, principal, submissions.slug_of(session, found))
-        outline = outlines.of_own_team(session, principal, frame.contest.slug)
+        outline = summaries.of_own_team(session, principal, frame.contest.slug)
         (line,) = lines_of(session, [found])
     return page(
         request, principal, "submission_row.html", frame=frame, line=line, rows=rows_as_seen(frame, outline)
@@ -236,7 +236,7 @@ def mark_final(
     """Choose a submission as a final, or leave it; back to where the form stood."""
     try:
         with transaction() as session:
-            marking.mark(session, principal, submission_id, final=final)
+            finals.mark(session, principal, submission_id, final=final)
     except Conflict as problem:
         slug = slug_for(principal, submission_id)
         return own_page(request, principal, slug, cursor=cursor or None, refused=Refused(problem))

@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
-from app.services import guesses, quota, targets
-from app.services.accounts import Principal
-from app.services.targets import Shown
+from app.services.attacks import guesses, targets
+from app.services.attacks.targets import Shown
+from app.services.people.accounts import Principal
+from app.services.submissions import quota
 from app.transaction import transaction
 from app.web.frame import Frame, frame_of
 from app.web.site import PageRoute, again, page

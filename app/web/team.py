@@ -11,8 +11,8 @@ from starlette.responses import Response
 from app.errors import DomainError, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
-from app.services import invites, members
-from app.services.accounts import Principal
+from app.services.membership import invites, members
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.frame import frame_of
 from app.web.site import PageRoute, again, page, see

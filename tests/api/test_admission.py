@@ -20,7 +20,7 @@ from app.db.models import Attempt
 from app.http.admission import Admission
 from app.http.dependencies import COOKIE
 from app.scoring.csv_text import table_csv
-from app.services import uploads
+from app.services.submissions import uploads
 from app.transaction import transaction
 from tests.arena import Arena, competition_file, noisy_release
 from tests.patience import eventually

@@ -16,8 +16,8 @@ from app.db import engine
 from app.db.models import Submission, User
 from app.roles import Role
 from app.scoring.csv_text import table_csv
-from app.services import accounts
 from app.services.boards import anonymization, verdicts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers

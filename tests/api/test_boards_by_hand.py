@@ -16,8 +16,12 @@ from app.contest import parsed
 from app.db.models import Competition, Evaluation, Guess, Rescore, State, Submission, Target, Team
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
-from app.services import competitions, evaluations, guesses, leases, rescores
+from app.services.attacks import guesses
 from app.services.boards import spreadsheet, verdicts
+from app.services.contest import competitions
+from app.services.desk import rescores
+from app.services.submissions import evaluations
+from app.services.work import leases
 from app.transaction import transaction
 from tests import board_facts
 from tests.application import application

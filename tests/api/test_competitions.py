@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from app.db.models import Competition, Evaluation, State, Submission
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.services import revisions
+from app.services.contest import revisions
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release, original_table

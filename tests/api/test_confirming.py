@@ -29,7 +29,7 @@ from app.http.dependencies import COOKIE
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.timetable import with_phases
-from app.services import accounts
+from app.services.people import accounts
 from app.throttle import PER_ACCOUNT
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything

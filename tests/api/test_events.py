@@ -20,10 +20,11 @@ from app.errors import NotAllowed, NotFound, TooMany
 from app.http import live
 from app.http.live import STREAMS_PER_USER, Live, Watcher, told
 from app.roles import Role
-from app.services import accounts, evaluations, progress, submissions
-from app.services.accounts import Principal
-from app.services.evaluations import Claim
-from app.services.progress import Follower, Progress
+from app.services.people import accounts
+from app.services.people.accounts import Principal
+from app.services.submissions import evaluations, progress, submissions
+from app.services.submissions.evaluations import Claim
+from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, numbers

@@ -18,7 +18,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
-from app.services import kit_words
+from app.services.data import kit_words
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
 from tests.arena import API, Arena, competition_file

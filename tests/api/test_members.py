@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 
 from app.db.models import Invite, Member, User
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.people import (

@@ -85,7 +85,7 @@ def test_a_request_that_breaks_is_counted_as_500(client: TestClient, monkeypatch
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("app.services.health.heartbeats", broken)
+    monkeypatch.setattr("app.services.work.health.heartbeats", broken)
     # Past the check against the document, which knows no 500.
     assert TestClient.request(client, "GET", "/readyz").status_code == 500
     monkeypatch.undo()

@@ -8,7 +8,7 @@ import pytest
 
 from app.db.models import Organizer, User
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import acts, counted, me, person, signed_in, team_invite, token_for, told

@@ -14,7 +14,7 @@ from app.db import engine
 from app.db.models import Heartbeat, Member
 from app.roles import Role
 from app.scoring.csv_text import table_csv
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file, numbers

@@ -12,7 +12,7 @@ from sqlalchemy import select, text, update
 from app.db.models import PasswordLink, Token, User
 from app.http.dependencies import COOKIE
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import (

@@ -14,9 +14,10 @@ from httpx2 import Response
 from sqlalchemy import func, select, update
 
 from app.db.models import Attempt, Base, Evaluation, Grant, Guess, State, Submission, Team
-from app.services import evaluations, leases
-from app.services.phases import midnights
-from app.services.quota import LONGEST_WAIT_S
+from app.services.contest.phases import midnights
+from app.services.submissions import evaluations
+from app.services.submissions.quota import LONGEST_WAIT_S
+from app.services.work import leases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 
 from app.db.models import Evaluation, Rescore, State
 from app.scoring.toml_text import with_tables
-from app.services import leases
+from app.services.work import leases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.claims import FAULT, claim_evaluation

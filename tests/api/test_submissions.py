@@ -13,7 +13,7 @@ from app.config import Settings
 from app.db.models import Evaluation, Secret, State, Submission
 from app.errors import Unavailable
 from app.scoring.csv_text import table_csv
-from app.services import uploads
+from app.services.submissions import uploads
 from app.transaction import transaction
 from tests.arena import API, Arena, competition_file, noisy_release, original_table
 from workers import scoring

@@ -12,8 +12,8 @@ from app import queue
 from app.config import Settings
 from app.db import engine
 from app.redis_client import redis_py_url
-from app.services import evaluations
-from app.services.evaluations import Claim
+from app.services.submissions import evaluations
+from app.services.submissions.evaluations import Claim
 from app.storage.store import Store
 from app.transaction import transaction
 from tests.arena import Arena

@@ -11,11 +11,11 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.excessive.question import Question, answer
 from app.scoring.tracks import TRACKS
-from app.services.threshold_reports import MOST_UNFINISHED
+from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
 from tests.arena import Arena, competition_file
 from tests.conftest import empty_queue
-from workers import advising, child, clock
+from workers import child, clock, threshold_reports
 
 PATH = "/competitions/small/threshold-reports"
 
@@ -28,7 +28,7 @@ def asked(arena: Arena, **question: Any) -> str:
 
 def test_a_report_is_what_the_local_command_finds(arena: Arena) -> None:
     identifier = asked(arena, groups=["sex"])
-    advising.advise(identifier)
+    threshold_reports.advise(identifier)
     found = arena.get(f"/threshold-reports/{identifier}").json()
     assert found["status"] == "SCORED"
     rules, track = parse_competition(competition_file()), TRACKS["microdata"]
@@ -78,12 +78,12 @@ def test_a_report_is_made_once_and_survives_a_lost_message_and_a_killed_child(
 
     with monkeypatch.context() as patch:
         patch.setattr(child, "evaluate", killed)
-        advising.advise(identifier)
+        threshold_reports.advise(identifier)
     waiting = arena.get(f"/threshold-reports/{identifier}").json()
     assert (waiting["status"], waiting["failure_code"]) == ("QUEUED", "child_died")
-    advising.advise(identifier)
+    threshold_reports.advise(identifier)
     first = arena.get(f"/threshold-reports/{identifier}").json()
-    advising.advise(identifier)
+    threshold_reports.advise(identifier)
     assert arena.get(f"/threshold-reports/{identifier}").json() == first
     assert first["status"] == State.SCORED
 
@@ -111,7 +111,7 @@ def test_a_competition_has_so_many_unfinished_reports_and_no_more(arena: Arena) 
     refused = arena.post(PATH, json={"draws": 0})
     assert (refused.status_code, refused.json()["code"]) == (429, "too_many_reports")
     assert int(refused.headers["Retry-After"]) > 0
-    advising.advise()
+    threshold_reports.advise()
     asked(arena)
     assert arena.post(PATH, json={"draws": 0}).status_code == 429
 
@@ -120,5 +120,5 @@ def test_a_report_that_ends_rings_for_the_next_of_its_competition(arena: Arena) 
     asked(arena)
     asked(arena)
     empty_queue()
-    advising.advise()
+    threshold_reports.advise()
     assert queue.depths() == {queue.SCORE: 0, queue.JUDGE: 0, queue.ADVISE: 1}

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from app.config import Settings
 from app.db.models import Token, User
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.people import counted, database_time, me, person, token_for, told

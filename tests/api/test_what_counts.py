@@ -20,7 +20,7 @@ from app.scoring.evaluate import evaluate
 from app.scoring.permutation import source_from_secret
 from app.scoring.toml_writing import with_scored_by
 from app.scoring.tracks import TRACKS
-from app.services import finals
+from app.services.attacks import candidates
 from app.transaction import transaction
 from tests import upgrades
 from tests.api.test_baselines import add
@@ -276,5 +276,5 @@ def test_what_another_version_has_scored_is_on_no_board_and_no_final(client: Tes
     assert said("duty_mixed_versions", n=1) in read(contest.arena)
     with transaction() as session:
         row = session.scalars(select(Competition)).one()
-        assert [str(one.id) for one in finals.chosen(session, row)] == [kept]
+        assert [str(one.id) for one in candidates.chosen(session, row)] == [kept]
         assert session.scalar(select(func.count()).select_from(Submission)) == 2

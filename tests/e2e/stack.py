@@ -32,7 +32,7 @@ from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
 from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.acting import url_as
 from tests.arena import PASSWORD, competition_file, noisy_release, numbers, original_table

@@ -18,13 +18,13 @@ from app.db import engine
 from app.db.models import AuditEntry
 from app.local.embedded import embedded_services
 from app.local.processes import scheduler_program
-from app.services import turning
+from app.services.attacks import transitions
 from app.transaction import transaction
 from migrations.run import migrate
 from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
-from tests.services.test_turning import quick
+from tests.services.test_transitions import quick
 
 NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 
@@ -53,7 +53,7 @@ def frozen(client: TestClient) -> None:
     """The same with the finals taken: what comes next is a child's work."""
     contest = over(client)
     with transaction() as session:
-        assert turning.freeze(session, competition_id(contest.arena.slug))
+        assert transitions.freeze(session, competition_id(contest.arena.slug))
 
 
 def turned() -> dict[str, int]:
@@ -136,7 +136,7 @@ def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient,
     with clock(tmp_path) as process:
         with targets_held():
             until(lambda: at_work(process))
-            child = next(one for one in children(process) if "workers.turning" in one.cmdline())
+            child = next(one for one in children(process) if "workers.transitions" in one.cmdline())
             os.kill(child.pid, signal.SIGKILL)
             until(lambda: not child.is_running())
         until(lambda: turned() == EACH_ONCE)

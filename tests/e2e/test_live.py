@@ -18,7 +18,8 @@ from app.db import engine
 from app.db.models import Evaluation, Member
 from app.http.live import STREAMS_PER_USER
 from app.local.embedded import NAME, Services
-from app.services import accounts, evaluations
+from app.services.people import accounts
+from app.services.submissions import evaluations
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 from tests.claims import claim_evaluation

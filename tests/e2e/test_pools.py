@@ -18,7 +18,7 @@ from tests.arena import Arena
 from tests.contest import Contest
 from tests.e2e.stack import QUICK, acting, forks, running
 from tests.patience import eventually
-from tests.services.test_turning import quick
+from tests.services.test_transitions import quick
 
 MANY = 121
 

@@ -34,7 +34,7 @@ ROLES: tuple[tuple[str, str], ...] = (
     ("scoring child", "workers.scorer"),
     ("web", "app.serving"),
     ("clock", "workers.clock"),
-    ("turning child", "workers.turning"),
+    ("turning child", "workers.transitions"),
     ("reports worker", "--queues reports"),
     ("worker", "workers.main worker"),
 )

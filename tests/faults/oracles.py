@@ -28,9 +28,10 @@ from app.scoring.csv_text import table_csv
 from app.scoring.evaluate import evaluate
 from app.scoring.permutation import secret_csv
 from app.scoring.tracks import TRACKS
-from app.services import leases, quota
-from app.services.leases import UNFINISHED
-from app.services.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.submissions import quota
+from app.services.work import leases
+from app.services.work.leases import UNFINISHED
 from app.transaction import transaction
 from tests.faults.calls import Caller
 from tests.faults.ledger import Kind, Ledger, Upload

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Attempt, AuditEntry, Evaluation, Guess, Opening, Secret, State, Submission, Target
 from app.scoring.permutation import secret_csv
-from app.services.phases import ANONYMIZATION
+from app.services.contest.phases import ANONYMIZATION
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.claims import FAULT

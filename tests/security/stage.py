@@ -16,7 +16,7 @@ from app.db.models import Competition, Member, Organizer, Rescore, Submission, T
 from app.http.dependencies import COOKIE
 from app.roles import Role
 from app.scoring.csv_text import table_csv
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers, session_of

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from app.db.models import Token
 from app.http.dependencies import COOKIE
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_passwords import browser_session
 from tests.arena import API, PASSWORD

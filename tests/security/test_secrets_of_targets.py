@@ -18,7 +18,7 @@ from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn
 from tests.security.table import TABLE
 from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
-from workers import turning as work
+from workers import transitions as work
 
 AUDIENCES = ("visitor", "red", "blue", "organizer")
 ROUTES = [
@@ -152,7 +152,7 @@ def test_what_was_opened_for_the_reveal_and_no_further_is_shown_to_nobody(
     def dying(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.services.turning.reveal", dying)
+    monkeypatch.setattr("app.services.attacks.transitions.reveal", dying)
     with pytest.raises(KeyboardInterrupt):
         contest.close()
     assert watched.leaks() == set()

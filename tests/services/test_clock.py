@@ -16,10 +16,11 @@ from app import queue
 from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Competition
-from app.services import health, turning
+from app.services.attacks import transitions
+from app.services.work import health
 from app.transaction import transaction
 from tests.contest import Contest, Here, competition_id, turn
-from tests.services.test_turning import acts, quick
+from tests.services.test_transitions import acts, quick
 from workers.clock import Clock
 
 
@@ -77,14 +78,14 @@ def test_an_error_that_nobody_expected_in_one_competition_stops_neither_the_othe
     two: tuple[Contest, Contest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stuck, free = two
-    broken, freeze = competition_id("stuck"), turning.freeze
+    broken, freeze = competition_id("stuck"), transitions.freeze
 
     def failing(session: Session, identifier: UUID) -> bool:
         if identifier == broken:
             raise ZeroDivisionError("canary")
         return freeze(session, identifier)
 
-    monkeypatch.setattr(turning, "freeze", failing)
+    monkeypatch.setattr(transitions, "freeze", failing)
     with capture_logs() as said:
         turn()
     told = {(line["competition"], line["reason"]) for line in said if line["event"] == "turning_failed"}

@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 
 from app.config import Settings
 from app.db.models import Attempt, Guess, Submission
-from app.services import attempts, uploads
+from app.services.submissions import attempts, uploads
 from app.transaction import transaction
 from tests.arena import noisy_release
 from tests.contest import Contest, competition_row, judge_everything, turn
 from tests.sending import Sending, process, sending
-from tests.services.test_turning import accept, acts, member, score, targets
+from tests.services.test_transitions import accept, acts, member, score, targets
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from app.config import Settings
 from app.db.models import Evaluation, State
 from app.errors import Unavailable
 from app.messages import Statement
-from app.services import evaluations
-from app.services.evaluations import Claim
+from app.services.submissions import evaluations
+from app.services.submissions.evaluations import Claim
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue

@@ -17,7 +17,7 @@ from tests.arena import Arena
 from tests.conftest import empty_queue, rested
 from tests.services.test_evaluations import claim, row, submitted
 from tests.stored import file_of
-from workers import advising, clock, fitness, scoring
+from workers import clock, fitness, scoring, threshold_reports
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_a_worker_without_keys_takes_no_submission_but_a_report(
     report = arena.post("/competitions/small/threshold-reports", json={}).json()["id"]
     moved(elsewhere, ANONCUP_OPENING_KEYS_DIR=tmp_path)
     assert (score(identifier).state, row(identifier).attempt) == (State.QUEUED, 0)
-    advising.advise(report)
+    threshold_reports.advise(report)
     with transaction() as session:
         assert session.get_one(ThresholdReport, UUID(report)).state == State.SCORED
 

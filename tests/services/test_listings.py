@@ -9,7 +9,8 @@ from sqlalchemy import insert, select
 
 from app.contest import parsed
 from app.db.models import Competition
-from app.services import competitions, phases, turning
+from app.services.attacks import transitions
+from app.services.contest import competitions, phases
 from app.transaction import transaction
 from tests.arena import API, competition_file
 from tests.asked import asked
@@ -38,7 +39,7 @@ ASKING: dict[str, Callable[[TestClient], object]] = {
 
 def due() -> object:
     with transaction() as session:
-        return turning.due(session)
+        return transitions.due(session)
 
 
 @pytest.mark.parametrize("ask", ASKING.values(), ids=ASKING.keys())
@@ -71,7 +72,7 @@ def test_due_are_exactly_those_whose_deadline_has_passed_by_their_own_clock(clie
     with transaction() as session:
         rows = session.scalars(select(Competition)).all()
         ended = {row.id for row in rows if phases.has_ended(session, row, phases.ANONYMIZATION)}
-        found = turning.due(session).due
+        found = transitions.due(session).due
     assert set(found) == ended
     assert 0 < len(found) < MANY
     assert found == [row.id for row in sorted(rows, key=lambda row: row.created_at) if row.id in ended]

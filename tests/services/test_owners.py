@@ -10,12 +10,14 @@ from app import contest as contests
 from app.db.models import Evaluation
 from app.scoring.publication import fits
 from app.scoring.toml_text import with_tables
-from app.services import outlook, owners, phases
+from app.services.attacks import owners
+from app.services.attacks.owners import Anonymity
 from app.services.boards import verdicts
-from app.services.owners import Anonymity
+from app.services.contest import phases
+from app.services.desk import dashboard
 from app.transaction import transaction
 from tests.contest import Contest, competition_row, turn
-from workers import turning
+from workers import transitions
 
 TEAMS = ("red", "blue", "green", "white")
 PUBLICATION = "[publication]\nowners_at_least = {}\ndigits = {}\n"
@@ -40,7 +42,7 @@ def counted() -> Anonymity:
 
 
 def duties() -> dict[str, int]:
-    return {duty.code: duty.count for duty in outlook.hiding(competition_row(), found())}
+    return {duty.code: duty.count for duty in dashboard.hiding(competition_row(), found())}
 
 
 def revised(contest: Contest, *, at_least: int, digits: int, owners: str = "hidden") -> None:
@@ -140,7 +142,7 @@ def test_the_targets_wait_until_each_could_be_of_enough_teams(client: TestClient
     turn()
     row = competition_row()
     assert (row.frozen_at is not None, row.published_at, contest.state()) == (True, None, "settling")
-    assert turning.published(row.id) is False
+    assert transitions.published(row.id) is False
     assert contest.arena.get(f"{contest.path}/targets", token=contest.arena.team("red")).status_code == 404
     revised(contest, at_least=1, digits=2)
     turn()
@@ -159,7 +161,7 @@ def test_enough_owners_publish_although_a_number_is_asked_for(client: TestClient
     contest = opened(client, at_least=2, more='board = "organizers"\n')
     contest.between()
     assert competition_row().published_at is not None
-    assert turning.published(competition_row().id) is True  # nothing waits any more
+    assert transitions.published(competition_row().id) is True  # nothing waits any more
 
 
 def test_teams_read_the_number_with_the_target_until_the_reveal(client: TestClient) -> None:

@@ -14,13 +14,14 @@ from sqlalchemy import select, update
 from app import turns
 from app.db.models import Attempt
 from app.http.admission import Admission
-from app.services import attempts, guesses, uploads
+from app.services.attacks import guesses
+from app.services.submissions import attempts, uploads
 from app.transaction import transaction
 from tests.arena import noisy_release
 from tests.contest import Contest, competition_row, judge_everything, turn
 from tests.patience import eventually
 from tests.services.test_entrances import end_the_first_phase, entering, received, under_way, uploading
-from tests.services.test_turning import member, score
+from tests.services.test_transitions import member, score
 
 KEY = "first-try"
 

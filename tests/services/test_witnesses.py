@@ -16,13 +16,15 @@ from app.config import Settings
 from app.db.models import Announcement, AuditEntry, Competition, Opening, Target, WitnessedEnd
 from app.errors import InvalidInput, Unavailable
 from app.scoring.competition_file import parse_competition
-from app.services import leases, turning, witnesses
+from app.services.attacks import transitions
+from app.services.contest import witnesses
+from app.services.work import leases
 from app.transaction import transaction
 from app.witnessing import Ring
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
-from tests.services.test_turning import acts, quick
+from tests.services.test_transitions import acts, quick
 from workers import clock as clock_of
-from workers import turning as work
+from workers import transitions as work
 
 NOTICE = timedelta(hours=24)
 
@@ -110,7 +112,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
 ) -> None:
     contest.move(reidentification=(-1, -0.5))
     assert nothing_is_revealed()
-    for module in (witnesses, turning):
+    for module in (witnesses, transitions):
         monkeypatch.setattr(module, "clock", lambda session: leases.clock(session) + NOTICE)
     turn()
     assert competition_row().revealed_at is not None

@@ -17,8 +17,8 @@ from app.db.models import Evaluation, Team
 from app.language import LANGUAGES
 from app.messages import Message
 from app.roles import Role
-from app.services import health
-from app.services.leases import clock
+from app.services.work import health
+from app.services.work.leases import clock
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.contest import Contest

@@ -14,7 +14,8 @@ from app.db.models import Token
 from app.http.dependencies import COOKIE
 from app.language import LANGUAGES
 from app.scoring.csv_text import table_csv
-from app.services import accounts, phases
+from app.services.contest import phases
+from app.services.people import accounts
 from app.transaction import transaction
 from app.web import shown
 from app.web.labels import LABELS, contest, organizing, parts, refusals

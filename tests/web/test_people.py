@@ -13,7 +13,7 @@ from app import throttle
 from app.db.models import Invite, Token, User
 from app.messages import Message
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena
 from tests.web.reader import SAME_ORIGIN, page, send

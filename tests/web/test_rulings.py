@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
 from app.roles import Role
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, competition_file

@@ -17,7 +17,7 @@ from app.scoring.excessive.check import Distances, excess
 from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secret
 from app.scoring.settings import Columns, Excessive
 from app.scoring.tracks import TRACKS
-from app.services.revisions import awaited
+from app.services.contest.revisions import awaited
 from app.web.languages import in_language
 from app.web.sentences import said
 from tests.arena import original_table

@@ -16,7 +16,8 @@ from app.scoring.drafting import STARTS, draft, with_columns_of
 from app.scoring.settings import Columns
 from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS
-from app.services import accounts, competitions
+from app.services.contest import competitions
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of

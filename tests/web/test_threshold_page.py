@@ -12,14 +12,14 @@ from app.language import LANGUAGES
 from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.services import competitions
-from app.services.threshold_reports import MOST_UNFINISHED
+from app.services.contest import competitions
+from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
 from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
-from workers import advising
+from workers import threshold_reports
 
 PATH = "/competitions/small/organize/threshold"
 QUESTION = {"groups": "sex", "asked_distance": "gower", "bits": "4", "draws": "20", "seconds": "0"}
@@ -34,7 +34,7 @@ def asked(arena: Arena, **fields: str) -> str:
 
 def made(arena: Arena, **fields: str) -> str:
     path = asked(arena, **fields)
-    advising.advise(path.rsplit("/", 1)[1])
+    threshold_reports.advise(path.rsplit("/", 1)[1])
     return path
 
 
@@ -55,7 +55,7 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     listed = page(arena, PATH, organizer=True).text
     assert "Waiting" in listed
     assert 'hx-trigger="every 2s"' in listed
-    advising.advise(path.rsplit("/", 1)[1])
+    threshold_reports.advise(path.rsplit("/", 1)[1])
     found = report(path)
     shown = page(arena, path, organizer=True).text
     assert '<meta http-equiv="refresh"' not in shown
@@ -70,7 +70,7 @@ def test_a_report_says_that_it_is_at_work_only_while_it_is(arena: Arena) -> None
     path = asked(arena)
     told, landed = said("done_report_asked"), f"{path}?done=report_asked"
     assert told in page(arena, landed, organizer=True).text
-    advising.advise(path.rsplit("/", 1)[1])
+    threshold_reports.advise(path.rsplit("/", 1)[1])
     assert told not in page(arena, landed, organizer=True).text
 
 
@@ -203,7 +203,7 @@ def test_what_is_said_of_a_report_that_was_asked_for_goes_when_it_is_done(arena:
     path = asked(arena)
     told = said("done_report_asked")
     assert told in page(arena, f"{path}?done=report_asked", organizer=True).text
-    advising.advise(path.rsplit("/", 1)[1])
+    threshold_reports.advise(path.rsplit("/", 1)[1])
     shown = page(arena, f"{path}?done=report_asked", organizer=True).text
     assert told not in shown
     assert "a chance of 2<sup>−4</sup>" in shown

@@ -11,12 +11,12 @@ from app.db.models import Competition, Evaluation
 from app.scoring.counted import Versions
 from app.scoring.ranking import pareto_front, rank_sums, ranked_values, ranks, standing
 from app.scoring.rules import Rules
-from app.services import competitions, visibility
-from app.services.accounts import Principal
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv
-from app.services.visibility import View
+from app.services.contest import competitions, visibility
+from app.services.contest.visibility import View
+from app.services.people.accounts import Principal
 from app.wire import Board, BoardRow
 
 

@@ -16,7 +16,7 @@ from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.in_force import ENDED, Finished
 from app.services.boards.verdicts import Numbers
-from app.services.visibility import View
+from app.services.contest.visibility import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission, Target, Team
 from app.scoring.rules import Rules
 from app.services.boards.verdicts import Ending
-from app.services.visibility import ALWAYS
+from app.services.contest.visibility import ALWAYS
 
 Query = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED = (State.SCORED, State.REJECTED)

@@ -7,14 +7,14 @@ from sqlalchemy.orm import Session
 
 from app import names
 from app.db.models import Competition, Team
-from app.services import competitions, visibility
-from app.services.accounts import Principal
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
-from app.services.visibility import View
+from app.services.contest import competitions, visibility
+from app.services.contest.visibility import View
+from app.services.people.accounts import Principal
 from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 

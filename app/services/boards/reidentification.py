@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Team
 from app.scoring.ranking import ranks, standing
-from app.services import competitions, visibility
-from app.services.accounts import Principal
 from app.services.boards import trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
+from app.services.contest import competitions, visibility
+from app.services.people.accounts import Principal
 from app.wire import AttackersBoard, AttackersRow
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target, Team
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
-from app.services.visibility import ALWAYS, View
+from app.services.contest.visibility import ALWAYS, View
 
 
 @dataclass(frozen=True, slots=True)

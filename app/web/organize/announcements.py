@@ -12,8 +12,9 @@ from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.language import LANGUAGES, Words
-from app.services import announcements, rescores, revisions
-from app.services.accounts import Principal
+from app.services.contest import announcements, revisions
+from app.services.desk import rescores
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web import languages
 from app.web.organize.frame import organizers_frame, trouble

@@ -10,8 +10,10 @@ from starlette.responses import Response
 from app.errors import DomainError
 from app.http.confirming import Sure
 from app.http.dependencies import AppSettings, SignedIn
-from app.services import baselines, members, submissions, uploads
-from app.services.accounts import Principal
+from app.services.desk import baselines
+from app.services.membership import members
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions, uploads
 from app.transaction import transaction
 from app.web.organize.frame import organizers_frame, trouble
 from app.web.site import PageRoute, page, see

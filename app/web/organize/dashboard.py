@@ -4,7 +4,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app.http.dependencies import SignedIn
-from app.services import competitions, outlook
+from app.services.contest import competitions
+from app.services.desk import dashboard
 from app.transaction import transaction
 from app.web import languages
 from app.web.organize.changes import acts
@@ -17,10 +18,10 @@ LAST_ACTS = 6
 
 
 @router.get("/competitions/{slug}/organize")
-def dashboard(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        found = outlook.of_competition(session, principal, slug)
+        found = dashboard.of_competition(session, principal, slug)
         last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
     t, zone = languages.words_of(request), frame.rules.timezone
     return page(
@@ -29,6 +30,6 @@ def dashboard(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
         "organize/dashboard.html",
         frame=frame,
         found=found,
-        duties=outlook.duties(frame.rules, frame.contest.row, frame.standing, found),
+        duties=dashboard.duties(frame.rules, frame.contest.row, frame.standing, found),
         acts=acts(last, t, path=frame.path, zone=zone),
     )

@@ -11,9 +11,13 @@ from starlette.responses import Response
 from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn, service_address
-from app.services import invites, members, organizers, passwords, phases, quota, rulings, submissions
-from app.services.accounts import Principal
-from app.services.members import Entrant
+from app.services.contest import phases
+from app.services.desk import rulings
+from app.services.membership import invites, members, organizers
+from app.services.membership.members import Entrant
+from app.services.people import passwords
+from app.services.people.accounts import Principal
+from app.services.submissions import quota, submissions
 from app.transaction import transaction
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame, trouble, whole

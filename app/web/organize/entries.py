@@ -14,8 +14,10 @@ from app.db.models import State, Submission
 from app.errors import DomainError, NotFound
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, place_of
-from app.services import members, rulings, submissions
-from app.services.accounts import Principal
+from app.services.desk import rulings
+from app.services.membership import members
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions
 from app.transaction import transaction
 from app.web.frame import Frame
 from app.web.organize.frame import organizers_frame, trouble

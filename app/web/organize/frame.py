@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from app.errors import DomainError, InvalidInput
 from app.http.problems import status_of
-from app.services import competitions
-from app.services.accounts import Principal
+from app.services.contest import competitions
+from app.services.people.accounts import Principal
 from app.web import languages
 from app.web.frame import Frame, frame_of
 from app.web.site import said_of

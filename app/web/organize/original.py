@@ -8,8 +8,9 @@ from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload,
 from app.http.dependencies import SignedIn
 from app.messages import Message
 from app.scoring.settings import Columns
-from app.services import originals, revisions
-from app.services.originals import Summary
+from app.services.contest import revisions
+from app.services.data import originals
+from app.services.data.originals import Summary
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent
 from app.web.organize.stepping import Desk, desk_of, put_in_force, step_page

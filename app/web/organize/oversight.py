@@ -12,8 +12,12 @@ from app import queue
 from app.http.dependencies import SignedIn
 from app.http.paging import cursor_of, number, place_of
 from app.roles import Role
-from app.services import audit, competitions, health, load, members, outlook
-from app.services.audit import Wanted
+from app.services.contest import competitions
+from app.services.desk import dashboard, load
+from app.services.membership import members
+from app.services.people import audit
+from app.services.people.audit import Wanted
+from app.services.work import health
 from app.transaction import transaction
 from app.web import languages
 from app.web.organize.changes import acts
@@ -97,8 +101,8 @@ def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         frame=frame,
         found=found,
         beats=sorted(beats.items()),
-        stalled=outlook.is_stalled(found),
-        unswept=outlook.is_unswept(found),
+        stalled=dashboard.is_stalled(found),
+        unswept=dashboard.is_unswept(found),
         depth=queue.depth(),
         is_administrator=is_administrator,
         walled=queue.walled() if is_administrator else None,

@@ -16,9 +16,10 @@ from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.scoring.settings import Phase
-from app.services import competitions, outlook, phases, rehearsals, rescheduling, witnesses
-from app.services.accounts import Principal
-from app.services.rehearsals import Rehearsal
+from app.services.contest import competitions, phases, rehearsals, schedule, witnesses
+from app.services.contest.rehearsals import Rehearsal
+from app.services.desk import dashboard
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.organize.frame import organizers_frame, trouble
 from app.web.site import PageRoute, page, see
@@ -81,7 +82,7 @@ def preview(
             do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
             mark = rehearsals.mark(frame.rules.phases, frame.contest.row.paused_at)
             rehearsal = rehearsals.rehearsed(session, frame.contest, do)
-            counts = outlook.counted(session, frame.contest.id)
+            counts = dashboard.counted(session, frame.contest.id)
     except DomainError as problem:
         return shown(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
     return page(
@@ -126,8 +127,8 @@ def confirm(
 def acted(session: Session, principal: Principal, slug: str, order: Order) -> Contest:
     if order.end is not None:
         follow = order.move_following
-        return rescheduling.extend(session, principal, slug, order.name, order.end, move_following=follow)
-    do = {"pause": rescheduling.pause, "resume": rescheduling.resume}[order.act]
+        return schedule.extend(session, principal, slug, order.name, order.end, move_following=follow)
+    do = {"pause": schedule.pause, "resume": schedule.resume}[order.act]
     return do(session, principal, slug, order.name)
 
 
@@ -166,7 +167,7 @@ def shown(
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
         row = frame.contest.row
-        found = outlook.of_competition(session, principal, slug)
+        found = dashboard.of_competition(session, principal, slug)
         reveal = witnesses.expected(session, [row]).get(row.id)
         unsigned = witnesses.unsigned(session, row.id)
     return page(

@@ -18,10 +18,11 @@ from app.scoring.rules import Rules
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.toml_text import MAX_CHARACTERS
 from app.scoring.tracks import TRACKS
-from app.services import competitions, rescores, revisions
-from app.services.accounts import Principal
 from app.services.boards.entries import is_qualified
-from app.services.rescores import Change, Judged, Preview
+from app.services.contest import competitions, revisions
+from app.services.desk import rescores
+from app.services.desk.rescores import Change, Judged, Preview
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.frame import Frame
 from app.web.organize.frame import Typed, organizers_frame, trouble

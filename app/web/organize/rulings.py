@@ -13,8 +13,8 @@ from starlette.responses import Response
 from app.errors import Conflict, DomainError, InvalidInput, NotAllowed, NotFound, TooMany
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
-from app.services import consequences, rulings
-from app.services.accounts import UNCONFIRMED, Principal
+from app.services.desk import consequences, rulings
+from app.services.people.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
 from app.web.organize.entrants import entrant, team_shown
 from app.web.organize.entries import in_competition

@@ -19,7 +19,7 @@ from app.scoring.rules import Rules
 from app.scoring.settings import Phase
 from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
-from app.services import competitions
+from app.services.contest import competitions
 from app.transaction import transaction
 from app.web.organize.forms import Form, Sent, local, zone_named, zones
 from app.web.organize.stepping import desk_of, refusal, saved, step_page

@@ -26,9 +26,11 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
 from app.scoring.rules import Rules
 from app.scoring.settings import Limits, Publication, Ranking
-from app.services import competitions, invites, phases, rescores, revisions
-from app.services.accounts import UNCONFIRMED, Principal
-from app.services.revisions import Revision
+from app.services.contest import competitions, phases, revisions
+from app.services.contest.revisions import Revision
+from app.services.desk import rescores
+from app.services.membership import invites
+from app.services.people.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
 from app.web import languages
 from app.web.frame import Frame

@@ -20,8 +20,8 @@ from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
 from app.scoring.toml_writing import with_excessive
 from app.scoring.tracks import TRACKS
-from app.services import threshold_reports
-from app.services.accounts import Principal
+from app.services.data import threshold_reports
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web import languages
 from app.web.organize.advice import Advised, advised

@@ -15,9 +15,9 @@ from app.http.confirming import confirmed
 from app.http.dependencies import Address, SignedIn
 from app.http.problems import status_of
 from app.scoring import toml_text
-from app.services import competitions, revisions
-from app.services.accounts import UNCONFIRMED, Principal
-from app.services.revisions import Revision
+from app.services.contest import competitions, revisions
+from app.services.contest.revisions import Revision
+from app.services.people.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
 from app.web import languages
 from app.web.organize.forms import Form, Sent

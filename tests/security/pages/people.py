@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, Arena, numbers
 

@@ -9,7 +9,9 @@ from sqlalchemy import select
 from app.db.models import Competition
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.services import accounts, invites, rehearsals
+from app.services.contest import rehearsals
+from app.services.membership import invites
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, noisy_release, numbers
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from app.db.models import ThresholdReport
-from app.services import competitions
+from app.services.contest import competitions
 from app.transaction import transaction
 from tests.arena import PASSWORD, numbers
 

@@ -13,7 +13,7 @@ from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.drafting import with_columns_of
 from app.scoring.settings import Columns
-from app.services import accounts
+from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import PASSWORD, competition_file
 from tests.contest import competition_row

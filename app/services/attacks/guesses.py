@@ -1,0 +1,259 @@
+"""Guesses: taken in like submissions, judged by a worker, shown when the competition shows scores."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sqlalchemy import func, select, tuple_
+from sqlalchemy.orm import Session, joinedload
+
+from app import queue
+from app.contest import Contest
+from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
+from app.deferred import deferred
+from app.errors import Conflict, NotAllowed
+from app.scoring.files import GUESS
+from app.services.attacks import targets
+from app.services.contest import competitions, phases, visibility
+from app.services.people import teams
+from app.services.people.accounts import Principal
+from app.services.submissions import attempts, quota, uploads
+from app.services.work import leases
+from app.storage import store
+
+if TYPE_CHECKING:
+    from app.scoring.permutation import guess_csv, guess_from_file
+    from app.scoring.rates import answered
+else:
+    guess_csv = deferred("app.scoring.permutation.guess_csv")
+    guess_from_file = deferred("app.scoring.permutation.guess_from_file")
+    answered = deferred("app.scoring.rates.answered")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """The target that a guess is read against; ``attempt``: how and when it was counted."""
+
+    target_id: UUID
+    competition_id: UUID
+    rows: int
+    originals: int
+    file_mb: int
+    key: str | None
+    attempt: Attempt | None
+    repeats: UUID | None = None
+
+    @property
+    def names(self) -> set[str]:
+        return {GUESS}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A well-formed guess that the store has, not yet accepted: its digest there, and how many rows it
+    answers for."""
+
+    file: str
+    answered: int
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a worker needs to judge one guess, and the attempt that is its right to record."""
+
+    guess_id: UUID
+    attempt: int
+    submission_id: UUID
+    rows: int
+    originals: int
+    file: str
+    key_id: str
+    sealed: bytes
+
+
+def entrance(session: Session, principal: Principal, target_id: UUID, *, key: str | None) -> Entrance:
+    """Whether this person may guess now; asked, and counted as an attempt, before the file is read."""
+    principal.require("submit")
+    repeats = repeated_on(session, principal, target_id, uploads.checked_key(key))
+    target = repeats.target if repeats else targets.visible(session, principal, target_id)
+    contest = Contest(session.get_one(Competition, target.competition_id))
+    attempt = None
+    if repeats is None:
+        team = teams.require_team(session, contest.id, principal)
+        quota.lock(session, contest.row, team)
+        repeats = repeated_on(session, principal, target_id, key)
+    if repeats is None:
+        uploads.require_qualified(team)
+        require_attackable(target, team)
+        phase = phases.REIDENTIFICATION
+        attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
+    return Entrance(
+        target_id=target_id,
+        competition_id=contest.id,
+        rows=target.rows,
+        originals=contest.row.original_rows or 0,
+        file_mb=contest.rules.limits.file_mb,
+        key=key,
+        attempt=attempt,
+        repeats=repeats.id if repeats else None,
+    )
+
+
+def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
+    """The entrance of a guess that has come; anew if another one under its key was answered meanwhile."""
+    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
+        return at
+    return entrance(session, principal, at.target_id, key=at.key)
+
+
+def repeated_on(session: Session, principal: Principal, target_id: UUID, key: str | None) -> Guess | None:
+    """What the person's team had accepted under this key, though its target may be withdrawn since."""
+    target = session.get(Target, target_id)
+    team = teams.team_of(session, target.competition_id, principal) if target and key else None
+    known = guessed_under(session, team, key) if team else None
+    return (
+        session.get_one(Guess, known, options=[joinedload(Guess.target, innerjoin=True)]) if known else None
+    )
+
+
+def guessed_under(session: Session, team: Team, key: str | None) -> UUID | None:
+    if key is None:
+        return None
+    return session.scalar(select(Guess.id).where(Guess.team_id == team.id, Guess.idempotency_key == key))
+
+
+def require_attackable(target: Target, team: Team) -> None:
+    if target.submission.team_id == team.id:
+        raise NotAllowed("this target is your own", code="own_target")
+    if targets.is_withdrawn(target):
+        raise Conflict("this target has been withdrawn", code="target_withdrawn")
+
+
+def accept(session: Session, principal: Principal, at: Entrance, given: Given) -> Guess:
+    """Take a guess in; the competition's shared lock and the team's own keep phase and quota from turning.
+
+    What counts is when it entered.
+    """
+    row = session.get_one(Competition, at.competition_id, with_for_update={"read": True})
+    team = teams.require_team(session, row.id, principal, locked=True)
+    accepted = guessed_under(session, team, at.key)
+    if accepted is not None:
+        if at.attempt is not None:
+            attempts.end(session, at.attempt, counts=False)
+        return repeated(session, accepted, given.fingerprint, at.target_id)
+    uploads.require_qualified(team)
+    assert at.attempt is not None  # noqa: S101  # only a repetition has none
+    now = phases.standing(session, row)
+    attempts.require_in_time(row, at.attempt, now)
+    target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
+    require_attackable(target, team)
+    cap = quota.guesses_on(session, Contest(row), team.id, target)
+    quota.require_room((cap,), now.now)
+    made = Guess(
+        competition_id=row.id,
+        target_id=target.id,
+        team_id=team.id,
+        user_id=principal.user_id,
+        received_at=at.attempt.at,
+        file=given.file,
+        answered=given.answered,
+        guesses_left=cap.left - 1,
+        idempotency_key=at.key,
+        fingerprint=given.fingerprint,
+    )
+    session.add(made)
+    session.flush()
+    attempts.end(session, at.attempt)
+    queue.defer(session, queue.JUDGE)
+    return made
+
+
+def read(content: bytes, at: Entrance) -> Given:
+    """The guess of an uploaded file; InvalidUpload says what is wrong.
+
+    Needs no session: what is well-formed is in the store before anything is locked.
+    """
+    guess = guess_from_file(content, originals=at.originals, anonymized=at.rows)
+    printed = uploads.fingerprint({"guess": content})
+    return Given(store().put(guess_csv(guess)), answered(guess), printed)
+
+
+def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID) -> Guess:
+    """What was accepted under the same key, if it was the same."""
+    made = session.get_one(Guess, accepted)
+    uploads.require_same(made.fingerprint, fingerprint if made.target_id == target_id else "")
+    return made
+
+
+def of_team(
+    session: Session,
+    principal: Principal,
+    slug: str,
+    *,
+    after: tuple[datetime, UUID] | None = None,
+    limit: int | None = None,
+) -> tuple[Sequence[Guess], datetime | None]:
+    """The team's own guesses, newest first, and the horizon before which their scores are shown."""
+    principal.require("read")
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal)
+    view = visibility.audience(session, contest.row, principal)
+    horizon = visibility.guess_horizon(contest, view, leases.clock(session))
+    own = select(Guess).where(Guess.team_id == team.id).options(joinedload(Guess.target, innerjoin=True))
+    if after is not None:
+        own = own.where(tuple_(Guess.received_at, Guess.id) < tuple_(*after))
+    newest = own.order_by(Guess.received_at.desc(), Guess.id.desc()).limit(limit)
+    return session.scalars(newest).all(), horizon
+
+
+def told(made: Guess, horizon: datetime | None) -> int | None:
+    """How many rows were right, where the competition shows it by now."""
+    return made.correct if horizon is not None and made.created_at < horizon else None
+
+
+def named_by_content(session: Session, principal: Principal, at: Entrance, content: bytes) -> Entrance:
+    """The entrance under a key of the file's own: a form sent twice is one guess.
+
+    A guess on which the service failed does not stand in the way of the same file.
+    """
+    team = teams.require_team(session, at.competition_id, principal)
+    failed = select(func.count()).where(
+        Guess.team_id == team.id, Guess.target_id == at.target_id, Guess.state == State.ERROR
+    )
+    printed = uploads.fingerprint({"guess": content})
+    return replace(at, key=f"page:{at.target_id}:{printed}:{session.scalars(failed).one()}")
+
+
+def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:
+    """Take the guess that is fairly next for this worker, or None if none waits."""
+    guess = leases.claim_next(session, Guess, lease=lease, attempts=attempts)
+    return None if guess is None else claim_of(session, guess)
+
+
+def claim_of(session: Session, guess: Guess) -> Claim:
+    target = session.get_one(Target, guess.target_id)
+    row = session.get_one(Competition, guess.competition_id)
+    secret = session.get_one(Secret, target.submission_id)
+    return Claim(
+        guess_id=guess.id,
+        attempt=guess.attempt,
+        submission_id=target.submission_id,
+        rows=target.rows,
+        originals=row.original_rows or 0,
+        file=guess.file,
+        key_id=secret.key_id,
+        sealed=secret.sealed,
+    )
+
+
+def record(session: Session, claimed: Claim, *, correct: int) -> bool:
+    """Store how many rows were right, once: False if another worker has taken the guess since."""
+    guess = leases.held(session, Guess, claimed.guess_id, claimed.attempt)
+    if guess is None:
+        return False
+    leases.finish(session, guess, State.SCORED)
+    guess.correct, guess.failure = correct, None
+    return True

@@ -1,0 +1,179 @@
+"""Targets: what may be attacked, under opaque names, with its manifest, and in the end its secret."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.sql.base import ExecutableOption
+
+from app.contest import Contest
+from app.db.models import Competition, Evaluation, Guess, Opening, Secret, State, Submission, Target, Team
+from app.errors import NotFound
+from app.services.attacks import owners
+from app.services.contest import competitions, visibility
+from app.services.contest.visibility import Audience
+from app.services.people.accounts import Principal
+from app.services.submissions import quota
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A target as one person may see it. ``team``: whose it is, where that is known; ``guesses_left``: for
+    the person's own team, None where it cannot guess. ``owners``: of how many teams it could be for all that
+    is published; None where that is no question."""
+
+    target: Target
+    commitment: str
+    own: bool
+    withdrawn: bool
+    team: str | None
+    guesses_left: int | None
+    owners: int | None = None
+
+
+def counts() -> ColumnElement[bool]:
+    """Targets that are in the contest: accepted, and neither they nor their team disqualified."""
+    return and_(qualified(), Evaluation.state == State.SCORED)
+
+
+def qualified() -> ColumnElement[bool]:
+    return and_(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
+
+
+def joined() -> Select[Target]:
+    """Targets with all that ``counts`` asks about."""
+    return (
+        select(Target)
+        .join(Target.submission)
+        .join(Submission.team)
+        .join(Evaluation, and_(Evaluation.submission_id == Submission.id, Evaluation.current))
+        .options(
+            joinedload(Target.submission, innerjoin=True).options(
+                joinedload(Submission.team, innerjoin=True),
+                joinedload(Submission.evaluation, innerjoin=True),
+                joinedload(Submission.secret, innerjoin=True).load_only(Secret.commitment),
+            )
+        )
+    )
+
+
+def is_withdrawn(target: Target) -> bool:
+    submission = target.submission
+    barred = submission.disqualified_at is not None or submission.team.disqualified_at is not None
+    return barred or submission.evaluation.state != State.SCORED
+
+
+def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
+    """A competition's targets in the order of their names; withdrawn ones only for those they concern."""
+    contest = competitions.find(session, slug)
+    viewer = visibility.audience(session, contest.row, principal)
+    visibility.require_targets(session, contest, viewer)
+    found = session.scalars(joined().where(Target.competition_id == contest.id).order_by(Target.name)).all()
+    used = guesses_used(session, contest.row, viewer)
+    limit = guess_limit(session, contest, viewer)
+    possible = owners.by_submission(session, contest)
+    return [
+        replace(
+            shown(contest, target, viewer, limit - used.get(target.id, 0)),
+            owners=possible.get(target.submission_id),
+        )
+        for target in found
+        if may_see(target, viewer)
+    ]
+
+
+def may_see(target: Target, viewer: Audience) -> bool:
+    own = target.submission.team_id == viewer.team_id
+    return own or viewer.organizer or not is_withdrawn(target)
+
+
+def shown(contest: Contest, target: Target, viewer: Audience, left: int) -> Shown:
+    own = target.submission.team_id == viewer.team_id
+    known = own or visibility.owners_are_known(contest, viewer)
+    withdrawn = is_withdrawn(target)
+    return Shown(
+        target=target,
+        commitment=target.submission.secret.commitment,
+        own=own,
+        withdrawn=withdrawn,
+        team=target.submission.team.name if known else None,
+        guesses_left=None if own or withdrawn or viewer.team_id is None else max(0, left),
+    )
+
+
+def guesses_used(session: Session, row: Competition, viewer: Audience) -> dict[UUID, int]:
+    if viewer.team_id is None:
+        return {}
+    mine = (
+        select(Guess.target_id, func.count())
+        .where(Guess.competition_id == row.id, Guess.team_id == viewer.team_id, Guess.state != State.ERROR)
+        .group_by(Guess.target_id)
+    )
+    return dict(iter(session.execute(mine)))
+
+
+def guess_limit(session: Session, contest: Contest, viewer: Audience) -> int:
+    return 0 if viewer.team_id is None else quota.guess_limit(session, contest, viewer.team_id)
+
+
+def visible(session: Session, principal: Principal, target_id: UUID) -> Target:
+    """One target, to those who may attack it or look after it; to others it does not exist."""
+    target = session.scalar(joined().where(Target.id == target_id))
+    if target is None:
+        raise NotFound("there is no such target", code="no_such_target")
+    row = session.get_one(Competition, target.competition_id)
+    viewer = visibility.audience(session, row, principal)
+    if not (viewer.organizer or viewer.team_id) or not may_see(target, viewer):
+        raise NotFound("there is no such target", code="no_such_target")
+    visibility.require_targets(session, Contest(row), viewer)
+    return target
+
+
+def of_others(session: Session, principal: Principal, slug: str) -> list[Shown]:
+    """The targets that the person's team may attack; for organizers all that count."""
+    return [each for each in listed(session, principal, slug) if not each.own and not each.withdrawn]
+
+
+def in_manifest(
+    session: Session, slug: str, *options: ExecutableOption
+) -> tuple[Competition, Sequence[Target]]:
+    """All targets, withdrawn ones too, for the public list of their digests and commitments."""
+    row = competitions.find(session, slug).row
+    if row.published_at is None:
+        raise NotFound("the targets are not published yet", code="no_targets_yet")
+    mine = joined().options(*options).where(Target.competition_id == row.id).order_by(Target.name)
+    return row, session.scalars(mine).all()
+
+
+def sums(targets: Sequence[Target]) -> str:
+    """SHA-256 of every file, as ``sha256sum --check`` reads them."""
+    lines = [
+        f"{digest}  {target.name}/{name}.csv\n"
+        for target in targets
+        for name, digest in sorted((target.files or {}).items())
+    ]
+    return "".join(lines)
+
+
+def commitments(targets: Sequence[Target]) -> str:
+    """The commitment of every target's secret: SHA-256 of the salt, then the secret file."""
+    lines = [f"{target.name},{target.submission.secret.commitment}\n" for target in targets]
+    return "".join(["target,commitment\n", *lines])
+
+
+def revealed(session: Session, slug: str) -> Sequence[Target]:
+    """All targets with owner, salt and secret, once they are revealed."""
+    row, found = in_manifest(session, slug, joinedload(Target.opening))
+    visibility.require_reveal(row)
+    return found
+
+
+def revealed_secret(session: Session, target_id: UUID) -> str:
+    """The digest of a target's secret file, once it is revealed."""
+    target = session.get(Target, target_id)
+    if target is None:
+        raise NotFound("there is no such target", code="no_such_target")
+    visibility.require_reveal(session.get_one(Competition, target.competition_id))
+    return session.get_one(Opening, target_id).secret

@@ -1,0 +1,86 @@
+"""What the organizers tell everybody."""
+
+import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select, tuple_
+from sqlalchemy.orm import Session
+
+from app.db.models import Announcement
+from app.errors import Conflict, InvalidInput, NotFound
+from app.services.contest import competitions
+from app.services.people import audit
+from app.services.people.accounts import Principal
+
+LANGUAGES = ("en", "ja")
+LONGEST = 4_000
+
+
+def post(session: Session, principal: Principal, slug: str, text: dict[str, str]) -> Announcement:
+    """Say something in one language or in both."""
+    contest = competitions.for_organizer(session, principal, slug)
+    said = Announcement(competition_id=contest.id, user_id=principal.user_id, text=clean(text))
+    session.add(said)
+    session.flush()
+    audit.record(
+        session,
+        principal,
+        "announcement.post",
+        competition_id=contest.id,
+        subject=str(said.id),
+        after=said.text,
+    )
+    return said
+
+
+def clean(text: dict[str, str]) -> dict[str, str]:
+    """The text as it is kept: by language, line ends as line feeds, nothing invisible that breaks a page."""
+    kept = {language: "\n".join(text.get(language, "").split("\r\n")).strip() for language in LANGUAGES}
+    kept = {language: said for language, said in kept.items() if said}
+    if not kept:
+        raise InvalidInput("an announcement has text in at least one language", code="no_text")
+    for language, said in kept.items():
+        if len(said) > LONGEST or any(breaks(character) for character in said):
+            raise InvalidInput(
+                "{language}: text of at most {most} characters, without control characters",
+                code="announcement_text",
+                language=language,
+                most=LONGEST,
+            )
+    return kept
+
+
+def breaks(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cs"} and character not in "\n\t"
+
+
+def listed(
+    session: Session, slug: str, *, after: tuple[datetime, UUID] | None = None, limit: int | None = None
+) -> Sequence[Announcement]:
+    """For everybody, newest first."""
+    contest = competitions.find(session, slug)
+    query = select(Announcement).where(Announcement.competition_id == contest.id)
+    if after is not None:
+        query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*after))
+    return session.scalars(query.order_by(Announcement.at.desc(), Announcement.id.desc()).limit(limit)).all()
+
+
+def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:
+    said = session.get(Announcement, announcement_id, with_for_update=True)
+    if said is None:
+        raise NotFound("there is no such announcement", code="no_such_announcement")
+    competitions.require_organizer(session, said.competition_id, principal)
+    if said.user_id is None:
+        raise Conflict("what the service has announced itself stays", code="service_announcement")
+    principal.require_confirmed()
+    audit.record(
+        session,
+        principal,
+        "announcement.withdraw",
+        competition_id=said.competition_id,
+        subject=str(said.id),
+        before=said.text,
+    )
+    session.delete(said)

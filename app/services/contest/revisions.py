@@ -1,0 +1,265 @@
+"""Revisions of a competition's file and data: computed, checked against what stands, put in force."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.contest import Contest, parsed
+from app.db.models import Competition, Rescore
+from app.deferred import deferred
+from app.errors import CompetitionUnavailable, Conflict, NotFound
+from app.messages import Message
+from app.scoring.files import Remark
+from app.scoring.rules import Rules, discloses_more
+from app.scoring.settings import Phase
+from app.scoring.tracks import TRACKS
+from app.services.contest import competitions, phases
+from app.services.people import audit
+from app.services.people.accounts import Principal
+from app.storage import store
+
+if TYPE_CHECKING:
+    from app.scoring.scales import scales
+else:
+    scales = deferred("app.scoring.scales.scales")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A new state of a competition's file and data, computed from the state it replaces."""
+
+    file: str
+    original: dict[str, str]
+    original_rows: int | None
+    scales: dict[str, float]
+    replaces: tuple[str, dict[str, str]]
+    remarks: tuple[Remark, ...] = ()
+
+
+def revision_of_file(contest: Contest, file: str) -> Revision:
+    """The same data under a new file; data of other columns are dropped. Needs no session."""
+    file = competitions.sent_file(file)
+    after = competitions.hostable(file)
+    kept = contest.row.original if takes_same_data(contest, after) else {}
+    return revision(contest.row, file, competitions.contents_of(kept))
+
+
+def takes_same_data(contest: Contest, after: Rules) -> bool:
+    """Whether the data can stay; where the present file cannot be read, it has to fit into the new one."""
+    try:
+        before = contest.rules
+    except CompetitionUnavailable:
+        return set(contest.row.original) <= set(TRACKS[after.track].original_files)
+    return (before.track, before.columns) == (after.track, after.columns)
+
+
+def revision_of_original(contest: Contest, name: str, content: bytes) -> Revision:
+    """The same file with a new file of the original. Needs no session.
+
+    The others are read against the first: it has to be there, and a new one drops them.
+    """
+    first = contest.track.original_files[0]
+    if name != first and first not in contest.row.original:
+        raise Conflict(
+            "{first}.csv comes first: {name}.csv is read against it",
+            code="first_file_missing",
+            first=first,
+            name=name,
+        )
+    kept = {} if name == first else contest.row.original
+    return revision(contest.row, contest.row.file, competitions.contents_of(kept) | {name: content})
+
+
+def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
+    """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
+    replaces = (row.file, dict(row.original))
+    rules = parsed(file)
+    track = TRACKS[rules.track]
+    missing = [name for name in track.original_files if name not in contents]
+    if missing:
+        if contents:
+            track.check_part(contents, rules)
+        stored = {name: store().put(content) for name, content in contents.items()}
+        return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
+    tables, remarks = track.parse_original(contents, rules)
+    computed = scales(track, track.prepare(tables, rules), rules.measures)
+    stored = {name: store().put(content) for name, content in contents.items()}
+    found = {**computed, **rules.scales}
+    return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
+
+
+def part_of_original(contest: Contest, file: str) -> str:
+    """The part of the original that a file of this name holds."""
+    names = {f"{name}.csv": name for name in contest.track.original_files}
+    if file not in names:
+        raise NotFound("the original consists of {names}", code="no_such_file", names=tuple(names))
+    return names[file]
+
+
+def awaited(name: str) -> Remark:
+    message = Message("{name}.csv is still to be uploaded; until then nobody sees the data", name=name)
+    return Remark("file_missing", message)
+
+
+def revise(session: Session, principal: Principal, slug: str, new: Revision) -> Contest:
+    """Put a revision in force; once somebody has submitted, what is measured stands."""
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    row = contest.row
+    require_unchanged(row, new)
+    check_fixed_parts(session, contest, new)
+    require_confirmed_ends(session, principal, row, parsed(new.file).phases)
+    require_confirmed_disclosure(session, principal, contest, parsed(new.file))
+    note_revision(session, principal, row, new)
+    row.file, row.scales = new.file, new.scales
+    row.original, row.original_rows = new.original, new.original_rows
+    return contest
+
+
+def require_unchanged(row: Competition, new: Revision) -> None:
+    """The competition has to stand as it stood when the revision was computed."""
+    if (row.file, row.original) != new.replaces:
+        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
+
+
+def note_revision(session: Session, principal: Principal, row: Competition, new: Revision) -> None:
+    """Put in the audit log what the revision exchanges: the file, the data, or both."""
+    if row.file != new.file:
+        audit.record(
+            session,
+            principal,
+            "competition.revise",
+            competition_id=row.id,
+            subject=row.slug,
+            before={"sha256": competitions.sha256_of(row.file)},
+            after={"sha256": competitions.sha256_of(new.file), "changed": changed_parts(row.file, new.file)},
+        )
+    if row.original != new.original:
+        audit.record(
+            session,
+            principal,
+            "original.upload" if new.original else "original.drop",
+            competition_id=row.id,
+            subject=row.slug,
+            before=dict(row.original),
+            after=dict(new.original),
+        )
+
+
+def changed_parts(before: str, after: str) -> list[str]:
+    """The top-level keys and tables of the file that say something else now."""
+    old, new = competitions.tables_of(before), competitions.tables_of(after)
+    return sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+
+
+def require_confirmed_ends(
+    session: Session, principal: Principal, row: Competition, after: tuple[Phase, ...]
+) -> None:
+    """An end that moves nearer, once the contest has begun, needs the password; so does one that is gone.
+
+    Of a file that cannot be read nobody knows what was nearer: see ``require_confirmed_disclosure``.
+    """
+    try:
+        begun = phases.has_begun(session, row)
+    except CompetitionUnavailable:
+        return
+    ends = {phase.name: phase.end for phase in after}
+    before = phases.timetable_of(row).phases
+    if begun and any(phase.name not in ends or ends[phase.name] < phase.end for phase in before):
+        principal.require_confirmed()
+
+
+def require_confirmed_disclosure(
+    session: Session, principal: Principal, contest: Contest, after: Rules
+) -> None:
+    """Once somebody has submitted, to show others more, or to let teams guess more often, needs the password.
+
+    So does a longer notice, which never becomes shorter again, and what replaces a file that cannot be read:
+    nobody knows what it kept back, nor until when.
+    """
+    try:
+        before = contest.rules
+        more = discloses_more(before, after) or notice_of(after) > notice_of(before)
+    except CompetitionUnavailable:
+        more = True
+    if more and competitions.has_submissions(session, contest.id):
+        principal.require_confirmed()
+
+
+def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None:
+    row, after = contest.row, parsed(new.file)
+    try:
+        before = contest.rules
+    except CompetitionUnavailable:
+        check_repair(session, row, new, after)
+        return
+    if (before.slug, before.track) != (after.slug, after.track):
+        raise Conflict("address and track of a competition are fixed", code="fixed")
+    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
+        if turned_at is not None and before.phase(name) != after.phase(name):
+            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+    if row.paused_at is not None and before.phases != after.phases:
+        raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
+    require_no_open_rescore(session, row.id)
+    require_notice(session, row, before, after)
+    same = row.original == new.original and rules_of(before, row.scales) == rules_of(after, new.scales)
+    if not same and competitions.has_submissions(session, row.id):
+        raise Conflict(
+            "there are submissions: data and columns are fixed, the rules change only by a re-score set",
+            code="fixed",
+        )
+
+
+def notice_of(rules: Rules) -> int:
+    return rules.publication.reveal_notice_hours
+
+
+def require_notice(session: Session, row: Competition, before: Rules, after: Rules) -> None:
+    if notice_of(after) < notice_of(before) and competitions.has_submissions(session, row.id):
+        raise Conflict(
+            "there are submissions: the notice before an early reveal can only become longer",
+            code="notice_fixed",
+        )
+
+
+def check_repair(session: Session, row: Competition, new: Revision, after: Rules) -> None:
+    """What replaces a file that cannot be read keeps to what stands beside the file."""
+    if after.slug != row.slug:
+        raise Conflict("the address of a competition is fixed", code="fixed")
+    for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
+        phase = after.phase(name)
+        if turned_at is not None and (phase is None or phase.end > turned_at):
+            raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+    require_no_open_rescore(session, row.id)
+    if row.original != new.original and competitions.has_submissions(session, row.id):
+        raise Conflict("there are submissions: the data are fixed", code="fixed")
+
+
+def open_rescore(session: Session, competition_id: UUID) -> Rescore | None:
+    """The re-score set that is neither applied nor cancelled."""
+    return session.scalar(
+        select(Rescore).where(
+            Rescore.competition_id == competition_id,
+            Rescore.applied_at.is_(None),
+            Rescore.cancelled_at.is_(None),
+        )
+    )
+
+
+def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
+    if open_rescore(session, competition_id) is not None:
+        raise Conflict("there is an open re-score set: apply or cancel it first", code="rescore_open")
+
+
+def rules_of(rules: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
+    """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
+    return (
+        rules.columns,
+        rules.measures,
+        rules.attackers,
+        in_force,
+        rules.excessive,
+        rules.limits.min_rows_kept,
+    )

@@ -1,0 +1,136 @@
+"""What organizers do to phases: extend, pause, resume."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from sqlalchemy.orm import Session
+
+from app.contest import Contest, parsed
+from app.db.models import Competition
+from app.errors import Conflict, InvalidInput, NotFound
+from app.messages import Message
+from app.scoring.settings import Phase
+from app.scoring.timetable import with_phases
+from app.services.contest import competitions, revisions
+from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
+from app.services.people import audit
+from app.services.people.accounts import Principal
+from app.services.work.leases import clock
+
+TOO_FAR = 3000
+
+
+def extend(
+    session: Session, principal: Principal, slug: str, name: str, end: datetime, *, move_following: bool
+) -> Contest:
+    """Move the end of a phase that has not turned yet; also earlier, but not into the past.
+
+    ``move_following``: later phases move by as much; else they must not be run into.
+    """
+    row = competitions.locked_for_organizer(session, principal, slug).row
+    phase = turnable(row, name)
+    if end.tzinfo is None:
+        raise InvalidInput(
+            "give the end with its offset, such as 2027-01-24T09:00:00+09:00", code="no_offset"
+        )
+    if end.year >= TOO_FAR:
+        raise InvalidInput("a phase ends before the year {year}", code="end_too_far", year=str(TOO_FAR))
+    if end <= max(phase.start, clock(session)):
+        raise InvalidInput("the new end must lie ahead, after the phase's start", code="end_passed")
+    moved = shifted(row, phase, end - phase.end, move_following=move_following)
+    put_phases(session, principal, row, moved, action="phase.extend", subject=name)
+    return Contest(row)
+
+
+def pause(session: Session, principal: Principal, slug: str, name: str) -> Contest:
+    """Stop the competition's clock: the open phase takes nothing in until it is resumed."""
+    row = competitions.locked_for_organizer(session, principal, slug).row
+    now = standing(session, row)
+    if now.paused:
+        raise Conflict("the phase is paused already", code="phase_paused")
+    now.require_open(known(name))
+    row.paused_at = now.now
+    audit.record(session, principal, "phase.pause", competition_id=row.id, subject=name)
+    return Contest(row)
+
+
+def resume(session: Session, principal: Principal, slug: str, name: str) -> Contest:
+    """Let the clock go on: the end of the phase and all that follows move by the length of the pause."""
+    row = competitions.locked_for_organizer(session, principal, slug).row
+    if row.paused_at is None or standing(session, row).state != known(name):
+        raise Conflict("the phase is not paused", code="phase_not_paused")
+    pause_lasted = clock(session) - row.paused_at
+    moved = shifted(row, turnable(row, name), pause_lasted, move_following=True)
+    row.paused_at = None
+    put_phases(session, principal, row, moved, action="phase.resume", subject=name)
+    return Contest(row)
+
+
+def known(name: str) -> str:
+    if name not in (ANONYMIZATION, REIDENTIFICATION):
+        raise NotFound("phases are anonymization and reidentification", code="no_such_phase")
+    return name
+
+
+def turnable(row: Competition, name: str) -> Phase:
+    """The phase, if it has not turned: what was frozen stays frozen."""
+    phase = timetable_of(row).phase(known(name))
+    if phase is None:
+        raise NotFound("the competition has no {phase} phase", code="no_such_phase", phase=Message(name))
+    require_not_turned(row, name)
+    return phase
+
+
+def require_not_turned(row: Competition, name: str) -> None:
+    turned_at = row.frozen_at if name == ANONYMIZATION else row.closed_at
+    if turned_at is not None:
+        raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+
+
+def shifted(row: Competition, phase: Phase, by: timedelta, *, move_following: bool) -> tuple[Phase, ...]:
+    """The phases with this one's end moved, and later ones moved whole."""
+
+    def moved(one: Phase) -> Phase:
+        if one.name == phase.name:
+            return replace(one, end=one.end + by)
+        if move_following and one.start >= phase.end:
+            return replace(one, start=one.start + by, end=one.end + by)
+        return one
+
+    try:
+        return tuple(moved(one) for one in timetable_of(row).phases)
+    except OverflowError:
+        raise InvalidInput("a later phase would move beyond all calendars", code="end_too_far") from None
+
+
+def put_phases(
+    session: Session,
+    principal: Principal,
+    row: Competition,
+    phases: tuple[Phase, ...],
+    *,
+    action: str,
+    subject: str,
+) -> None:
+    """Write the windows into the competition's file, which is where they stand."""
+    before = windows(timetable_of(row).phases)
+    if any(later.start < earlier.end for earlier, later in pairwise(phases)):
+        raise Conflict("it would run into the following phase: move that as well", code="phases_overlap")
+    file = with_phases(row.file, phases)
+    parsed(file)  # what cannot be read is refused here, not by whoever reads it next
+    revisions.require_confirmed_ends(session, principal, row, phases)
+    row.file = file
+    audit.record(
+        session,
+        principal,
+        action,
+        competition_id=row.id,
+        subject=subject,
+        before=before,
+        after=windows(phases),
+    )
+
+
+def windows(phases: tuple[Phase, ...]) -> dict[str, list[str]]:
+    return {phase.name: [phase.start.isoformat(), phase.end.isoformat()] for phase in phases}

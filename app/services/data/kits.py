@@ -1,0 +1,78 @@
+"""The kit: all that a team needs to take part, with an example that the rules accept."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.contest import read_file
+from app.deferred import deferred
+from app.scoring.registry import Tables
+from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
+from app.services.contest import competitions
+from app.services.data import kit_words
+from app.storage import store
+
+if TYPE_CHECKING:
+    from numpy import arange
+    from numpy.random import default_rng
+
+    from app.scoring.arrays import IntArray
+    from app.scoring.evaluate import judge
+    from app.scoring.permutation import secret_csv
+else:
+    arange = deferred("numpy.arange")
+    default_rng = deferred("numpy.random.default_rng")
+    judge = deferred("app.scoring.evaluate.judge")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
+
+SEED = 2015
+CHEAP = {"microdata": "add_noise", "transactions": "delete_records"}
+"""By track, the sample method that makes the example: quick on any data, and it changes little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a kit is made of; equal ones give equal files."""
+
+    file: str
+    """competition.toml as it is published."""
+    original: tuple[tuple[str, str], ...]
+    """Name and SHA-256 of each file of the original."""
+
+
+def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
+    """The kit's files by name."""
+    rules = read_file(kit.file)
+    example = example_release(rules, competitions.original_tables(kit.original, kit.file))
+    yield "README.md", kit_words.readme(rules, headers(example)).encode()
+    yield "competition.toml", kit.file.encode()
+    for name, content in example.items():
+        yield f"example/{name}.csv", content
+    for name, digest in kit.original:
+        yield f"original/{name}.csv", store().pieces(digest)
+
+
+def headers(example: Mapping[str, bytes]) -> dict[str, str]:
+    """The header line of each file of a release, and of its secret."""
+    return {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
+
+
+def example_release(rules: Rules, original: Tables) -> dict[str, bytes]:
+    """A release that the rules accept, with its secret; the same one each time."""
+    track = TRACKS[rules.track]
+    prepared = track.prepare(original, rules)
+    for release, source in candidates(rules, original):
+        violations, _ = judge(rules, prepared, release, source)
+        if not violations:
+            break
+    return track.files_of(release) | {"secret": secret_csv(source)}
+
+
+def candidates(rules: Rules, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
+    """The work of a sample method in a new order; then the original in a new order, which is no excess."""
+    track, rng = TRACKS[rules.track], default_rng(SEED)
+    method = track.methods[CHEAP[rules.track]]
+    changed, source = track.anonymize(method, original, rules, rng, {})
+    yield track.shuffle(changed, source, rng=rng)
+    yield track.shuffle(original, arange(track.individuals(original)), rng=rng)

@@ -1,0 +1,1 @@
+"""What organizers alone do and see."""

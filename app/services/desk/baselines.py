@@ -1,0 +1,97 @@
+"""Baselines: releases of sample methods that organizers put on the board for comparison."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app import names
+from app.db.models import Competition
+from app.deferred import deferred
+from app.errors import Conflict, InvalidInput, NotFound
+from app.services.contest import competitions
+from app.services.desk import rulings
+from app.services.people import audit, teams
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions, uploads
+from app.services.submissions.submissions import Receipt
+from app.services.submissions.uploads import Entrance, Upload
+from app.services.work import leases
+
+if TYPE_CHECKING:
+    from numpy.random import default_rng
+
+    from app.scoring.permutation import secret_csv
+else:
+    default_rng = deferred("numpy.random.default_rng")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
+
+SEED = 2015
+"""Of what a sample method draws; a baseline is no target, so nothing is to be guessed of it."""
+
+
+def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
+    """What a baseline's release is read against; for the competition's organizers."""
+    row = competitions.for_organizer(session, principal, slug).row
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    return Entrance(row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by)
+
+
+def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
+    """The work of a sample method on the competition's data, in a new order, and its secret.
+
+    Needs no session. The same method gives the same release again.
+    """
+    rules, track = at.rules, at.track
+    if method not in track.methods:
+        raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
+    original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
+    release, source = track.anonymize(track.methods[method], original, rules, rng, {})
+    release, source = track.shuffle(release, source, rng=rng)
+    return track.files_of(release), secret_csv(source)
+
+
+def add(
+    session: Session,
+    principal: Principal,
+    upload: Upload,
+    *,
+    name: str,
+    sealing_key: Path | None,
+) -> Receipt:
+    """Put a release on the board under ``name``: scored like any other, without rank, quota or target."""
+    at = upload.entrance
+    row = session.get_one(Competition, at.competition_id, with_for_update=True)
+    competitions.require_organizer(session, row.id, principal)
+    if not uploads.stands(row, at):
+        raise Conflict("the competition has changed meanwhile; send it again", code="changed_meanwhile")
+    if row.closed_at is not None:
+        raise Conflict("the competition has closed", code="phase_closed")
+    team = teams.create_team(session, row.id, name, baseline=True)
+    made = submissions.kept(
+        session,
+        principal,
+        upload,
+        row=row,
+        team=team,
+        received_at=leases.clock(session),
+        sealing_key=sealing_key,
+    )
+    audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
+    return made
+
+
+def remove(session: Session, principal: Principal, slug: str, team_id: UUID) -> None:
+    """Take a baseline off the board for good; what was scored stays in the record, out of sight."""
+    row = competitions.locked_for_organizer(session, principal, slug).row
+    team = rulings.team_in(session, row, team_id)
+    if not team.baseline:
+        raise NotFound("the competition has no such baseline", code="no_such_baseline")
+    principal.require_confirmed()
+    audit.record(session, principal, "baseline.remove", competition_id=row.id, subject=team.name)
+    team.disqualified_at = leases.clock(session)
+    # Its name becomes free for a team.
+    for column in names.columns(team.name):
+        setattr(team, column, f"{getattr(team, column)} {team.id}")

@@ -1,0 +1,49 @@
+"""Which submissions a team wants as its finals."""
+
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.contest import Contest
+from app.db.models import Competition, Evaluation, State, Submission, Team
+from app.errors import Conflict
+from app.messages import Message
+from app.services.contest import phases
+from app.services.people.accounts import Principal
+from app.services.submissions import submissions, uploads
+
+MARKABLE = (State.QUEUED, State.SCORING, State.SCORED)
+
+
+def mark(session: Session, principal: Principal, submission_id: UUID, *, final: bool) -> Submission:
+    """Mark or unmark a final while the first phase is open; at most as many as the competition takes."""
+    found = submissions.own(session, principal, submission_id)
+    row = session.get_one(Competition, found.competition_id, with_for_update={"read": True})
+    team = session.get_one(Team, found.team_id, with_for_update=True, populate_existing=True)
+    uploads.require_qualified(team)
+    phases.standing(session, row).require_open(phases.ANONYMIZATION)
+    if final and not found.final:
+        require_markable(session, found, Contest(row).rules.ranking.finals)
+    found.final = final
+    return found
+
+
+def require_markable(session: Session, submission: Submission, most: int) -> None:
+    if submission.evaluation.state not in MARKABLE:
+        raise Conflict(
+            "a submission that ended as {state} cannot be a final",
+            code="not_valid",
+            state=Message(submission.evaluation.state),
+        )
+    marked = session.scalar(
+        select(func.count())
+        .select_from(Submission)
+        .join(Evaluation, (Evaluation.submission_id == Submission.id) & Evaluation.current)
+        .where(Submission.team_id == submission.team_id, Submission.final)
+        .where(Evaluation.state.in_(MARKABLE))
+    )
+    if (marked or 0) >= most:
+        raise Conflict(
+            "all finals ({most}) are marked already; unmark one first", code="too_many_finals", most=most
+        )

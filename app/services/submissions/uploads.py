@@ -1,0 +1,200 @@
+"""An upload on its way in: who may send one now, and what it says; nothing is accepted here."""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.contest import read_file
+from app.db.models import Attempt, Competition, Submission, Team
+from app.deferred import deferred
+from app.errors import Conflict, InvalidInput, NotAllowed
+from app.scoring.files import SECRET, Remark
+from app.scoring.registry import Track
+from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
+from app.services.contest import competitions, phases
+from app.services.people import teams
+from app.services.people.accounts import Principal
+from app.services.submissions import attempts, quota
+from app.storage import digest_of, store
+
+if TYPE_CHECKING:
+    from numpy.random import default_rng
+
+    from app.scoring.permutation import remarks_on_order, secret_csv, source_from_secret
+else:
+    default_rng = deferred("numpy.random.default_rng")
+    remarks_on_order = deferred("app.scoring.permutation.remarks_on_order")
+    secret_csv = deferred("app.scoring.permutation.secret_csv")
+    source_from_secret = deferred("app.scoring.permutation.source_from_secret")
+
+LONGEST_COMMENT = 1_000
+IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What an upload is read against: the competition as it stood when the team knocked.
+
+    ``attempt``: how and when it was counted; None if ``repeats`` names what was accepted under its key.
+    ``first``: nothing had been accepted in the competition.
+    """
+
+    competition_id: UUID
+    file: str
+    original: tuple[tuple[str, str], ...]
+    key: str | None
+    attempt: Attempt | None
+    first: bool
+    repeats: UUID | None = None
+
+    @property
+    def rules(self) -> Rules:
+        return read_file(self.file)
+
+    @property
+    def track(self) -> Track:
+        return TRACKS[self.rules.track]
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """The names of the files that are not secret."""
+        return self.track.files
+
+    @property
+    def names(self) -> set[str]:
+        return {*self.public, SECRET}
+
+    @property
+    def file_mb(self) -> int:
+        return self.rules.limits.file_mb
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only.
+
+    ``files`` are the digests of what the store has of it, ``sent`` those of what came in.
+    """
+
+    entrance: Entrance
+    files: dict[str, str]
+    sent: dict[str, str]
+    fingerprint: str
+    rows: int
+    secret: bytes
+    comment: str
+    remarks: tuple[Remark, ...]
+
+
+def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
+    """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
+    principal.require("submit")
+    contest = competitions.find(session, slug)
+    row = contest.row
+    team = teams.require_team(session, row.id, principal)
+    quota.lock(session, row, team)
+    repeats = submitted_under(session, team, checked_key(key))
+    if repeats is not None:
+        return Entrance(row.id, row.file, digests(row), key, None, not row.scored_by, repeats)
+    require_qualified(team)
+    attempt = quota.begin_attempt(
+        session, contest, team, principal.user_id, phase=phases.ANONYMIZATION, key=key
+    )
+    if row.original_rows is None:
+        raise Conflict("the competition has no original data yet", code="no_original")
+    return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by)
+
+
+def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
+    """The entrance of an upload that has come; anew if another one under its key was answered meanwhile."""
+    if at.key is None or at.attempt is None or not attempts.has_ended(session, at.attempt):
+        return at
+    slug = session.get_one(Competition, at.competition_id).slug
+    return entrance(session, principal, slug, key=at.key)
+
+
+def checked_key(key: str | None) -> str | None:
+    if key is not None and not IDEMPOTENCY_KEY.fullmatch(key):
+        raise InvalidInput("an Idempotency-Key has 1 to 200 visible ASCII characters", code="idempotency_key")
+    return key
+
+
+def submitted_under(session: Session, team: Team, key: str | None) -> UUID | None:
+    if key is None:
+        return None
+    mine = select(Submission.id).where(Submission.team_id == team.id, Submission.idempotency_key == key)
+    return session.scalar(mine)
+
+
+def require_qualified(team: Team) -> None:
+    if team.disqualified_at is not None:
+        raise NotAllowed("your team has been disqualified", code="disqualified")
+
+
+def digests(row: Competition) -> tuple[tuple[str, str], ...]:
+    """Name and SHA-256 of each file of the original."""
+    return tuple(sorted(row.original.items()))
+
+
+def stands(row: Competition, at: Entrance) -> bool:
+    """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
+    before, now = (
+        (rules.columns, rules.publication.shuffle_targets) for rules in (at.rules, read_file(row.file))
+    )
+    return before == now and at.original == digests(row)
+
+
+def fingerprint(parts: dict[str, bytes], comment: str = "") -> str:
+    """SHA-256 of all parts of a request: the same under one key means the same request."""
+    found = hashlib.sha256()
+    for name, content in sorted({**parts, "comment": comment.encode(errors="surrogatepass")}.items()):
+        found.update(f"{name} {len(content)}\n".encode() + hashlib.sha256(content).digest())
+    return found.hexdigest()
+
+
+def require_same(known: str | None, sent: str) -> None:
+    """Under a known key only the same request is the retry that the key is for."""
+    if known != sent:
+        raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
+
+
+def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
+    """Parse a release and its secret against the original; InvalidUpload says what is wrong.
+
+    Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
+    nobody, should it be refused after all. Where the competition shuffles, the order is drawn here and
+    composed into the secret: what is scored, attacked and published is the same table.
+    """
+    if len(comment) > LONGEST_COMMENT or not is_storable(comment):
+        raise InvalidInput(
+            "a comment is text of at most {most} characters",
+            code="comment",
+            most=LONGEST_COMMENT,
+        )
+    rules, track = at.rules, at.track
+    original = competitions.original_tables(at.original, at.file)
+    release, remarks = track.parse_release(files, original, rules)
+    rows = track.individuals(release)
+    source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
+    sent = {name: digest_of(content) for name, content in files.items()}
+    printed = fingerprint({**files, "secret": secret}, comment)
+    if rules.publication.shuffle_targets:
+        order = default_rng(secrets.randbits(128))
+        release, source = track.shuffle(release, source, rng=order)
+        files = track.files_of(release)
+    else:
+        remarks += remarks_on_order(source)
+    stored = {name: store().put(content) for name, content in files.items()}
+    return Upload(at, stored, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
+
+
+def is_storable(text: str) -> bool:
+    """Postgres has no text with a NUL or half a character."""
+    return "\x00" not in text and text.encode(errors="replace").decode() == text

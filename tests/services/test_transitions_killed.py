@@ -1,0 +1,77 @@
+"""The clock killed before and after every step of a turn: the next one finishes it, once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.services.attacks import transitions
+from tests.contest import Contest, competition_row, turn
+from tests.services.test_transitions import acts, quick, targets
+from workers import transitions as work
+
+
+class Killed(BaseException):
+    """Like a process that is gone: nothing catches it."""
+
+
+def dying(call: Callable[..., Any], *, before: bool, on: int = 1) -> Callable[..., Any]:
+    """``call``, which is killed before or right after its work the ``on``-th time."""
+    calls = iter(range(1, 1000))
+
+    def killed(*arguments: Any, **named: Any) -> Any:
+        number = next(calls)
+        if before and number == on:
+            raise Killed
+        result = call(*arguments, **named)
+        if number == on:
+            raise Killed
+        return result
+
+    return killed
+
+
+KILLS = [
+    (place, name, before, on)
+    for place, name, times in (
+        (transitions, "freeze", (1,)),
+        (work, "write", (1, 2)),
+        (transitions, "written", (1, 3)),
+        (transitions, "publish", (1,)),
+        (transitions, "close", (1,)),
+        (work, "open_secret", (1, 2)),
+        (transitions, "opened", (1, 3)),
+        (transitions, "reveal", (1,)),
+    )
+    for before in (True, False)
+    for on in times
+]
+
+
+@pytest.mark.parametrize(
+    "kill",
+    KILLS,
+    ids=[f"{'before' if before else 'after'} {name} {on}" for _, name, before, on in KILLS],
+)
+def test_a_clock_killed_anywhere_is_finished_by_the_next(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, kill: tuple[Any, str, bool, int]
+) -> None:
+    """The whole second phase in one turn, killed in every step; killed after its work but before COMMIT too,
+    for ``step`` calls within the transaction."""
+    place, name, before, on = kill
+    contest = Contest.opened(client)
+    sent = [quick(contest, team) for team in ("red", "blue", "red", "blue")]
+    contest.move(anonymization=(-3, -2), reidentification=(-1, -0.5))
+    monkeypatch.setattr(place, name, dying(getattr(place, name), before=before, on=on))
+    with pytest.raises(Killed):
+        turn()
+    monkeypatch.undo()
+    assert competition_row().revealed_at is None
+    turn()
+    assert contest.state() == "closed"
+    assert sorted(str(target.submission_id) for target in targets()) == sorted(sent)
+    for action in ("finals.freeze", "targets.publish", "competition.close", "secrets.reveal"):
+        assert acts().count(action) == 1
+    (first, *_) = client.get(f"/api/v1{contest.path}/reveal").json()
+    assert len(first["salt"]) == 64

@@ -1,0 +1,48 @@
+"""Judges guesses: claim, have the child hold the guess against the opened secret, record."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from app import sealing
+from app.config import Settings, get_settings
+from app.db.models import Guess
+from app.queue import JUDGE, celery
+from app.services.attacks import guesses
+from app.services.attacks.guesses import Claim
+from app.transaction import transaction
+from workers import child, leased
+from workers.child import Step, Verdict
+from workers.fitness import FOR_SECRETS
+from workers.work import Trial
+
+
+@celery.task(name=JUDGE)
+def judge(*_: str) -> None:
+    """Judge the guess that is fairly next. Safe to ring twice, and to kill."""
+    if not FOR_SECRETS.admitted():
+        return  # the sweep asks again, and somebody else may hear it
+    settings = get_settings()
+    lease = timedelta(seconds=settings.lease_s)
+    with transaction() as session:
+        claimed = guesses.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claimed is None:
+        return  # another worker was there first
+
+    def do(on_step: Callable[[Step], None]) -> Verdict:
+        return child.evaluate(trial_of(claimed, settings), settings, on_step=on_step)
+
+    found = leased.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
+    if found is not None:
+        with transaction() as session:
+            guesses.record(session, claimed, correct=found.content["correct"])
+
+
+def trial_of(claimed: Claim, settings: Settings) -> Trial:
+    """What the child is told; the secret is opened here and goes to it through a pipe only."""
+    secret = sealing.open_sealed(
+        settings.opening_keys_dir,
+        key_id=claimed.key_id,
+        box=claimed.sealed,
+        submission_id=claimed.submission_id,
+    )
+    return Trial(claimed.file, secret.decode(), rows=claimed.rows, originals=claimed.originals)

@@ -1,0 +1,36 @@
+"""Makes threshold reports: claim, advise in the limited child, record."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from app.config import get_settings
+from app.db.models import ThresholdReport
+from app.queue import ADVISE, celery
+from app.services.data import threshold_reports
+from app.transaction import transaction
+from workers import child, leased
+from workers.child import Step, Verdict
+from workers.fitness import FOR_REPORTS
+from workers.work import Inquiry
+
+
+@celery.task(name=ADVISE)
+def advise(*_: str) -> None:
+    """Make the report that is fairly next. Safe to ring twice, and to kill."""
+    if not FOR_REPORTS.admitted():
+        return  # the sweep asks again, and somebody else may hear it
+    settings = get_settings()
+    lease = timedelta(seconds=settings.lease_s)
+    with transaction() as session:
+        claimed = threshold_reports.claim_next(session, lease=lease, attempts=settings.scoring_attempts)
+    if claimed is None:
+        return  # another worker was there first
+    inquiry = Inquiry(claimed.competition_file, claimed.original, claimed.question)
+
+    def do(on_step: Callable[[Step], None]) -> Verdict:
+        return child.evaluate(inquiry, settings, on_step=on_step)
+
+    found = leased.done(do, ThresholdReport, claimed.report_id, claimed.attempt, fitness=FOR_REPORTS)
+    if found is not None:
+        with transaction() as session:
+            threshold_reports.record(session, claimed, found.content)
