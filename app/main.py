@@ -25,6 +25,8 @@ from app.api import (
     users,
 )
 from app.api.documentation import document
+from app.api.documentation.answers import refusing
+from app.api.documentation.bodies import raw
 from app.config import get_settings
 from app.db.might import warn_of_might
 from app.http import live, memory, problems
@@ -40,6 +42,8 @@ from app.web import reference, site
 from app.web.areas import AREAS
 
 API = "/api/v1"
+METRICS = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
+"""For example."""
 RESOURCES = (
     accounts,
     users,
@@ -94,8 +98,19 @@ def create_app() -> FastAPI:
     app.include_router(reference.router, prefix=API, include_in_schema=False)
     app.mount("/static", site.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
-    app.add_api_route("/readyz", readyz, tags=["operation"])
-    app.add_api_route("/metrics", metrics, tags=["operation"], response_class=PlainTextResponse)
+    app.add_api_route(
+        "/readyz",
+        readyz,
+        tags=["operation"],
+        responses=refusing({503: ("clock_stale", "storage_unavailable")}),
+    )
+    app.add_api_route(
+        "/metrics",
+        metrics,
+        tags=["operation"],
+        response_class=PlainTextResponse,
+        responses=raw("text/plain", METRICS) | refusing({404: ("not_found",)}),
+    )
     document.describe(app)
     return app
 

@@ -8,33 +8,44 @@ from fastapi import APIRouter, Request, Response, status
 from pydantic import BaseModel, Field, SecretStr
 
 from app import throttle, wire
+from app.api.documentation.answers import NEW_NAME, refusing
 from app.http.dependencies import Address, SignedIn
 from app.http.paging import Cursor, Limit, cursor_of, link_to_next, place_of
 from app.http.passwords import change, few_at_a_time, proven
 from app.services.membership import members, organizers
 from app.services.people import accounts, passwords, teams
 from app.transaction import transaction
+from app.wire.form import PersonName, example
 
 router = APIRouter(tags=["accounts"])
 
 LONGEST_TOKEN_LIFE_DAYS = 365
 
-Name = Annotated[str, Field(max_length=1000, description="any spelling that differs in case or width only")]
-NewName = Annotated[str, Field(max_length=1000, description="1 to 100 characters without control characters")]
-Code = Annotated[str, Field(max_length=200)]
-Password = Annotated[SecretStr, Field(max_length=1000, description="8 to 256 characters")]
+Name = Annotated[
+    PersonName, Field(max_length=1000, description="any spelling that differs in case or width only")
+]
+NewName = Annotated[
+    PersonName, Field(max_length=1000, description="1 to 100 characters without control characters")
+]
+Code = Annotated[str, Field(max_length=200), example("q3c1Jt2nUe0VbW8s")]
+Known = Annotated[SecretStr, Field(max_length=1000), example("seven quiet foxes")]
+Password = Annotated[Known, Field(description="8 to 256 characters")]
 
 
 class SignUp(BaseModel):
     """An invite, and who one wants to be."""
 
-    invite: Annotated[Code, Field(description="a code of an organizer (a new team) or of a team (joins it)")]
+    invite: Annotated[
+        Code,
+        Field(description="a code of an organizer (a new team) or of a team (joins it)"),
+    ]
     team: Annotated[
         str | None,
         Field(
             max_length=1000,
             description="the new team's name; of an invite that joins a team: its name or nothing",
         ),
+        example("Red"),
     ] = None
     name: NewName
     password: Password
@@ -44,17 +55,19 @@ class Join(BaseModel):
     """An invite for somebody who has an account."""
 
     invite: Code
-    team: Annotated[str | None, Field(max_length=1000, description="as in signing up")] = None
+    team: Annotated[str | None, Field(max_length=1000, description="as in signing up"), example("Red")] = None
 
 
 class SignIn(BaseModel):
     """Name and password, and what the token shall be."""
 
     name: Name
-    password: Annotated[SecretStr, Field(max_length=1000)]
-    token_name: Annotated[str, Field(description="what you will know it by")] = "api"  # noqa: S105  # a label
+    password: Known
+    token_name: Annotated[str, Field(description="what you will know it by"), example("laptop")] = "api"  # noqa: S105  # a label
     scopes: Annotated[
-        list[str] | None, Field(description="of read, submit, organize; without it, all that your role has")
+        list[str] | None,
+        Field(description="of read, submit, organize; without it, all that your role has"),
+        example(["read", "submit"]),
     ] = None
     expires_in_days: Annotated[int, Field(ge=1, le=LONGEST_TOKEN_LIFE_DAYS)] = accounts.TOKEN_LIFE.days
 
@@ -62,8 +75,8 @@ class SignIn(BaseModel):
 class NewPassword(BaseModel):
     """The password there is, and the one there shall be."""
 
-    old: Annotated[SecretStr, Field(max_length=1000)]
-    new: Password
+    old: Known
+    new: Annotated[Password, example("eight quiet foxes")]
 
 
 class PasswordByCode(BaseModel):
@@ -73,7 +86,16 @@ class PasswordByCode(BaseModel):
     password: Password
 
 
-@router.post("/signup", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/signup",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(
+        {
+            409: ("name_taken", "team_name_taken", "in_a_team"),
+            422: (*NEW_NAME, "password_length", "invalid_invite", "team_needed", "another_team"),
+        }
+    ),
+)
 @few_at_a_time
 def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
     """A new account by an invite: with a new team, or in the team that the invite is of."""
@@ -88,7 +110,16 @@ def sign_up(body: SignUp, address: Address) -> wire.SignedUp:
     return wire.SignedUp(**joined(made).model_dump(), user_id=made.user.id, token=token)
 
 
-@router.post("/join", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/join",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(
+        {
+            409: ("in_a_team", "organizes_it", "team_name_taken"),
+            422: ("invalid_invite", "team_needed", "another_team", *NEW_NAME),
+        }
+    ),
+)
 def join(body: Join, principal: SignedIn, address: Address) -> wire.Joined:
     """Take part in one more competition by an invite: found a team, or join one."""
     with throttle.tries(address), transaction() as session:
@@ -99,7 +130,11 @@ def joined(made: members.Joined) -> wire.Joined:
     return wire.Joined(team_id=made.team.id, team=made.team.name, competition=made.competition.slug)
 
 
-@router.post("/password", status_code=status.HTTP_204_NO_CONTENT)
+@router.post(
+    "/password",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing({422: ("invalid_code", "password_length")}),
+)
 @few_at_a_time
 def set_password(body: PasswordByCode, address: Address) -> None:
     """Set a new password with the code of a password link, once. All tokens and sessions end."""
@@ -110,7 +145,11 @@ def set_password(body: PasswordByCode, address: Address) -> None:
     throttle.welcome(address, user.name_key)
 
 
-@router.put("/me/password", status_code=status.HTTP_204_NO_CONTENT)
+@router.put(
+    "/me/password",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing({422: ("wrong_password", "password_length")}),
+)
 @few_at_a_time
 def change_password(body: NewPassword, principal: SignedIn, address: Address) -> None:
     """Set a new password by the old one. All tokens and sessions end but the one that asks."""
@@ -118,7 +157,11 @@ def change_password(body: NewPassword, principal: SignedIn, address: Address) ->
         change(principal, old=body.old.get_secret_value(), new=body.new.get_secret_value())
 
 
-@router.post("/tokens", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/tokens",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing({401: ("wrong_password",), 422: ("unknown_scope", *NEW_NAME)}),
+)
 @few_at_a_time
 def create_token(body: SignIn, address: Address) -> wire.IssuedToken:
     """A personal API token for name and password."""

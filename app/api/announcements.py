@@ -8,12 +8,14 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from app import wire
+from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import Announcement
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import announcements
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(tags=["announcements"])
 
@@ -25,8 +27,8 @@ class Text(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    en: Words = None
-    ja: Words = None
+    en: Annotated[Words, example("The deadline moves by a day.")] = None
+    ja: Annotated[Words, example("締切を一日延ばします。")] = None
 
 
 class AnnouncementIn(BaseModel):
@@ -35,7 +37,11 @@ class AnnouncementIn(BaseModel):
     text: Text
 
 
-@router.post("/competitions/{slug}/announcements", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/competitions/{slug}/announcements",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(ORGANIZER, {422: ("no_text", "announcement_text")}),
+)
 def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> wire.Announcement:
     """Tell everybody something, as an organizer."""
     with transaction() as session:
@@ -52,7 +58,11 @@ def list_announcements(slug: str, page: AskedPage) -> list[wire.Announcement]:
     return [out(one) for one in page.cut(found, lambda last: (last.at, last.id))]
 
 
-@router.delete("/announcements/{announcement_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete(
+    "/announcements/{announcement_id}",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing(ORGANIZER, {409: ("service_announcement",)}),
+)
 def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
     """Take an announcement back; the audit log keeps it."""
     with transaction() as session:

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
 from app.api.boards import known_tags
+from app.api.documentation.answers import ORGANIZER, READ, refusing
+from app.api.documentation.bodies import ZIP, raw
 from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, SignedIn
@@ -28,10 +30,9 @@ KITS = Shelf(files=64, size=512 << 20, making=Lock())
 @router.get(
     "/kit.zip",
     response_class=StreamingResponse,
-    responses={
-        200: {"content": {"application/zip": {}}},
-        304: {"description": "the client has it already"},
-    },
+    responses=raw(ZIP)
+    | {304: {"description": "the client has it already"}}
+    | refusing({404: ("no_original",)}, READ),
 )
 def download_kit(slug: str, request: Request, settings: AppSettings) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
@@ -51,7 +52,7 @@ def download_kit(slug: str, request: Request, settings: AppSettings) -> Response
 @router.get(
     "/export.zip",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/zip": {}}}},
+    responses=raw(ZIP) | refusing(ORGANIZER, READ),
 )
 def export(slug: str, principal: SignedIn) -> StreamingResponse:
     """All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log."""

@@ -1,13 +1,14 @@
 """Baselines: what organizers put on the board for comparison."""
 
-from copy import deepcopy
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Request, status
 
 from app import wire
-from app.api.submissions import UPLOAD_SCHEMA, receipt
+from app.api.documentation.answers import NEW_NAME, ORGANIZER, refusing
+from app.api.documentation.bodies import Json, multipart
+from app.api.submissions import PARTS, SENT, receipt
 from app.config import get_settings
 from app.errors import InvalidInput
 from app.http.bodies import Parts
@@ -22,13 +23,7 @@ from app.transaction import transaction
 
 router = APIRouter(tags=["baselines"])
 
-BASELINE_SCHEMA = deepcopy(UPLOAD_SCHEMA)
-SENT: Any = BASELINE_SCHEMA["requestBody"]["content"]
-SENT["multipart/form-data"]["schema"]["required"].append("name")
-SENT["multipart/form-data"]["schema"]["properties"]["name"] = {
-    "type": "string",
-    "description": "what it is called on the board",
-}
+NAME: Json = {"type": "string", "description": "what it is called on the board"}
 
 
 def entrance(slug: str, principal: SignedIn) -> Entrance:
@@ -37,7 +32,20 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
 
 
 @router.post(
-    "/competitions/{slug}/baselines", status_code=status.HTTP_202_ACCEPTED, openapi_extra=BASELINE_SCHEMA
+    "/competitions/{slug}/baselines",
+    status_code=status.HTTP_202_ACCEPTED,
+    openapi_extra=multipart(
+        PARTS | {"name": NAME}, SENT | {"name": "5-anonymous"}, needed=["secret", "name"]
+    ),
+    responses=refusing(
+        ORGANIZER,
+        {
+            404: ("file_lost",),
+            409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
+            422: ("comment", *NEW_NAME),
+            503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "busy"),
+        },
+    ),
 )
 async def add_baseline(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
@@ -64,7 +72,11 @@ def added(principal: Principal, at: Entrance, sent: Parts) -> wire.BaselineRecei
 BASELINE = Way(uploads.renewed, added)
 
 
-@router.delete("/competitions/{slug}/baselines/{team_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete(
+    "/competitions/{slug}/baselines/{team_id}",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing(ORGANIZER, {404: ("no_such_baseline",)}),
+)
 def remove_baseline(slug: str, team_id: UUID, principal: Confirming) -> None:
     """Take a baseline off the board."""
     with transaction() as session:

@@ -6,11 +6,15 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from app import wire
+from app.api.documentation.answers import BOARD, refusing
+from app.api.documentation.bodies import raw
 from app.http.dependencies import MaybeSignedIn
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
 
-router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"])
+EXAMPLE = "rank,team,entries,overall,U,E\n1,Red,4,0.132,0.084,0.18\n"
+
+router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
 
 
 @router.get("/anonymization", response_model=wire.Board)
@@ -21,7 +25,7 @@ def anonymization_board(slug: str, principal: MaybeSignedIn, request: Request) -
     return as_json(request, found)
 
 
-@router.get("/anonymization.csv", response_class=Response)
+@router.get("/anonymization.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
 def anonymization_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The same board for a spreadsheet."""
     with transaction() as session:
@@ -37,7 +41,7 @@ def reidentification_board(slug: str, principal: MaybeSignedIn, request: Request
     return as_json(request, found)
 
 
-@router.get("/reidentification.csv", response_class=Response)
+@router.get("/reidentification.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
 def reidentification_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The same board for a spreadsheet."""
     with transaction() as session:
@@ -53,7 +57,7 @@ def matrix_board(slug: str, principal: MaybeSignedIn, request: Request) -> Respo
     return as_json(request, found)
 
 
-@router.get("/matrix.csv", response_class=Response)
+@router.get("/matrix.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
 def matrix_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
     with transaction() as session:

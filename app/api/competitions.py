@@ -9,6 +9,9 @@ from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 
 from app import wire
+from app.api.documentation import examples
+from app.api.documentation.answers import COMPETITION_FILE, ORGANIZER, REVISION, refusing
+from app.api.documentation.bodies import Json, raw, taking
 from app.contest import Contest
 from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
@@ -22,10 +25,13 @@ from app.services.membership import invites
 from app.services.work.leases import clock
 from app.storage import store
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(prefix="/competitions", tags=["competitions"])
 
-Toml = Annotated[bytes, Body(media_type="application/toml", description="competition.toml")]
+Toml = Annotated[
+    bytes, Body(media_type="application/toml", description="competition.toml", examples=[examples.TOML])
+]
 
 
 async def file_sent(request: Request, _: SignedIn) -> AsyncIterator[bytes]:
@@ -36,24 +42,15 @@ async def file_sent(request: Request, _: SignedIn) -> AsyncIterator[bytes]:
 
 
 Csv = Annotated[bytes, Depends(file_sent, scope="function")]
-CSV_SCHEMA = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "text/csv": {
-                "schema": {
-                    "type": "string",
-                    "contentMediaType": "application/octet-stream",
-                    "description": "the table with its header line",
-                }
-            }
-        },
-    }
+A_TABLE: Json = {
+    "type": "string",
+    "contentMediaType": "application/octet-stream",
+    "description": "the table with its header line",
 }
 
 
 class InviteIn(BaseModel):
-    uses: Annotated[int, Field(ge=1, le=1000)] = 1
+    uses: Annotated[int, Field(ge=1, le=1000), example(20)] = 1
 
 
 def described(session: Session, contest: Contest) -> wire.Competition:
@@ -103,7 +100,7 @@ def list_competitions() -> list[wire.Listed]:
         return [entry(row, now, reveals.get(row.id)) for row in rows]
 
 
-@router.post("", status_code=status.HTTP_201_CREATED)
+@router.post("", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, {409: ("slug_taken",)}))
 def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
@@ -118,7 +115,9 @@ def get_competition(slug: str) -> wire.Competition:
         return described(session, competitions.find(session, slug))
 
 
-@router.get("/{slug}/competition.toml", response_class=Response)
+@router.get(
+    "/{slug}/competition.toml", response_class=Response, responses=raw("application/toml", examples.TOML)
+)
 def get_competition_file(slug: str) -> Response:
     """The competition's file, scales included: what the local `anoncup score` reads."""
     with transaction() as session:
@@ -126,7 +125,7 @@ def get_competition_file(slug: str) -> Response:
     return Response(text, media_type="application/toml")
 
 
-@router.put("/{slug}/competition.toml")
+@router.put("/{slug}/competition.toml", responses=refusing(ORGANIZER, REVISION))
 def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wire.Competition:
     """Exchange the file. Once somebody has submitted, what is measured stands; an end that moves nearer needs
     the password; so do, from then on, a `[publication]` that shows more, and more guesses_per_target."""
@@ -138,7 +137,11 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wi
         return described(session, contest)
 
 
-@router.get("/{slug}/original/{file}", response_class=Response)
+@router.get(
+    "/{slug}/original/{file}",
+    response_class=Response,
+    responses=raw("text/csv", examples.TABLE) | refusing({404: ("no_original",)}),
+)
 def get_original(slug: str, file: str) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
@@ -149,7 +152,13 @@ def get_original(slug: str, file: str) -> Response:
     return Response(store().get(contest.row.original[name]), media_type="text/csv")
 
 
-@router.put("/{slug}/original/{file}", openapi_extra=CSV_SCHEMA)
+@router.put(
+    "/{slug}/original/{file}",
+    openapi_extra=taking("text/csv", A_TABLE, examples.TABLE),
+    responses=refusing(
+        ORGANIZER, REVISION, {409: ("first_file_missing",), 422: COMPETITION_FILE, 503: ("busy",)}
+    ),
+)
 def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.
 
@@ -166,7 +175,7 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wir
     return wire.Original(**found.model_dump(), remarks=remarks)
 
 
-@router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED)
+@router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER))
 def create_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
     """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
     with transaction() as session:

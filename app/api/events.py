@@ -9,6 +9,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from app import wire
+from app.api.documentation.answers import refusing
+from app.api.documentation.bodies import raw
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
@@ -16,12 +18,18 @@ from app.services.people.accounts import Principal
 from app.services.submissions import progress
 from app.services.submissions.progress import Follower, Progress
 from app.transaction import transaction
+from app.wire.form import ID
 
 router = APIRouter(tags=["submissions"])
 
 PING_EVERY_S = 15.0
 RETRY_MS = 3000
 """How long a browser waits before it connects again after a break."""
+EXAMPLE = (
+    f"retry: {RETRY_MS}\n\nevent: progress\nid: {ID}.1.5.SCORING\n"
+    f'data: {{"id": "{ID}", "status": "SCORING", "step": 5, "steps": 12, "step_name": "euc1", '
+    '"attempt": 1, "queue_position": null}\n\n'
+)
 
 
 async def watcher(request: Request, submission_id: UUID, principal: SignedIn) -> AsyncIterator[Watcher]:
@@ -40,13 +48,13 @@ def look_once(principal: Principal, submission_id: UUID) -> Progress:
 @router.get(
     "/submissions/{submission_id}/events",
     response_class=Response,
-    responses={
-        200: {
-            "description": "`progress` now and at every change, `done` with the last state, then the end",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-        },
-        204: {"description": "the client has heard the last state already"},
-    },
+    responses=raw(
+        "text/event-stream",
+        EXAMPLE,
+        said="`progress` now and at every change, `done` with the last state, then the end",
+    )
+    | {204: {"description": "the client has heard the last state already"}}
+    | refusing({429: ("too_many_streams",)}),
 )
 async def follow_submission(
     watcher: Annotated[Watcher, Depends(watcher)],

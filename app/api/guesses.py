@@ -7,6 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, status
 
 from app import wire
+from app.api.documentation import examples
+from app.api.documentation.answers import TEAM, UPLOAD, refusing
+from app.api.documentation.bodies import a_file, multipart
 from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
@@ -17,26 +20,7 @@ from app.transaction import transaction
 
 router = APIRouter(tags=["guesses"])
 
-GUESS_SCHEMA = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["guess"],
-                    "properties": {
-                        "guess": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "CSV headed original_row, a line per row; 0 = abstain",
-                        }
-                    },
-                }
-            }
-        },
-    }
-}
+PARTS = {"guess": a_file("CSV headed original_row, a line per row; 0 = abstain")}
 
 
 def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
@@ -44,7 +28,14 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
         return guesses.entrance(session, principal, target_id, key=idempotency_key)
 
 
-@router.post("/targets/{target_id}/guesses", status_code=status.HTTP_202_ACCEPTED, openapi_extra=GUESS_SCHEMA)
+@router.post(
+    "/targets/{target_id}/guesses",
+    status_code=status.HTTP_202_ACCEPTED,
+    openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
+    responses=refusing(
+        UPLOAD, {403: ("own_target",), 409: ("phase_closed", "phase_paused", "too_late", "target_withdrawn")}
+    ),
+)
 async def create_guess(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> wire.GuessReceipt:
@@ -55,7 +46,7 @@ async def create_guess(
     return receipt(await take_in(request, principal, at, A_GUESS))
 
 
-@router.get("/competitions/{slug}/guesses")
+@router.get("/competitions/{slug}/guesses", responses=refusing(TEAM))
 def list_guesses(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Guess]:
     """Your team's guesses, newest first; with their scores where the competition shows them."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from app import wire
 from app.api.competitions import described
+from app.api.documentation.answers import JUDGED, ORGANIZER, refusing
 from app.api.submissions import shown
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -15,16 +16,28 @@ from app.services.contest import schedule
 from app.services.desk import rulings
 from app.services.submissions import submissions
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(tags=["organizing"])
 
 
 class ExtensionIn(BaseModel):
-    end: Annotated[AwareDatetime, Field(description="the new end, with its offset")]
+    end: Annotated[
+        AwareDatetime, Field(description="the new end, with its offset"), example("2027-01-25T09:00:00+09:00")
+    ]
     move_following: Annotated[bool, Field(description="later phases move by as much")] = False
 
 
-@router.post("/competitions/{slug}/phases/{name}/extend")
+@router.post(
+    "/competitions/{slug}/phases/{name}/extend",
+    responses=refusing(
+        ORGANIZER,
+        {
+            409: ("phase_turned", "phases_overlap"),
+            422: ("end_passed", "end_too_far", "no_offset", "wrong_value"),
+        },
+    ),
+)
 def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> wire.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""
     with transaction() as session:
@@ -32,7 +45,10 @@ def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn)
         return described(session, row)
 
 
-@router.post("/competitions/{slug}/phases/{name}/pause")
+@router.post(
+    "/competitions/{slug}/phases/{name}/pause",
+    responses=refusing(ORGANIZER, {409: ("phase_closed", "phase_paused")}),
+)
 def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Stop the competition's clock; nothing is taken in until it is resumed."""
     with transaction() as session:
@@ -40,7 +56,10 @@ def pause_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
         return described(session, row)
 
 
-@router.post("/competitions/{slug}/phases/{name}/resume")
+@router.post(
+    "/competitions/{slug}/phases/{name}/resume",
+    responses=refusing(ORGANIZER, {409: ("phase_not_paused", "phase_turned")}),
+)
 def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
     """Let the clock go on; all deadlines move by the length of the pause."""
     with transaction() as session:
@@ -48,7 +67,11 @@ def resume_phase(slug: str, name: str, principal: SignedIn) -> wire.Competition:
         return described(session, row)
 
 
-@router.post("/competitions/{slug}/grants", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/competitions/{slug}/grants",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(ORGANIZER, {404: ("no_such_team",), 422: ("invalid_grant",)}),
+)
 def grant_quota(slug: str, principal: Confirming, body: wire.GrantIn) -> wire.Grant:
     """Give a team more of a cap; more of a daily one is for today. guesses_per_target needs the password."""
     with transaction() as session:
@@ -56,31 +79,35 @@ def grant_quota(slug: str, principal: Confirming, body: wire.GrantIn) -> wire.Gr
         return wire.Grant(id=made.id, at=made.at, team_id=made.team_id, cap=made.cap, amount=made.amount)
 
 
-@router.post("/competitions/{slug}/teams/{team_id}/disqualify")
+@router.post("/competitions/{slug}/teams/{team_id}/disqualify", responses=refusing(JUDGED))
 def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
     """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
     return team_judged(slug, team_id, principal, disqualified=True)
 
 
-@router.post("/competitions/{slug}/teams/{team_id}/reinstate")
+@router.post("/competitions/{slug}/teams/{team_id}/reinstate", responses=refusing(JUDGED))
 def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
     """Put a disqualified team back, with all it had; until the reveal this tells whose its targets are."""
     return team_judged(slug, team_id, principal, disqualified=False)
 
 
-@router.post("/submissions/{submission_id}/disqualify")
+@router.post("/submissions/{submission_id}/disqualify", responses=refusing(JUDGED))
 def disqualify_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
     """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
     return submission_judged(submission_id, principal, disqualified=True)
 
 
-@router.post("/submissions/{submission_id}/reinstate")
+@router.post("/submissions/{submission_id}/reinstate", responses=refusing(JUDGED))
 def reinstate_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
     """Put a disqualified submission and its target back; until the reveal this tells whose it is."""
     return submission_judged(submission_id, principal, disqualified=False)
 
 
-@router.post("/submissions/{submission_id}/rescore", status_code=status.HTTP_202_ACCEPTED)
+@router.post(
+    "/submissions/{submission_id}/rescore",
+    status_code=status.HTTP_202_ACCEPTED,
+    responses=refusing(ORGANIZER, {409: ("not_failed",)}),
+)
 def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """Have a submission that ended in ERROR scored once more."""
     with transaction() as session:

@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 
 from app import queue, wire
+from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import AuditEntry
 from app.http.dependencies import SignedIn
 from app.http.paging import AskedPage, number, place_of
@@ -13,7 +14,7 @@ from app.transaction import transaction
 router = APIRouter(prefix="/competitions/{slug}", tags=["organizers"])
 
 
-@router.get("/audit")
+@router.get("/audit", responses=refusing(ORGANIZER))
 def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.AuditEntry]:
     """What organizers, administrators and the clock did to the competition, newest first."""
     place = place_of(page.cursor, number)
@@ -23,7 +24,7 @@ def audit_log(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Audi
     return [out(entry) for entry in page.cut(found, lambda last: (last.number,))]
 
 
-@router.get("/queue")
+@router.get("/queue", responses=refusing(ORGANIZER))
 def queue_health(slug: str, principal: SignedIn) -> wire.Queue:
     """What waits and what runs. A wait that grows while nothing runs means that no worker is there."""
     with transaction() as session:

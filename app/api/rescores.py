@@ -6,6 +6,7 @@ from fastapi import APIRouter, status
 
 from app import wire
 from app.api.competitions import Toml
+from app.api.documentation.answers import ORGANIZER, REVISION, refusing
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.scoring.toml_text import text_of
@@ -17,7 +18,11 @@ from app.transaction import transaction
 router = APIRouter(tags=["re-scoring"])
 
 
-@router.post("/competitions/{slug}/rescores", status_code=status.HTTP_202_ACCEPTED)
+@router.post(
+    "/competitions/{slug}/rescores",
+    status_code=status.HTTP_202_ACCEPTED,
+    responses=refusing(ORGANIZER, REVISION),
+)
 def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> wire.RescoreSummary:
     """Score every submission by the rules of this competition.toml; nothing changes until it is applied."""
     with transaction() as session:
@@ -28,7 +33,7 @@ def begin_rescore(slug: str, principal: SignedIn, file: Toml) -> wire.RescoreSum
         return summary(rescores.progress_of(session, made))
 
 
-@router.get("/competitions/{slug}/rescores")
+@router.get("/competitions/{slug}/rescores", responses=refusing(ORGANIZER))
 def list_rescores(slug: str, principal: SignedIn) -> list[wire.RescoreSummary]:
     """The competition's sets, newest first."""
     with transaction() as session:
@@ -42,7 +47,12 @@ def get_rescore(rescore_id: UUID, principal: SignedIn) -> wire.Rescore:
         return out(rescores.preview(session, principal, rescore_id))
 
 
-@router.post("/rescores/{rescore_id}/apply")
+@router.post(
+    "/rescores/{rescore_id}/apply",
+    responses=refusing(
+        {409: ("rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned")}
+    ),
+)
 def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummary:
     """Put the new rules and all their results in force at once."""
     with transaction() as session:
@@ -50,7 +60,7 @@ def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummar
         return summary(rescores.progress_of(session, ended))
 
 
-@router.post("/rescores/{rescore_id}/cancel")
+@router.post("/rescores/{rescore_id}/cancel", responses=refusing({409: ("rescore_ended",)}))
 def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> wire.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:

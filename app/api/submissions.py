@@ -10,6 +10,9 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from app import wire
+from app.api.documentation import examples
+from app.api.documentation.answers import ORGANIZER, TEAM, UPLOAD, refusing
+from app.api.documentation.bodies import Json, a_file, multipart, raw
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
@@ -22,42 +25,14 @@ from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
 
-UPLOAD_SCHEMA = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["secret"],
-                    "properties": {
-                        "anonymized": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "microdata: CSV with the original's header, 1 to n rows",
-                        },
-                        "customers": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "transactions: CSV of M', 1 to n customers",
-                        },
-                        "transactions": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "transactions: CSV of T'",
-                        },
-                        "secret": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "CSV headed original_row or anonymized_row, 1-based",
-                        },
-                        "comment": {"type": "string", "maxLength": 1000},
-                    },
-                }
-            }
-        },
-    }
+PARTS: dict[str, Json] = {
+    "anonymized": a_file("microdata: CSV with the original's header, 1 to n rows"),
+    "customers": a_file("transactions: CSV of M', 1 to n customers"),
+    "transactions": a_file("transactions: CSV of T'"),
+    "secret": a_file("CSV headed original_row or anonymized_row, 1-based"),
+    "comment": {"type": "string", "maxLength": 1000},
 }
+SENT = {"anonymized": examples.TABLE, "secret": examples.SECRET}
 
 
 class FinalIn(BaseModel):
@@ -70,7 +45,17 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 
 
 @router.post(
-    "/competitions/{slug}/submissions", status_code=status.HTTP_202_ACCEPTED, openapi_extra=UPLOAD_SCHEMA
+    "/competitions/{slug}/submissions",
+    status_code=status.HTTP_202_ACCEPTED,
+    openapi_extra=multipart(PARTS, SENT, needed=["secret"]),
+    responses=refusing(
+        UPLOAD,
+        {
+            404: ("file_lost",),
+            409: ("phase_closed", "phase_paused", "too_late", "no_original", "changed_meanwhile"),
+            422: ("comment",),
+        },
+    ),
 )
 async def create_submission(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
@@ -95,7 +80,7 @@ def receipt(made: submissions.Receipt) -> wire.Receipt:
     )
 
 
-@router.get("/competitions/{slug}/submissions")
+@router.get("/competitions/{slug}/submissions", responses=refusing(TEAM))
 def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[wire.Submission]:
     """Your team's submissions, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
@@ -104,7 +89,7 @@ def list_submissions(slug: str, principal: SignedIn, page: AskedPage) -> list[wi
         return listed(session, slug, page.cut(found, place))
 
 
-@router.get("/competitions/{slug}/submissions/all")
+@router.get("/competitions/{slug}/submissions/all", responses=refusing(ORGANIZER))
 def list_all_submissions(
     slug: str,
     principal: SignedIn,
@@ -139,7 +124,11 @@ def get_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
         return shown(session, submissions.slug_of(session, found), found)
 
 
-@router.get("/submissions/{submission_id}/data/{file}", response_class=Response)
+@router.get(
+    "/submissions/{submission_id}/data/{file}",
+    response_class=Response,
+    responses=raw("text/csv", examples.TABLE),
+)
 def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Response:
     """The public part of a submission, as it was sent."""
     with transaction() as session:
@@ -150,7 +139,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
     return Response(store().get(known[file]), media_type="text/csv")
 
 
-@router.post("/submissions/{submission_id}/cancel")
+@router.post("/submissions/{submission_id}/cancel", responses=refusing(TEAM, {409: ("finished",)}))
 def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
@@ -158,7 +147,13 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submissi
         return shown(session, submissions.slug_of(session, found), found)
 
 
-@router.put("/submissions/{submission_id}/final")
+@router.put(
+    "/submissions/{submission_id}/final",
+    responses=refusing(
+        {403: ("not_in_a_team", "disqualified")},
+        {409: ("phase_closed", "phase_paused", "not_valid", "too_many_finals")},
+    ),
+)
 def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""
     with transaction() as session:
@@ -166,7 +161,7 @@ def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.
         return shown(session, submissions.slug_of(session, found), found)
 
 
-@router.get("/competitions/{slug}/quota")
+@router.get("/competitions/{slug}/quota", responses=refusing(TEAM))
 def get_quota(slug: str, principal: SignedIn) -> wire.Quota:
     """Each cap on your team's uploads: what is used, the limit, and when it resets."""
     with transaction() as session:

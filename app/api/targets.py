@@ -9,6 +9,9 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
 from app import wire
+from app.api.documentation import examples
+from app.api.documentation.answers import READ, TEAM, refusing
+from app.api.documentation.bodies import ZIP, raw
 from app.db.models import Target
 from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
@@ -20,14 +23,18 @@ from app.transaction import transaction
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets")
+@router.get("/competitions/{slug}/targets", responses=refusing(TEAM, {404: ("no_targets_yet",)}))
 def list_targets(slug: str, principal: SignedIn) -> list[wire.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
         return [target_out(each) for each in targets.listed(session, principal, slug)]
 
 
-@router.get("/competitions/{slug}/targets.zip", response_class=StreamingResponse)
+@router.get(
+    "/competitions/{slug}/targets.zip",
+    response_class=StreamingResponse,
+    responses=raw(ZIP) | refusing(TEAM, {404: ("no_targets_yet",)}, READ),
+)
 def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
 
@@ -39,7 +46,9 @@ def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     return sent(zipped(files_of(found, targets.sums(everything))), name=f"{slug}-targets.zip")
 
 
-@router.get("/targets/{target_id}/data/{file}", response_class=Response)
+@router.get(
+    "/targets/{target_id}/data/{file}", response_class=Response, responses=raw("text/csv", examples.TABLE)
+)
 def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response:
     """One file of a target, as the service wrote it."""
     with transaction() as session:
@@ -49,7 +58,7 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
     return Response(store().get(known[file]), media_type="text/csv")
 
 
-@router.get("/competitions/{slug}/manifest")
+@router.get("/competitions/{slug}/manifest", responses=refusing({404: ("no_targets_yet",)}))
 def get_manifest(slug: str) -> wire.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
@@ -58,7 +67,7 @@ def get_manifest(slug: str) -> wire.Manifest:
     return wire.Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
 
 
-@router.get("/competitions/{slug}/reveal")
+@router.get("/competitions/{slug}/reveal", responses=refusing({404: ("no_targets_yet", "not_revealed_yet")}))
 def get_reveal(slug: str) -> list[wire.Revealed]:
     """Whose target was whose, with the salt of every commitment, once the competition has closed."""
     with transaction() as session:
@@ -76,7 +85,11 @@ def get_reveal(slug: str) -> list[wire.Revealed]:
     ]
 
 
-@router.get("/targets/{target_id}/secret", response_class=Response)
+@router.get(
+    "/targets/{target_id}/secret",
+    response_class=Response,
+    responses=raw("text/csv", examples.SECRET) | refusing({404: ("not_revealed_yet",)}, READ),
+)
 def get_secret(target_id: UUID) -> Response:
     """The revealed secret of a target, headed `original_row`."""
     with transaction() as session:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, status
 
 from app import wire
 from app.api.competitions import InviteIn
+from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
@@ -21,7 +22,7 @@ def people(found: Sequence[Person]) -> list[wire.Person]:
     return [wire.Person(user_id=one.user_id, name=one.name) for one in found]
 
 
-@router.get("/team")
+@router.get("/team", responses=refusing(TEAM))
 def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
     """Your team in this competition."""
     with transaction() as session:
@@ -29,14 +30,18 @@ def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
     return wire.Team(id=team.id, name=team.name, members=people(found), disqualified_at=team.disqualified_at)
 
 
-@router.post("/team/invites", status_code=status.HTTP_201_CREATED)
+@router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=refusing(TEAM))
 def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
     """A code with which people join your team, for 60 days."""
     with transaction() as session:
         return wire.Invite(code=invites.for_members(session, principal, slug, uses=body.uses), uses=body.uses)
 
 
-@router.delete("/team/members/{user_id}", status_code=status.HTTP_204_NO_CONTENT)
+@router.delete(
+    "/team/members/{user_id}",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing(TEAM, {404: ("no_such_member",), 409: ("last_member",)}),
+)
 def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
     """Leave your team, or take another member out of it, which ends the team's invites.
 
@@ -46,7 +51,7 @@ def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
         members.remove(session, principal, slug, user_id)
 
 
-@router.get("/teams")
+@router.get("/teams", responses=refusing(ORGANIZER))
 def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
     """All teams with their members, oldest first. For organizers."""
     with transaction() as session:
@@ -65,21 +70,38 @@ def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
     ]
 
 
-@router.get("/organizers", tags=["organizers"])
+@router.get("/organizers", tags=["organizers"], responses=refusing(ORGANIZER))
 def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
     """Who organizes the competition. For organizers."""
     with transaction() as session:
         return people(organizers.listed(session, principal, slug))
 
 
-@router.post("/organizers", tags=["organizers"], status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/organizers",
+    tags=["organizers"],
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(
+        ORGANIZER,
+        {
+            404: ("no_such_user",),
+            409: ("not_an_organizer", "organizes_it", "in_a_team"),
+            422: NEW_NAME,
+        },
+    ),
+)
 def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
     with transaction() as session:
         return people([organizers.add(session, principal, slug, body.name)])[0]
 
 
-@router.delete("/organizers/{user_id}", tags=["organizers"], status_code=status.HTTP_204_NO_CONTENT)
+@router.delete(
+    "/organizers/{user_id}",
+    tags=["organizers"],
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing(ORGANIZER, {404: ("no_such_organizer",), 409: ("last_organizer",)}),
+)
 def remove_organizer(slug: str, user_id: UUID, principal: Confirming) -> None:
     """Take an organizer away. The last one stays."""
     with transaction() as session:

@@ -7,12 +7,14 @@ from fastapi import APIRouter, status
 from pydantic import BaseModel, Field
 
 from app import wire
+from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import ThresholdReport
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
 from app.services.data import threshold_reports
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(tags=["threshold reports"])
 
@@ -25,14 +27,24 @@ class QuestionIn(BaseModel):
             description="columns a cheat may keep; []: none, so that everybody is in one group; "
             "default: the cross-tables'",
         ),
+        example(["sex", "age"]),
     ] = None
-    distance: Annotated[str | None, Field(description="default: the competition's")] = None
+    distance: Annotated[str | None, Field(description="default: the competition's"), example("gower")] = None
     bits: Annotated[int, Field(ge=1, le=1000, description="reject cheats but for a chance of 2^-bits")] = 50
-    draws: Annotated[int, Field(ge=0, le=100_000, description="permutations of each type")] = DRAWS
+    draws: Annotated[int, Field(ge=0, le=100_000, description="permutations of each type"), example(1000)] = (
+        DRAWS
+    )
     seconds: Annotated[float, Field(ge=0, le=300, description="time to make more bounds exact")] = 0.0
 
 
-@router.post("/competitions/{slug}/threshold-reports", status_code=status.HTTP_202_ACCEPTED)
+@router.post(
+    "/competitions/{slug}/threshold-reports",
+    status_code=status.HTTP_202_ACCEPTED,
+    responses=refusing(
+        ORGANIZER,
+        {409: ("no_original",), 422: ("unknown_distance", "unknown_column"), 429: ("too_many_reports",)},
+    ),
+)
 def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""
     with transaction() as session:
@@ -40,7 +52,7 @@ def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.Rep
         return summary(made)
 
 
-@router.get("/competitions/{slug}/threshold-reports")
+@router.get("/competitions/{slug}/threshold-reports", responses=refusing(ORGANIZER))
 def list_reports(slug: str, principal: SignedIn) -> list[wire.ReportSummary]:
     """The competition's reports, newest first."""
     with transaction() as session:

@@ -1,16 +1,20 @@
 """Other people's accounts: made by administrators, opened again by those in charge."""
 
+from typing import Annotated
+
 from fastapi import APIRouter, status
 from pydantic import BaseModel
 
 from app import wire
 from app.api.accounts import Name, NewName, Password
+from app.api.documentation.answers import NEW_NAME, refusing
 from app.http.confirming import Confirming
 from app.http.passwords import few_at_a_time
 from app.roles import Role
 from app.services.membership import organizers
 from app.services.people import accounts, passwords
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(prefix="/users", tags=["users"])
 
@@ -20,7 +24,7 @@ class UserIn(BaseModel):
 
     name: NewName
     password: Password
-    role: Role
+    role: Annotated[Role, example("participant")]
 
 
 class ByName(BaseModel):
@@ -29,7 +33,13 @@ class ByName(BaseModel):
     name: Name
 
 
-@router.post("", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(
+        {403: ("not_administrator",), 409: ("name_taken",), 422: (*NEW_NAME, "password_length")}
+    ),
+)
 @few_at_a_time
 def create_user(body: UserIn, principal: Confirming) -> wire.User:
     """A new account of any role. For administrators; teams sign up by invites."""
@@ -40,7 +50,13 @@ def create_user(body: UserIn, principal: Confirming) -> wire.User:
     return wire.User(user_id=user.id, name=user.name, role=user.role)
 
 
-@router.post("/password-links", status_code=status.HTTP_201_CREATED)
+@router.post(
+    "/password-links",
+    status_code=status.HTTP_201_CREATED,
+    responses=refusing(
+        {403: ("not_organizer", "in_another_competition"), 404: ("no_such_user",), 422: NEW_NAME}
+    ),
+)
 def create_password_link(body: ByName, principal: Confirming) -> wire.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.
 

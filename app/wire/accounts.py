@@ -3,14 +3,17 @@
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
-from uuid import UUID
 
 from pydantic import Field
 
 from app.roles import Role
-from app.wire.form import Form
+from app.wire.form import Form, Id, Moment, PersonName, Slug, TeamName, example
 
 Once = Annotated[str, Field(description="Shown this once; only its hash is kept")]
+Secret = Annotated[Once, example("anoncup_Yk1mV3o5c2lIb0ZQdVhqZ0xOYTZ3RTdSdDRCOQ")]
+OneTimeCode = Annotated[Once, example("q3c1Jt2nUe0VbW8s")]
+Scopes = Annotated[list[str], example(["read", "submit"])]
+Expiry = Annotated[datetime, example("2027-07-10T05:30:00Z")]
 
 
 class TokenKind(StrEnum):
@@ -23,66 +26,68 @@ class TokenKind(StrEnum):
 class Joined(Form):
     """The team that a person is in now."""
 
-    team_id: UUID
-    team: str
-    competition: str
+    team_id: Id
+    team: TeamName
+    competition: Slug
 
 
 class SignedUp(Joined):
     """The new account's team and first token."""
 
-    user_id: UUID
-    token: Once
+    user_id: Id
+    token: Secret
 
 
 class IssuedToken(Form):
     """A new token."""
 
-    token: Once
+    token: Secret
 
 
 class Token(Form):
     """A token or a browser's session; what it is in clear nobody can tell any more."""
 
-    id: UUID
+    id: Id
     kind: Annotated[TokenKind, Field(description="`session`: a browser's, which is no bearer token")]
-    name: str
-    scopes: list[str]
-    created_at: datetime
-    expires_at: datetime
+    name: Annotated[str, example("laptop")]
+    scopes: Scopes
+    created_at: Moment
+    expires_at: Expiry
     revoked_at: datetime | None
-    current: Annotated[bool, Field(description="whether it made this request")]
+    current: Annotated[bool, Field(description="whether it made this request"), example(True)]
 
 
 class TeamOfMine(Form):
     """A competition and one's team in it."""
 
-    competition: str
-    team_id: UUID
-    team: str
+    competition: Slug
+    team_id: Id
+    team: TeamName
 
 
 class Me(Form):
     """A person, what this token may do, and where they take part."""
 
-    user_id: UUID
-    name: str
-    role: Annotated[str, Field(description="participant, organizer or administrator")]
-    scopes: list[str]
+    user_id: Id
+    name: PersonName
+    role: Annotated[str, Field(description="participant, organizer or administrator"), example("participant")]
+    scopes: Scopes
     teams: list[TeamOfMine]
-    organizes: Annotated[list[str], Field(description="slugs of the competitions one is an organizer of")]
+    organizes: Annotated[
+        list[str], Field(description="slugs of the competitions one is an organizer of"), example([])
+    ]
 
 
 class User(Form):
     """An account, without its password."""
 
-    user_id: UUID
-    name: str
-    role: Role
+    user_id: Id
+    name: PersonName
+    role: Annotated[Role, example("participant")]
 
 
 class PasswordLink(Form):
     """What its owner sends to `POST /password`; hand it over where only they read it."""
 
-    code: Once
-    expires_at: datetime
+    code: OneTimeCode
+    expires_at: Expiry

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.form import Form, Moment, Rows, Slug, TeamName, Title, example
 
 ASIDE = "aside"
 """A field that is no column of a sheet: it depends on who asks, or is drawn."""
@@ -39,30 +39,37 @@ class BoardRow(Line):
         "received": "received_at",
     }
 
-    rank: Annotated[int | None, Field(description="null: nothing accepted; equal scores share a rank")]
-    team: str
-    own: Annotated[bool, ASIDE]
+    rank: Annotated[
+        int | None, Field(description="null: nothing accepted; equal scores share a rank"), example(1)
+    ]
+    team: TeamName
+    own: Annotated[bool, ASIDE, example(True)]
     baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
-    entries: Annotated[int, Field(description="finished submissions")]
-    overall: Annotated[float | None, Field(description="(U + E) / 2, 0 is best")]
-    utility: Annotated[float | None, Field(description="U, the loss of utility in [0, 1]")]
+    entries: Annotated[int, Field(description="finished submissions"), example(4)]
+    overall: Annotated[float | None, Field(description="(U + E) / 2, 0 is best"), example(0.132)]
+    utility: Annotated[float | None, Field(description="U, the loss of utility in [0, 1]"), example(0.084)]
     security: Annotated[
         float | None,
         Field(description="E, the largest rate of an attacker that counts, built in or a rival, in [0, 1]"),
+        example(0.18),
     ]
     rivals: Annotated[
-        float | None, Field(description="the best visible guess of a rival, part of E; null: there is none")
+        float | None,
+        Field(description="the best visible guess of a rival, part of E; null: there is none"),
+        example(0.12),
     ]
-    rank_sum: Annotated[float | None, Field(description="where the competition ranks by it")]
-    on_front: Annotated[bool, ASIDE, Field(description="no other row has less of U and of E, as shown")]
-    received_at: datetime | None
-    measures: dict[str, float]
-    attackers: dict[str, float]
+    rank_sum: Annotated[float | None, Field(description="where the competition ranks by it"), example(3.0)]
+    on_front: Annotated[
+        bool, ASIDE, Field(description="no other row has less of U and of E, as shown"), example(True)
+    ]
+    received_at: Moment | None
+    measures: Annotated[dict[str, float], example({"mean_mae": 18.25})]
+    attackers: Annotated[dict[str, float], example({"id_rand": 0.18})]
 
 
 class Board(Form):
-    competition: str
-    title: dict[str, str]
+    competition: Slug
+    title: Title
     frozen_from: datetime | None
     finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
     digits: Annotated[
@@ -71,9 +78,10 @@ class Board(Form):
             description="decimals of others' U and E until the secrets are revealed; till then `overall` has"
             " four, and `measures`, `attackers`, `rivals`, `rank_sum` are empty; null: everything is in full"
         ),
+        example(2),
     ]
-    measures: tuple[str, ...]
-    attackers: tuple[str, ...]
+    measures: Annotated[tuple[str, ...], example(["mean_mae"])]
+    attackers: Annotated[tuple[str, ...], example(["id_rand"])]
     rows: tuple[BoardRow, ...]
 
 
@@ -89,25 +97,27 @@ class AttackersRow(Line):
         "targets": "targets",
     }
 
-    rank: int | None
-    team: str
-    own: Annotated[bool, ASIDE]
-    identified: Annotated[int | None, Field(description="records, by the best guess on each target")]
-    tried: Annotated[int | None, Field(description="records of every target attacked")]
-    rate: Annotated[float | None, Field(description="their quotient")]
-    targets: Annotated[int | None, Field(description="targets attacked")]
+    rank: Annotated[int | None, example(1)]
+    team: TeamName
+    own: Annotated[bool, ASIDE, example(True)]
+    identified: Annotated[
+        int | None, Field(description="records, by the best guess on each target"), example(31)
+    ]
+    tried: Annotated[int | None, Field(description="records of every target attacked"), example(150)]
+    rate: Annotated[float | None, Field(description="their quotient"), example(0.18)]
+    targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
 
 
 class AttackersBoard(Form):
-    competition: str
-    title: dict[str, str]
+    competition: Slug
+    title: Title
     hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
     rows: tuple[AttackersRow, ...]
 
 
 class MatrixTarget(Form):
-    target: str
-    rows: int
+    target: Annotated[str, example("target-07")]
+    rows: Rows
     own: bool
     team: Annotated[str | None, Field(description="whose it is, once that is known, and always on one's own")]
 
@@ -115,9 +125,11 @@ class MatrixTarget(Form):
 class Cell(Form):
     """The best of an attacker's trials on one target."""
 
-    correct: Annotated[float, Field(description="an expectation, maybe, of an attacker that is built in")]
-    rate: float
-    trials: int
+    correct: Annotated[
+        float, Field(description="an expectation, maybe, of an attacker that is built in"), example(9)
+    ]
+    rate: Annotated[float, example(0.18)]
+    trials: Rows
 
 
 class MatrixRow(Line):
@@ -125,15 +137,15 @@ class MatrixRow(Line):
 
     BRIEF: ClassVar[Mapping[str, str]] = {"attacker": "attacker"}
 
-    attacker: str
+    attacker: Annotated[str, example("Blue")]
     built_in: bool
-    own: Annotated[bool, ASIDE]
+    own: Annotated[bool, ASIDE, example(True)]
     cells: tuple[Cell | None, ...]
 
 
 class Matrix(Form):
-    competition: str
-    title: dict[str, str]
+    competition: Slug
+    title: Title
     hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
     targets: tuple[MatrixTarget, ...]
     rows: tuple[MatrixRow, ...]

@@ -5,23 +5,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from app.wire.form import Form
+from app.wire.form import DIGEST, Form, Slug, Title, example
 from app.wire.said import Said
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
 
 
 class Phase(Form):
-    name: str
-    start: datetime
-    end: datetime
+    name: Annotated[str, example("anonymization")]
+    start: Annotated[datetime, example("2027-01-10T09:00:00+09:00")]
+    end: Annotated[datetime, example("2027-01-24T09:00:00+09:00")]
 
 
 class Competition(Form):
-    slug: str
-    title: dict[str, str]
-    track: str
-    timezone: str
+    slug: Slug
+    title: Title
+    track: Annotated[str, example("microdata")]
+    timezone: Annotated[str, example("Asia/Tokyo")]
     state: Annotated[
         State,
         Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
@@ -34,10 +34,15 @@ class Competition(Form):
             description="when the secrets are revealed: the last end, or, where that moved nearer, once its"
             " notice has run; null without a second phase, and until the clock has witnessed the end"
         ),
+        example("2027-02-08T00:00:00Z"),
     ]
-    original_rows: Annotated[int | None, Field(description="individuals; null until the data are complete")]
-    original_sha256: Annotated[dict[str, str], Field(description="of each file that is there")]
-    original_files: list[str]
+    original_rows: Annotated[
+        int | None, Field(description="individuals; null until the data are complete"), example(50)
+    ]
+    original_sha256: Annotated[
+        dict[str, str], Field(description="of each file that is there"), example({"original.csv": DIGEST})
+    ]
+    original_files: Annotated[list[str], example(["original.csv"])]
 
 
 class UnavailableCompetition(Form):
@@ -66,4 +71,15 @@ class Listing(RootModel[list[Listed]]):
 
 
 class Original(Competition):
-    remarks: list[Said]
+    remarks: Annotated[
+        list[Said],
+        example(
+            [
+                {
+                    "code": "read_as_cp932",
+                    "message": "original is not UTF-8; it was read as Shift_JIS (CP932)",
+                    "values": {"file": "original"},
+                }
+            ]
+        ),
+    ]

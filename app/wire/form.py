@@ -1,19 +1,39 @@
 """What all types of the wire have in common."""
 
+from datetime import datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+
+def example(value: object) -> Any:
+    """What the document shows of a field; it needs none of what is a flag, has a default or may be null."""
+    return Field(examples=[value])
+
+
+def unless_none(**more: Any) -> Any:
+    """A field that is left out where there is nothing to say."""
+    return Field(default=None, exclude_if=lambda value: value is None, **more)
+
+
+DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+ID = "0197f3a2-5c1e-7d43-9b60-2f4e8c1d7a55"
+
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
 """A whole number stays one."""
+Id = Annotated[UUID, example(ID)]
+Moment = Annotated[datetime, example("2027-01-11T05:30:00Z")]
+Slug = Annotated[str, example("small-cup")]
+Title = Annotated[dict[str, str], example({"en": "Small cup", "ja": "小さな杯"})]
+TeamName = Annotated[str, example("Red")]
+PersonName = Annotated[str, example("Rei")]
+Rows = Annotated[int, example(50)]
+Digest = Annotated[str, example(DIGEST)]
+Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
 
 
 class Form(BaseModel):
     """Read once, then never changed."""
 
     model_config = ConfigDict(frozen=True)
-
-
-def unless_none(**more: Any) -> Any:
-    """A field that is left out where there is nothing to say."""
-    return Field(default=None, exclude_if=lambda value: value is None, **more)

@@ -4,21 +4,29 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.form import Form, example
 
 LastSweep = Annotated[
-    float | None, Field(description="seconds since lost work was last looked for; null: never")
+    float | None,
+    Field(description="seconds since lost work was last looked for; null: never"),
+    example(4.2),
 ]
 
 
 class Queue(Form):
     """The background work of a competition, and whether the service looks after it."""
 
-    waiting: Annotated[dict[str, int], Field(description="not begun, by kind of work")]
-    scoring: Annotated[dict[str, int], Field(description="under way, by kind of work")]
-    oldest_waiting_s: Annotated[float | None, Field(description="seconds; null: nothing waits")]
+    waiting: Annotated[
+        dict[str, int], Field(description="not begun, by kind of work"), example({"evaluations": 2})
+    ]
+    scoring: Annotated[
+        dict[str, int], Field(description="under way, by kind of work"), example({"evaluations": 1})
+    ]
+    oldest_waiting_s: Annotated[float | None, Field(description="seconds; null: nothing waits"), example(1.5)]
     broker_depth: Annotated[
-        int | None, Field(description="messages of the whole service; null: the queue cannot be reached")
+        int | None,
+        Field(description="messages of the whole service; null: the queue cannot be reached"),
+        example(0),
     ]
     last_sweep_s: LastSweep
 
@@ -33,7 +41,7 @@ class Ready(Alive):
     """What an upload needs can be reached, and phases turn."""
 
     database: str = "ok"
-    queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost")]
-    queue_depth: Annotated[int | None, Field(description="messages that wait")]
+    queue: Annotated[str, Field(description="`unreachable` for a while: nothing is lost"), example("ok")]
+    queue_depth: Annotated[int | None, Field(description="messages that wait"), example(0)]
     last_sweep_s: LastSweep
-    clock_s: Annotated[float, Field(description="seconds since the clock last went round")]
+    clock_s: Annotated[float, Field(description="seconds since the clock last went round"), example(0.6)]

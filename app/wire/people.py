@@ -2,63 +2,67 @@
 
 from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.accounts import OneTimeCode
+from app.wire.form import Form, Id, Moment, PersonName, TeamName, example
 
 
 class Person(Form):
     """Somebody, as their team and their organizers know them."""
 
-    user_id: UUID
-    name: str
+    user_id: Id
+    name: PersonName
 
 
 class Team(Form):
     """A team and who is in it."""
 
-    id: UUID
-    name: str
+    id: Id
+    name: TeamName
     members: list[Person]
     disqualified_at: datetime | None
 
 
 class TeamJudged(Form):
-    id: UUID
-    name: str
-    disqualified_at: datetime | None
+    id: Id
+    name: TeamName
+    disqualified_at: Moment | None
 
 
 class Entrant(Team):
     """A team as the organizers see it."""
 
-    created_at: datetime
+    created_at: Moment
     baseline: Annotated[bool, Field(description="put on the board for comparison, by the organizers")]
-    submissions: Annotated[int, Field(description="all of them, whatever became of them")]
+    submissions: Annotated[int, Field(description="all of them, whatever became of them"), example(4)]
 
 
 class Invite(Form):
-    code: Annotated[str, Field(description="Shown this once; only its hash is kept")]
-    uses: int
+    code: OneTimeCode
+    uses: Annotated[int, example(20)]
 
 
 class Announcement(Form):
     """An announcement in the languages it was written in."""
 
-    id: UUID
-    at: datetime
-    text: dict[str, str]
+    id: Id
+    at: Moment
+    text: Annotated[
+        dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
+    ]
 
 
 class AuditEntry(Form):
     """An act: who did what to what, and what it changed."""
 
-    number: int
-    at: datetime
-    actor: Annotated[str, Field(description="the person's name then; `anoncup`: the service by the clock")]
-    action: Annotated[str, Field(description="such as `phase.extend`")]
-    subject: str
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    number: Annotated[int, example(17)]
+    at: Moment
+    actor: Annotated[
+        str, Field(description="the person's name then; `anoncup`: the service by the clock"), example("Ada")
+    ]
+    action: Annotated[str, Field(description="such as `phase.extend`"), example("phase.extend")]
+    subject: Annotated[str, example("anonymization")]
+    before: Annotated[dict[str, Any] | None, example({"end": "2027-01-24T09:00:00+09:00"})]
+    after: Annotated[dict[str, Any] | None, example({"end": "2027-01-25T09:00:00+09:00"})]

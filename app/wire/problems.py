@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.errors import LISTED
+from app.wire.codes import ERRORS, IN_FILES
 from app.wire.form import Form
 
 Values = Annotated[dict[str, Any], Field(description="what the sentence says of this case, by name")]
@@ -16,7 +17,7 @@ class WrongInFile(Form):
     file: Annotated[str, Field(description="the name of the part")]
     row: Annotated[int | None, Field(description="1-based, counting data rows; null: of the whole file")]
     column: str | None
-    code: Annotated[str, Field(description="stable")]
+    code: Annotated[str, Field(description="stable", json_schema_extra={"x-codes": {**IN_FILES}})]
     message: str
     values: Values
 
@@ -35,7 +36,9 @@ class Problem(Form):
     title: Annotated[str, Field(description="what the status means")]
     status: int
     detail: Annotated[str, Field(description="a sentence for people")]
-    code: Annotated[str, Field(description="stable: decide by this")]
+    code: Annotated[
+        str, Field(description="stable: decide by this", json_schema_extra={"x-codes": {**ERRORS}})
+    ]
     values: Values
     errors: Annotated[
         tuple[WrongInFile, ...], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")

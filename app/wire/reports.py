@@ -2,22 +2,30 @@
 
 from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import Field
 
+from app.wire.form import Id, Moment, example
 from app.wire.said import Failed
+
+STATES = "QUEUED, SCORING, SCORED (made) or ERROR"
 
 
 class ReportSummary(Failed):
-    id: UUID
-    status: Annotated[str, Field(description="QUEUED, SCORING, SCORED (made) or ERROR")]
-    created_at: datetime
-    finished_at: datetime | None
-    question: dict[str, Any]
+    id: Id
+    status: Annotated[str, Field(description=STATES), example("QUEUED")]
+    created_at: Moment
+    finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
+    question: Annotated[
+        dict[str, Any],
+        example({"groups": ["sex", "age"], "distance": "gower", "bits": 50, "draws": 1000, "seconds": 0.0}),
+    ]
 
 
 class Report(ReportSummary):
+    status: Annotated[str, Field(description=STATES), example("SCORED")]
     report: Annotated[
-        dict[str, Any] | None, Field(description="as `anoncup threshold --json` prints it, once it is made")
+        dict[str, Any] | None,
+        Field(description="as `anoncup threshold --json` prints it, once it is made"),
+        example({"distance": "gower", "threshold": 0.2}),
     ]

@@ -2,45 +2,45 @@
 
 from datetime import datetime
 from typing import Annotated, Literal
-from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.form import Form, Id, Moment, TeamName, example
 from app.wire.said import Failed
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
 
 
 class Outcome(Failed):
-    status: str
+    status: Annotated[str, example("SCORED")]
     rank: Annotated[
         int | None,
         Field(
             description="of the team on the organizers' board by these rules; null: none, or not all scored"
         ),
+        example(1),
     ]
-    utility: float | None
-    security: Annotated[float | None, Field(description="by the built-in attackers alone")]
-    overall: float | None
-    violations: list[str]
+    utility: Annotated[float | None, example(0.084)]
+    security: Annotated[float | None, Field(description="by the built-in attackers alone"), example(0.18)]
+    overall: Annotated[float | None, example(0.132)]
+    violations: Annotated[list[str], example([])]
 
 
 class Change(Form):
-    submission_id: UUID
-    team: str
+    submission_id: Id
+    team: TeamName
     before: Outcome
     after: Outcome
 
 
 class RescoreSummary(Form):
-    id: UUID
+    id: Id
     state: Stage
-    created_at: datetime
+    created_at: Moment
     applied_at: datetime | None
     cancelled_at: datetime | None
-    finished: int
-    total: int
+    finished: Annotated[int, example(12)]
+    total: Annotated[int, example(12)]
 
 
 class Rescore(RescoreSummary):

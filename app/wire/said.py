@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_serializer
 
 from app.messages import Message, Statement, told
-from app.wire.form import Form
+from app.wire.form import Form, example
 
 
 class Failed(Form):
@@ -29,11 +29,12 @@ def failed(reason: Statement | None) -> dict[str, Any]:
 class Said(Form):
     """Read as it is stored or as it is told; told without its template, whole values in English."""
 
-    code: Annotated[str, Field(description="stable")]
-    message: str
+    code: Annotated[str, Field(description="stable"), example("sent_before")]
+    message: Annotated[str, example("your team has sent this very table 2 times before")]
     values: Annotated[
         dict[str, Any],
         Field(description="what the sentence says of this case, by name", default_factory=dict),
+        example({"times": 2}),
     ]
     template: Annotated[str | None, Field(exclude=True)] = None
 

@@ -6,55 +6,69 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import Form
+from app.wire.form import DIGEST, ID, Digests, Form, Id, Moment, Rows, Slug, TeamName, example
 from app.wire.said import Failed, Said
 from app.wire.verdicts import Verdict
 
 MOST_GRANTED = 1_000
 """Of a cap, at once."""
-Before = Annotated[int | None, Field(description="how many are begun before it, if nothing more is sent in")]
+Before = Annotated[
+    int | None, Field(description="how many are begun before it, if nothing more is sent in"), example(0)
+]
 
 
 class Receipt(Form):
-    id: UUID
-    status: str
+    id: Id
+    status: Annotated[str, example("QUEUED")]
     received_at: Annotated[
-        datetime, Field(description="when it entered, before its body was read: what counts for the deadline")
+        Moment, Field(description="when it entered, before its body was read: what counts for the deadline")
     ]
-    sha256: Annotated[dict[str, str], Field(description="of each public file, as it was sent")]
+    sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
     commitment: Annotated[
-        str, Field(description="SHA-256 of a salt and the secret; both are revealed at the end")
+        str,
+        Field(description="SHA-256 of a salt and the secret; both are revealed at the end"),
+        example(DIGEST),
     ]
     warnings: list[Said]
-    quota_left: Annotated[dict[str, int], Field(description="of each cap, right after this submission")]
+    quota_left: Annotated[
+        dict[str, int],
+        Field(description="of each cap, right after this submission"),
+        example({"valid_per_day": 9, "valid_total": 99, "attempts_per_day": 49, "attempts_total": 499}),
+    ]
 
 
 class Cap(Form):
-    name: str
-    used: int
-    limit: int
-    left: int
-    resets_at: Annotated[datetime | None, Field(description="null: it does not")]
+    name: Annotated[str, example("valid_per_day")]
+    used: Annotated[int, example(3)]
+    limit: Annotated[int, example(10)]
+    left: Annotated[int, example(7)]
+    resets_at: Annotated[
+        datetime | None, Field(description="null: it does not"), example("2027-01-11T15:00:00Z")
+    ]
 
 
 class Quota(Form):
-    phase: str
+    phase: Annotated[str, example("anonymization")]
     caps: list[Cap]
 
 
 class GrantIn(Form):
-    team_id: UUID
-    cap: Annotated[str, Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target")]
-    amount: Annotated[int, Field(ge=1, le=MOST_GRANTED)]
+    team_id: Id
+    cap: Annotated[
+        str,
+        Field(description="a cap of `[limits]`, such as valid_per_day or guesses_per_target"),
+        example("valid_per_day"),
+    ]
+    amount: Annotated[int, Field(ge=1, le=MOST_GRANTED), example(5)]
 
 
 class Grant(GrantIn):
-    id: UUID
-    at: datetime
+    id: Id
+    at: Moment
 
 
 class BaselineReceipt(Form):
-    team_id: Annotated[UUID, Field(description="names the baseline, to remove it")]
+    team_id: Annotated[UUID, Field(description="names the baseline, to remove it"), example(ID)]
     receipt: Receipt
 
 
@@ -71,20 +85,23 @@ class Progress(Form):
 
 
 class Submission(Receipt, Failed):
-    competition: str
-    team: str
-    comment: str
-    rows: int
-    final: Annotated[bool, Field(description="marked by the team to stand for it in the second phase")]
+    status: Annotated[str, example("SCORED")]
+    competition: Slug
+    team: TeamName
+    comment: Annotated[str, example("groups of 5, income rounded")]
+    rows: Rows
+    final: Annotated[
+        bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
+    ]
     disqualified: bool
-    step: int
-    steps: int
-    step_name: str
+    step: Annotated[int, example(12)]
+    steps: Annotated[int, example(12)]
+    step_name: Annotated[str, example("euc1")]
     queue_position: Before
-    attempt: int
-    started_at: datetime | None
-    finished_at: datetime | None
-    scorer: str | None
+    attempt: Annotated[int, example(1)]
+    started_at: Annotated[datetime | None, example("2027-01-11T05:30:01Z")]
+    finished_at: Annotated[datetime | None, example("2027-01-11T05:30:04Z")]
+    scorer: Annotated[str | None, example("1")]
     result: Annotated[
         Verdict | None,
         Field(description="as `anoncup score --json` prints it, with every measure and what it resembles"),

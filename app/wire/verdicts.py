@@ -13,6 +13,36 @@ FORMAT = {"format": 1}
 """What a verdict that is stored says besides."""
 
 
+MOVED = {8: 3, 11: 12, 14: 16, 17: 11, 20: 6, 27: 1, 36: 1}
+EXAMPLE: dict[str, Any] = {
+    "verdict": "accepted",
+    "violations": [],
+    "warnings": [],
+    "measures": {"mean_mae": {"value": 18.25, "version": 1, "rounding": 2.1e-06}},
+    "attackers": {
+        "id_rand": {
+            "rate": 0.18,
+            "correct": 9,
+            "trials": 50,
+            "version": 1,
+            "baseline": 0.02,
+            "interval": [0.0977, 0.3081],
+        }
+    },
+    "excessive": {
+        "distance": "gower",
+        "mean": 0.0613,
+        "max": 0.1442,
+        "threshold": 0.2,
+        "histogram": {"counts": [MOVED.get(place, 0) for place in range(50)], "end": 0.2},
+    },
+    "utility": 0.084,
+    "security": 0.18,
+    "overall": 0.132,
+}
+"""Whole: of its parts some exclude others."""
+
+
 class Part(Form):
     """Of a verdict, which keeps what a version of the service said that is not known here."""
 
@@ -92,6 +122,8 @@ class Verdict(Part):
     is told. ``format``: of what is stored; rows without one are of format 1, in which all that need not be
     there was added with time.
     """
+
+    model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
     verdict: Literal["accepted", "rejected"]
     violations: list[Said]

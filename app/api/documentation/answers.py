@@ -1,8 +1,10 @@
-"""Which errors each operation answers: most follow from what its route takes, the rest is listed here."""
+"""Which errors each operation answers: most follow from what its route takes, the rest stands beside it."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 Answers = Mapping[int, tuple[str, ...]]
+CODES = "x-codes"
 
 VISITORS_TOO: Answers = {401: ("invalid_token",)}
 SIGNED_IN: Answers = {401: ("not_signed_in", "invalid_token"), 403: ("scope_missing",)}
@@ -72,6 +74,8 @@ BY_BODY: Mapping[str, Answers] = {
     },
 }
 
+READ: Answers = {404: ("file_lost",), 503: ("storage_unavailable", "file_damaged")}
+"""Where a stored file is."""
 TEAM: Answers = {403: ("not_in_a_team",)}
 ORGANIZER: Answers = {403: ("not_organizer",)}
 REVISION: Answers = {
@@ -89,133 +93,10 @@ UPLOAD: Answers = {
     503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "unavailable", "busy"),
 }
 
-BY_OPERATION: Mapping[str, tuple[Answers, ...]] = {
-    "sign_up": (
-        {
-            409: ("name_taken", "team_name_taken", "in_a_team"),
-            422: (*NEW_NAME, "password_length", "invalid_invite", "team_needed", "another_team"),
-        },
-    ),
-    "join": (
-        {
-            409: ("in_a_team", "organizes_it", "team_name_taken"),
-            422: ("invalid_invite", "team_needed", "another_team", *NEW_NAME),
-        },
-    ),
-    "set_password": ({422: ("invalid_code", "password_length")},),
-    "change_password": ({422: ("wrong_password", "password_length")},),
-    "create_token": ({401: ("wrong_password",), 422: ("unknown_scope", *NEW_NAME)},),
-    "create_user": (
-        {403: ("not_administrator",), 409: ("name_taken",), 422: (*NEW_NAME, "password_length")},
-    ),
-    "create_password_link": (
-        {403: ("not_organizer", "in_another_competition"), 404: ("no_such_user",), 422: NEW_NAME},
-    ),
-    "create_competition": (ORGANIZER, {409: ("slug_taken",)}),
-    "replace_competition_file": (ORGANIZER, REVISION),
-    "get_original": ({404: ("no_original",)},),
-    "put_original": (
-        ORGANIZER,
-        REVISION,
-        {409: ("first_file_missing",), 422: COMPETITION_FILE, 503: ("busy",)},
-    ),
-    "create_invite": (ORGANIZER,),
-    "extend_phase": (
-        ORGANIZER,
-        {
-            409: ("phase_turned", "phases_overlap"),
-            422: ("end_passed", "end_too_far", "no_offset", "wrong_value"),
-        },
-    ),
-    "pause_phase": (ORGANIZER, {409: ("phase_closed", "phase_paused")}),
-    "resume_phase": (ORGANIZER, {409: ("phase_not_paused", "phase_turned")}),
-    "grant_quota": (ORGANIZER, {404: ("no_such_team",), 422: ("invalid_grant",)}),
-    "disqualify_team": (JUDGED,),
-    "reinstate_team": (JUDGED,),
-    "disqualify_submission": (JUDGED,),
-    "reinstate_submission": (JUDGED,),
-    "score_again": (ORGANIZER, {409: ("not_failed",)}),
-    "get_own_team": (TEAM,),
-    "create_team_invite": (TEAM,),
-    "remove_member": (TEAM, {404: ("no_such_member",), 409: ("last_member",)}),
-    "list_teams": (ORGANIZER,),
-    "list_organizers": (ORGANIZER,),
-    "add_organizer": (
-        ORGANIZER,
-        {
-            404: ("no_such_user",),
-            409: ("not_an_organizer", "organizes_it", "in_a_team"),
-            422: NEW_NAME,
-        },
-    ),
-    "remove_organizer": (ORGANIZER, {404: ("no_such_organizer",), 409: ("last_organizer",)}),
-    "create_submission": (
-        UPLOAD,
-        {
-            404: ("file_lost",),
-            409: ("phase_closed", "phase_paused", "too_late", "no_original", "changed_meanwhile"),
-            422: ("comment",),
-        },
-    ),
-    "list_submissions": (TEAM,),
-    "list_all_submissions": (ORGANIZER,),
-    "cancel_submission": (TEAM, {409: ("finished",)}),
-    "mark_final": (
-        {403: ("not_in_a_team", "disqualified")},
-        {409: ("phase_closed", "phase_paused", "not_valid", "too_many_finals")},
-    ),
-    "get_quota": (TEAM,),
-    "follow_submission": ({429: ("too_many_streams",)},),
-    "list_targets": (TEAM, {404: ("no_targets_yet",)}),
-    "download_targets": (
-        TEAM,
-        {404: ("no_targets_yet", "file_lost"), 503: ("storage_unavailable", "file_damaged")},
-    ),
-    "get_manifest": ({404: ("no_targets_yet",)},),
-    "get_reveal": ({404: ("no_targets_yet", "not_revealed_yet")},),
-    "get_secret": ({404: ("not_revealed_yet", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),
-    "create_guess": (
-        UPLOAD,
-        {403: ("own_target",), 409: ("phase_closed", "phase_paused", "too_late", "target_withdrawn")},
-    ),
-    "list_guesses": (TEAM,),
-    "download_kit": ({404: ("no_original", "file_lost"), 503: ("storage_unavailable", "file_damaged")},),
-    "export": (ORGANIZER, {404: ("file_lost",), 503: ("storage_unavailable", "file_damaged")}),
-    "add_baseline": (
-        ORGANIZER,
-        {
-            404: ("file_lost",),
-            409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
-            422: ("comment", *NEW_NAME),
-            503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "busy"),
-        },
-    ),
-    "remove_baseline": (ORGANIZER, {404: ("no_such_baseline",)}),
-    "anonymization_board": (BOARD,),
-    "anonymization_csv": (BOARD,),
-    "reidentification_board": (BOARD,),
-    "reidentification_csv": (BOARD,),
-    "matrix_board": (BOARD,),
-    "matrix_csv": (BOARD,),
-    "begin_rescore": (ORGANIZER, REVISION),
-    "list_rescores": (ORGANIZER,),
-    "apply_rescore": (
-        {409: ("rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned")},
-    ),
-    "cancel_rescore": ({409: ("rescore_ended",)},),
-    "ask_for_report": (
-        ORGANIZER,
-        {409: ("no_original",), 422: ("unknown_distance", "unknown_column"), 429: ("too_many_reports",)},
-    ),
-    "list_reports": (ORGANIZER,),
-    "post_announcement": (ORGANIZER, {422: ("no_text", "announcement_text")}),
-    "withdraw_announcement": (ORGANIZER, {409: ("service_announcement",)}),
-    "audit_log": (ORGANIZER,),
-    "queue_health": (ORGANIZER,),
-    "metrics": ({404: ("not_found",)},),
-    "readyz": ({503: ("clock_stale", "storage_unavailable")},),
-}
-"""What does not follow from what a route takes."""
+
+def refusing(*parts: Answers) -> dict[int | str, dict[str, Any]]:
+    """What does not follow from what a route takes, as its decorator takes it."""
+    return {status: {CODES: codes} for status, codes in merged(parts).items()}
 
 
 def merged(parts: Iterable[Answers]) -> dict[int, tuple[str, ...]]:

@@ -1,66 +1,80 @@
-"""The bodies of requests and answers: media types of those that are no JSON, and an example of each."""
+"""The bodies of requests and answers, with an example of each."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.api.documentation import examples
-from app.api.documentation.examples import Missing, example_of
-
 Json = dict[str, Any]
-
-BINARY: Json = {"type": "string", "format": "binary"}
-TEXT: Json = {"type": "string"}
-
-RAW: tuple[tuple[str, str, Json, str | None], ...] = (
-    # how the path ends, what it answers, as which schema, for example
-    ("/competition.toml", "application/toml", TEXT, examples.TOML),
-    (".zip", "application/zip", BINARY, None),
-    (".csv", "text/csv", TEXT, examples.BOARD),
-    ("/secret", "text/csv", TEXT, examples.SECRET),
-    ("/{file}", "text/csv", TEXT, examples.TABLE),
-    ("/events", "text/event-stream", TEXT, examples.STREAM),
-    ("/metrics", "text/plain", TEXT, examples.METRICS),
-)
-OTHERWISE = {"customers", "transactions", "comment"}
-"""Parts that an example of the microdata track has no use for."""
-SENT: Mapping[str, str] = {"application/toml": examples.TOML, "text/csv": examples.TABLE}
+Models = Mapping[str, Json]
+ZIP = "application/zip"
 
 
-def put(operation: Json, path: str, models: Mapping[str, Json]) -> None:
-    for media, content in operation.get("requestBody", {}).get("content", {}).items():
-        content["example"] = sent(media, content["schema"], models)
-    answered = next(operation["responses"][status] for status in operation["responses"] if status[0] == "2")
-    if "application/json" not in answered.get("content", {}):
-        put_raw(answered, path)
-    for media, content in answered.get("content", {}).items():
-        if media == "application/json":
-            put_json(content, models)
+class Missing(LookupError):
+    """A field that no example is known for."""
 
 
-def put_raw(answered: Json, path: str) -> None:
-    """What a path that answers no JSON answers."""
-    for ending, media, schema, example in RAW:
-        if path.endswith(ending):
-            content: Json = {"schema": schema} | ({} if example is None else {"example": example})
-            answered["content"] = {media: content}
-            return
+def raw(media: str, example: str | None = None, *, said: str | None = None) -> dict[int | str, Json]:
+    """An answer that is no JSON, as a route's decorator takes it; one without an example is binary."""
+    schema = {"type": "string", "format": "binary"} if example is None else {"type": "string"}
+    content = {"schema": schema} | ({} if example is None else {"example": example})
+    return {200: {"content": {media: content}} | ({} if said is None else {"description": said})}
 
 
-def put_json(content: Json, models: Mapping[str, Json]) -> None:
-    found = example(content["schema"], models)
-    if found is not None:
-        content["example"] = found
+def taking(media: str, schema: Json, example: object) -> Json:
+    """A body that is no JSON."""
+    content = {media: {"schema": schema, "example": example}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
-def example(schema: Json, models: Mapping[str, Json]) -> Any:
-    """None where a field is new and has no value yet: a test says so, the document goes without."""
+def multipart(parts: Mapping[str, Json], sent: Mapping[str, str], *, needed: Sequence[str]) -> Json:
+    """``sent``: what an example has of the parts."""
+    schema = {"type": "object", "required": list(needed), "properties": dict(parts)}
+    return taking("multipart/form-data", schema, dict(sent))
+
+
+def a_file(said: str) -> Json:
+    return {"type": "string", "format": "binary", "description": said}
+
+
+def put(operation: Json, models: Models) -> None:
+    """Show an example of every body that has none of its own."""
+    answered = [answer for status, answer in operation["responses"].items() if status.startswith("2")]
+    for body in (operation.get("requestBody", {}), *answered):
+        for media, content in body.get("content", {}).items():
+            if media != ZIP and "example" not in content:
+                content["example"] = example_of(content["schema"], models)
+
+
+def example_of(schema: Json, models: Models) -> object:
+    """The first of its examples, else put together from those of its parts; null where it may be.
+
+    Missing names what has none.
+    """
+    found: object
+    match schema:
+        case {"examples": [found, *_]} | {"enum": [found, *_]}:
+            pass
+        case {"$ref": place}:
+            found = example_of(models[place.rpartition("/")[2]], models)
+        case {"default": found} if found is not None:
+            pass
+        case {"anyOf": kinds}:
+            found = first_of(kinds, models)
+        case {"properties": fields}:
+            found = {name: example_of(one, models) for name, one in fields.items()}
+        case {"type": "array", "items": item}:
+            found = [example_of(item, models)]
+        case {"type": "boolean"}:
+            found = False
+        case _:
+            raise Missing(schema.get("title"))
+    return found
+
+
+def first_of(kinds: Sequence[Json], models: Models) -> object:
+    """An example of the first kind; null if that has none."""
     try:
-        return example_of(schema, models)
+        return example_of(kinds[0], models)
     except Missing:
+        if {"type": "null"} not in kinds:
+            raise
         return None
-
-
-def sent(media: str, schema: Json, models: Mapping[str, Json]) -> Any:
-    if media == "multipart/form-data":
-        return {name: examples.PARTS[name] for name in schema["properties"] if name not in OTHERWISE}
-    return SENT[media] if media in SENT else example(schema, models)

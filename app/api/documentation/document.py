@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from app import wire
-from app.api.documentation import answers, bodies, codes, examples
+from app.api.documentation import answers, bodies
 from app.config import get_settings
 from app.errors import InvalidUpload, particulars
 from app.errors import Problem as WrongInFile
@@ -17,6 +17,8 @@ from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, signed_in,
 from app.http.paging import paging
 from app.http.problems import TITLES, body
 from app.messages import Message
+from app.wire.codes import ERRORS
+from app.wire.form import ID
 
 Json = dict[str, Any]
 
@@ -75,6 +77,20 @@ IF_NONE_MATCH: Json = {
     "schema": {"type": "string"},
     "example": '"5d41402abc4b2a76b9719d911017c592"',
 }
+PLACES: Mapping[str, tuple[str, str]] = {
+    "announcement_id": (ID, "the announcement's"),
+    "file": ("original.csv", "the file's name, with `.csv`"),
+    "name": ("anonymization", "`anonymization` or `reidentification`"),
+    "report_id": (ID, "the report's"),
+    "rescore_id": (ID, "the set's"),
+    "slug": ("small-cup", "the competition's short name"),
+    "submission_id": (ID, "the submission's"),
+    "target_id": (ID, "the target's"),
+    "team_id": (ID, "the team's"),
+    "token_id": (ID, "the token's"),
+    "user_id": (ID, "the person's"),
+}
+"""An example and the meaning of each name in a path."""
 TOKEN: Json = {"token": []}
 SESSION: Json = {"session": []}
 
@@ -103,16 +119,21 @@ def complete(app: FastAPI) -> Json:
     document["servers"] = [{"url": get_settings().public_url or "/"}]
     document["tags"] = [{"name": name, "description": said} for name, said in TAGS.items()]
     put_components(document["components"])
-    models = document["components"]["schemas"]
+    models, told = document["components"]["schemas"], set[tuple[int, str]]()
     for path, method, route in documented(app):
         operation = document["paths"][path][method.lower()]
         takes = set(calls(route.dependant))
         operation["summary"] = summary(route.name)
         operation["security"] = security(takes)
         place(operation)
-        bodies.put(operation, path, models)
+        bodies.put(operation, models)
         put_headers(operation, path, takes)
-        put_errors(operation, errors_of(operation, route.name, method, takes))
+        errors = errors_of(operation, route.name, method, takes)
+        put_errors(operation, errors)
+        told |= {(status, code) for status, listed in errors.items() for code in listed}
+    document["components"]["examples"] = {
+        f"{status}.{code}": problem(status, code) for status, code in sorted(told)
+    }
     return document
 
 
@@ -147,7 +168,7 @@ def place(operation: Json) -> None:
     """Say what the names in the path stand for."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] == "path":
-            parameter["example"], parameter["description"] = examples.PLACES[parameter["name"]]
+            parameter["example"], parameter["description"] = PLACES[parameter["name"]]
 
 
 def put_headers(operation: Json, path: str, takes: set[Any]) -> None:
@@ -189,7 +210,12 @@ def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> dict[
     if any(parameter["schema"] != plain(parameter) for parameter in operation.get("parameters", ())):
         parts.append(answers.PARAMETERS)
     parts += [answers.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
-    return answers.merged([*parts, *answers.BY_OPERATION.get(name, ())])
+    own = {
+        int(status): said[answers.CODES]
+        for status, said in operation["responses"].items()
+        if answers.CODES in said
+    }
+    return answers.merged([*parts, own])
 
 
 def plain(parameter: Json) -> Json:
@@ -217,10 +243,7 @@ def put_components(components: Json) -> None:
     made = wire.Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     models |= made.pop("$defs")
     models["Problem"] = made
-    made["properties"]["code"]["x-codes"] = codes.ERRORS
-    models["WrongInFile"]["properties"]["code"]["x-codes"] = codes.IN_FILES
     components["headers"] = dict(HEADERS)
-    components["examples"] = dict(problems())
     components["securitySchemes"] = {
         "token": {"type": "http", "scheme": "bearer", "description": "A personal API token"},
         "session": {
@@ -233,22 +256,10 @@ def put_components(components: Json) -> None:
     }
 
 
-def problems() -> Iterator[tuple[str, Json]]:
-    """An example of every error that some operation answers."""
-    listed = answers.merged(
-        [
-            *(getattr(answers, name) for name in ("VISITORS_TOO", "SIGNED_IN", "BY_COOKIE", "THROTTLED")),
-            answers.STORED,
-            answers.PARAMETERS,
-            *answers.BY_PARAMETER.values(),
-            *answers.BY_BODY.values(),
-            *(part for parts in answers.BY_OPERATION.values() for part in parts),
-        ]
-    )
-    for status, known in listed.items():
-        for code in known:
-            said = codes.ERRORS[code]
-            yield f"{status}.{code}", {"summary": said, "value": body(status, code, said, **more(code))}
+def problem(status: int, code: str) -> Json:
+    """An example of an error."""
+    said = ERRORS[code]
+    return {"summary": said, "value": body(status, code, said, **more(code))}
 
 
 def more(code: str) -> Json:

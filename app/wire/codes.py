@@ -1,4 +1,4 @@
-"""Every stable ``code`` with a sentence: of errors, of faults in a file, of warnings, of rejections."""
+"""Every stable ``code`` with a sentence: of errors, and of faults in a file."""
 
 ERRORS: dict[str, str] = {
     "announcement_text": "an announcement is text of bounded length, without control characters",
@@ -175,19 +175,3 @@ IN_FILES: dict[str, str] = {
     "wrong_length": "the file has not as many lines as it must",
 }
 """The ``code`` of an entry in ``errors`` of ``malformed_upload``."""
-
-WARNINGS: dict[str, str] = {
-    "file_missing": "a file of the original is still to be uploaded",
-    "read_as_cp932": "the file is not UTF-8; it was read as Shift_JIS (CP932)",
-    "respelled": "some numbers are spelled differently from the original's; these cells count as changed",
-    "rows_in_original_order": "most rows stand in the order of the original, where a guess finds them",
-    "sent_before": "your team has sent this very table before",
-}
-"""The ``code`` of a warning in a receipt, or of a remark on the original."""
-
-REJECTIONS: dict[str, str] = {
-    "deleted_rows": "individuals are missing where none may",
-    "excessive_anonymization": "the release is too far from the original",
-    "too_few_rows": "too few rows are left",
-}
-"""The ``code`` of a violation in the result of a REJECTED submission."""
