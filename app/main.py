@@ -38,8 +38,9 @@ from app.http.operators import require_operator
 from app.services.work import health
 from app.services.work.known_files import check_store
 from app.transaction import transaction
-from app.web import reference, site
-from app.web.areas import AREAS
+from app.web import organizer, team, visitor
+from app.web.site import pages
+from app.web.visitor import reference
 
 API = "/api/v1"
 METRICS = "# HELP anoncup_queue_up Whether the queue can be reached.\nanoncup_queue_up 1.0\n"
@@ -90,13 +91,13 @@ def create_app() -> FastAPI:
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)
     problems.register(app)
-    site.register(app)
+    pages.register(app)
     for resource in RESOURCES:
         app.include_router(resource.router, prefix=API)
-    for area in AREAS:
-        app.include_router(area.router, include_in_schema=False)
+    for router in (*visitor.ROUTERS, *team.ROUTERS, *organizer.ROUTERS):
+        app.include_router(router, include_in_schema=False)
     app.include_router(reference.router, prefix=API, include_in_schema=False)
-    app.mount("/static", site.static_files)
+    app.mount("/static", pages.static_files)
     app.add_api_route("/healthz", healthz, tags=["operation"])
     app.add_api_route(
         "/readyz",

@@ -2,7 +2,7 @@
 
 A route makes ``scatter(points, worded(ScatterWords, t))``; ``worded`` takes other words for single
 fields. Its template links ``/static/charts.css`` and the module ``/static/charts.js``, imports ``chart``
-from ``figure.html`` and writes ``{{ chart(figure, t) }}``. A thin strip is written as ``{{ figure.svg }}``
+from ``site/figure.html`` and writes ``{{ chart(figure, t) }}``. A thin strip is written as ``{{ figure.svg }}``
 alone. Identifiers must be unique on a page. Names of attackers, kinds of cheats and the like are the
 route's to translate.
 """

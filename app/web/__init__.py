@@ -1,1 +1,1 @@
-"""Server-rendered pages over the same services as the API."""
+"""Pages, in rooms by audience: each router beside its templates, its sheets and scripts in ``static``."""

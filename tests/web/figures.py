@@ -16,8 +16,8 @@ from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
 from app.charts.worded import worded
 from app.language import Words
-from app.web.languages import in_language
-from app.web.site import templates
+from app.web.site.languages import in_language
+from app.web.site.pages import templates
 
 EN, JA = in_language("en"), in_language("ja")
 START = datetime(2026, 7, 1, tzinfo=UTC)
@@ -145,7 +145,7 @@ DATA: dict[str, list[float]] = {
 
 
 def rendered(figure: Figure, t: Words = EN) -> str:
-    macros = templates.env.get_template("figure.html").module
+    macros = templates.env.get_template("site/figure.html").module
     return str(macros.chart(figure, t))  # type: ignore[attr-defined]
 
 

@@ -1,9 +1,9 @@
 """What a page says, in each of its languages."""
 
 from app.messages import Message, Value
-from app.web import sentences
-from app.web.labels import LABELS
-from app.web.languages import in_language
+from app.web.site import sentences
+from app.web.site.labels import LABELS
+from app.web.site.languages import in_language
 from tests.catalogues import catalogues, forms, read
 
 SAID = {form for path in catalogues() for one in read(path) for form in forms(one.id)}

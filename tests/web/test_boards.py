@@ -12,7 +12,7 @@ from app.charts.axes import number
 from app.charts.heatmap import hundredths
 from app.language import LANGUAGES
 from app.scoring.tracks import TRACKS
-from app.web import shown
+from app.web.site import notation
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
@@ -63,23 +63,23 @@ def line_of(
     return [
         str(row["rank"] or "–"),
         row["team"] + own,
-        *([shown.shown(row["rank_sum"])] if sums else []),
-        shown.score(row["overall"]),
+        *([notation.shown(row["rank_sum"])] if sums else []),
+        notation.score(row["overall"]),
         *(
-            shown.score(row[name], 4 if row["own"] or digits is None else digits)
+            notation.score(row[name], 4 if row["own"] or digits is None else digits)
             for name in ("utility", "security")
         ),
-        *([shown.score(row["rivals"])] if rivals else []),
+        *([notation.score(row["rivals"])] if rivals else []),
         str(row["entries"]),
-        shown.shown_minute(at, "Asia/Tokyo") if at else "–",
+        notation.shown_minute(at, "Asia/Tokyo") if at else "–",
         *(measured(row, name) for name in columns),
     ]
 
 
 def measured(row: dict[str, Any], name: str) -> str:
     if name in TRACKS["microdata"].measures:
-        return shown.shown(row["measures"].get(name))
-    return shown.score(row["attackers"].get(name))
+        return notation.shown(row["measures"].get(name))
+    return notation.score(row["attackers"].get(name))
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_what_weighs_and_what_counts_stands_apart_from_the_rest(client: TestClie
     assert head.count(f"{said('weight')} 2") == 1
     bold = set(re.findall(r"<td[^>]*><b>(.*?)</b>", html))
     board = arena.get("/competitions/small/boards/anonymization").json()
-    assert bold == {shown.score(board["rows"][0]["security"])}
+    assert bold == {notation.score(board["rows"][0]["security"])}
 
 
 def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
@@ -133,7 +133,11 @@ def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
     (row,) = [row for row in crowd.board(team="red")["rows"] if row["own"]]
     assert own.count('<tr class="own" id="own">') == 1
     place = text_of(re.findall(r'<dl class="place own">.*?</dl>', own, re.DOTALL)[0])
-    for part in ("red", f"{row['rank']} of 3", *(shown.score(row[name]) for name in ("overall", "utility"))):
+    for part in (
+        "red",
+        f"{row['rank']} of 3",
+        *(notation.score(row[name]) for name in ("overall", "utility")),
+    ):
         assert part in place
     assert 'class="own"' not in board_page(crowd.arena)
     assert "自チーム" in board_page(crowd.arena, team="red", language="ja")
@@ -142,7 +146,7 @@ def test_the_own_row_is_marked_and_said_above_the_table(crowd: Contest) -> None:
 def test_the_board_says_who_leads_and_why(crowd: Contest) -> None:
     first, second = crowd.board(organizer=True)["rows"][:2]
     (why,) = re.findall(r'<p class="why">(.*?)</p>', board_page(crowd.arena, organizer=True), re.DOTALL)
-    for part in (first["team"], shown.score(first["overall"]), second["team"]):
+    for part in (first["team"], notation.score(first["overall"]), second["team"]):
         assert part in text_of(why)
 
 
@@ -260,7 +264,7 @@ def test_the_attackers_are_ranked_with_the_numbers_of_the_interface(client: Test
             row["team"] + (f" {said('you')}" if row["own"] else ""),
             str(row["identified"]),
             str(row["tried"]),
-            shown.score(row["rate"]),
+            notation.score(row["rate"]),
             str(row["targets"]),
         ]
         for row in rows
@@ -305,7 +309,7 @@ def test_a_board_that_will_be_frozen_says_when(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more=frozen_at(moment)))
     html = board_page(arena)
     assert said("freeze_ahead") in html
-    assert shown.shown_time(moment, "Asia/Tokyo") in html
+    assert notation.shown_time(moment, "Asia/Tokyo") in html
 
 
 def test_a_board_asks_for_changes_only_while_there_can_be_some(crowd: Contest) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from app.web.site import HERE
+from app.web.site.pages import HERE
 
 Colour = tuple[float, float, float]
 SEEN: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernandes 2009, complete
@@ -28,7 +28,7 @@ SEEN: dict[str, tuple[Colour, Colour, Colour]] = {  # Machado, Oliveira, Fernand
 @cache
 def palette(dark: bool) -> dict[str, Colour]:
     """The site's colours in linear light."""
-    sheet = (HERE / "static" / "tokens.css").read_text()
+    sheet = (HERE / "site" / "static" / "tokens.css").read_text()
     found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", sheet)
     return {name: linear(colours[dark]) for name, *colours in found}
 

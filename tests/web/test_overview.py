@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.scoring.competition_file import parse_competition
-from app.web.leading import compared, lead_of, percent, top
+from app.web.visitor.leader import compared, lead_of, percent, top
 from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file

@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.language import LANGUAGES
-from app.web.languages import in_language
+from app.web.site.languages import in_language
 from tests.services.test_owners import counted, opened
 from tests.web.reader import page
 from tests.web.spoken import said

@@ -17,9 +17,9 @@ from app.scoring.csv_text import table_csv
 from app.services.contest import phases
 from app.services.people import accounts
 from app.transaction import transaction
-from app.web import shown
-from app.web.labels import LABELS, contest, organizing, parts, refusals
-from app.web.site import HERE
+from app.web.site import notation
+from app.web.site.labels import LABELS, contest, organizing, parts, refusals
+from app.web.site.pages import HERE
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file
 from tests.web.reader import SAME_ORIGIN, page
@@ -159,7 +159,7 @@ def test_a_rejected_submission_says_why(arena: Arena) -> None:
     assert [one["code"] for one in result["violations"]] == ["excessive_anonymization"]
     assert "Rejected" in answer
     assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', answer)
-    assert shown.shown(result["excessive"]["mean"]) in answer
+    assert notation.shown(result["excessive"]["mean"]) in answer
 
 
 HTML = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
@@ -213,8 +213,15 @@ def test_what_a_page_needs_is_served(client: TestClient) -> None:
     shown = client.get("/").text
     for path in set(re.findall(r'(?:src|href)="(/static/[^"]+)"', shown)):
         assert client.get(path).status_code == 200
-    assert client.get("/static/../site.py").status_code == 404
-    assert client.get("/static/%2e%2e/site.py").status_code == 404
+    assert client.get("/static/../pages.py").status_code == 404
+    assert client.get("/static/%2e%2e/pages.py").status_code == 404
+
+
+def test_what_the_rooms_serve_has_names_of_its_own() -> None:
+    names = [
+        path.relative_to(room) for room in HERE.glob("*/static") for path in room.rglob("*") if path.is_file()
+    ]
+    assert len(names) == len(set(names)) > 30
 
 
 def test_signing_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use(
@@ -363,7 +370,7 @@ def test_signing_in_leads_back_to_where_one_came_from(
     ],
 )
 def test_numbers_are_shown_short(number: float | None, text: str) -> None:
-    assert shown.shown(number) == text
+    assert notation.shown(number) == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

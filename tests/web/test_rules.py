@@ -21,10 +21,10 @@ from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of
 from app.storage import digest_of
-from app.web import formulas
-from app.web.labels import LABELS
-from app.web.rules import attack_rules, is_tc400, measure_rules, worked
-from app.web.shown import indexed, shown
+from app.web.site.labels import LABELS
+from app.web.site.notation import indexed, shown
+from app.web.visitor import formulas
+from app.web.visitor.rules import attack_rules, is_tc400, measure_rules, worked
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
 from tests.web.spoken import said

@@ -62,7 +62,7 @@ def test_the_list_of_submissions_is_filtered_by_team_state_and_comment(arena: Ar
 def test_many_submissions_come_in_pages_that_keep_the_filter(
     arena: Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.web.organize.entries.PAGE", 2)
+    monkeypatch.setattr("app.web.organizer.submissions.PAGE", 2)
     listed = [sent(arena, "red", seed=seed) for seed in range(5)]
     query, seen = f"?team={team_id('red')}&state=QUEUED", []
     while query:

@@ -14,7 +14,7 @@ from app.language import LANGUAGES
 from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
-from app.web.shown import shown_time
+from app.web.site.notation import shown_time
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page, send

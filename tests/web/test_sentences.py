@@ -18,8 +18,8 @@ from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secre
 from app.scoring.settings import Columns, Excessive
 from app.scoring.tracks import TRACKS
 from app.services.contest.revisions import awaited
-from app.web.languages import in_language
-from app.web.sentences import said
+from app.web.site.languages import in_language
+from app.web.site.sentences import said
 from tests.arena import original_table
 from tests.catalogues import extracted
 from tests.scoring.competition_texts import LEAST

@@ -11,8 +11,8 @@ from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.services.contest.competitions import published_file
-from app.web.costs import costs_of
-from app.web.verdicts import attacker_lines, limit_of, measure_lines
+from app.web.team.costs import costs_of
+from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import competition_row

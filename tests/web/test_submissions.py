@@ -344,7 +344,7 @@ def test_a_row_alone_is_that_of_the_list(arena: Arena) -> None:
 def test_a_long_list_comes_in_pages(
     arena: Arena, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.web.submissions.PAGE", 2)
+    monkeypatch.setattr("app.web.team.submissions.PAGE", 2)
     sent_ids = [arena.submit("red", seed=seed).json()["id"] for seed in range(3)]
     shown = page(arena, PATH, team="red").text
     (older,) = re.findall(r'href="([^"]*cursor=[^"]*)"', shown)

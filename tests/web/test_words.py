@@ -8,8 +8,8 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from app.language import LANGUAGES
-from app.web.labels import LABELS
-from app.web.languages import in_language
+from app.web.site.labels import LABELS
+from app.web.site.languages import in_language
 from tests.catalogues import catalogues, extracted, faults, forms, read
 
 FORBIDDEN = {

@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, expect
 
 from app.charts.axes import number
-from app.web.shown import score, shown
+from app.web.site.notation import score, shown
 from tests.web.browser.clicked_data import ROWS, Release
 from tests.web.browser.organizing import goes_home
 from tests.web.browser.person import Person

@@ -7,9 +7,9 @@ import pandas as pd
 from playwright.sync_api import Locator, expect
 
 from app.messages import Message
-from app.web.languages import in_language
-from app.web.sentences import said as sentence
-from app.web.shown import score, shown
+from app.web.site.languages import in_language
+from app.web.site.notation import score, shown
+from app.web.site.sentences import said as sentence
 from tests.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
 from tests.web.browser.person import Person

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Route
 
 from app.http.middleware import HEADERS
 from app.language import Words
-from app.web.site import HERE
+from app.web.site.pages import static_files
 from tests.scoring.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered
@@ -68,7 +68,8 @@ def shown(
             route.fulfill(body=page, content_type="text/html; charset=utf-8", headers=HEADERS)
         else:
             kind = KINDS[path.rpartition(".")[2]]
-            route.fulfill(body=(HERE / path[1:]).read_bytes(), content_type=kind)
+            found, _ = static_files.lookup_path(path.removeprefix("/static/"))
+            route.fulfill(path=found, content_type=kind)
 
     with looking(browser, SITE, size=size, dark=dark, language=language) as looker:
         looker.page.route("**/*", answer)

@@ -1,5 +1,0 @@
-"""Texts that are chosen by a name at run time: literals of name and English."""
-
-from app.web.labels import contest, organizing, parts, refusals
-
-LABELS = contest.LABELS | organizing.LABELS | parts.LABELS | refusals.LABELS

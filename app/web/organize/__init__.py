@@ -1,1 +1,0 @@
-"""The organizers' pages: a competition is set up and run here."""

@@ -1,0 +1,35 @@
+"""The organizers' first page: where the competition stands, and what waits for them."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.http.dependencies import SignedIn
+from app.services.contest import competitions
+from app.services.desk import dashboard
+from app.transaction import transaction
+from app.web.organizer.changes import acts
+from app.web.organizer.frame import organizers_frame
+from app.web.site import languages
+from app.web.site.pages import PageRoute, page
+
+router = APIRouter(route_class=PageRoute)
+
+LAST_ACTS = 6
+
+
+@router.get("/competitions/{slug}/organize")
+def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = organizers_frame(session, principal, slug)
+        found = dashboard.of_competition(session, principal, slug)
+        last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
+    t, zone = languages.words_of(request), frame.rules.timezone
+    return page(
+        request,
+        principal,
+        "organizer/dashboard.html",
+        frame=frame,
+        found=found,
+        duties=dashboard.duties(frame.rules, frame.contest.row, frame.standing, found),
+        acts=acts(last, t, path=frame.path, zone=zone),
+    )

@@ -1,0 +1,202 @@
+"""The step of the measures: weights, parameters, the attackers that count, the rows to be kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from starlette.responses import Response
+
+from app.contest import Contest
+from app.errors import DomainError
+from app.http.dependencies import SignedIn
+from app.scoring.rules import Rules
+from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
+from app.scoring.toml_text import with_tables
+from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
+from app.scoring.tracks import TRACKS
+from app.transaction import transaction
+from app.web.organizer.forms import Form, Sent
+from app.web.organizer.steps import desk_of, saved, step_page
+from app.web.site.pages import PageRoute
+
+router = APIRouter(route_class=PageRoute)
+
+GIVE_UP = ("abstain", "own_row")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A parameter as its form shows it: ``among`` it is chosen; ``many`` of them, or one."""
+
+    name: str
+    field: str
+    among: tuple[str, ...]
+    many: bool
+    chosen: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A measure or an attacker. ``value``: its weight as typed; ``counts``: towards the security."""
+
+    name: str
+    field: str
+    choices: tuple[Choice, ...]
+    weighs: bool = False
+    value: str = ""
+    counts: bool = False
+    may_count: bool = True
+
+
+@router.get("/competitions/{slug}/organize/measures")
+def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    content = shown(desk.frame.rules, None)
+    return step_page(request, principal, "organizer/measures.html", desk, wrong={}, **content)
+
+
+@router.post("/competitions/{slug}/organize/measures")
+def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    rules = chosen_in(form, desk.frame.rules)
+    problem: DomainError | None = None
+    if not form.wrong:
+        answer = saved(principal, slug, rules.written_into, back="measures")
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
+    content = shown(desk.frame.rules, form)
+    return step_page(
+        request, principal, "organizer/measures.html", desk, problem=problem, wrong=form.wrong, **content
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    measures: Mapping[str, MeasureSettings]
+    attackers: Mapping[str, AttackerSettings]
+    min_rows_kept: float
+
+    def written_into(self, contest: Contest) -> str:
+        rules = contest.rules
+        text = with_attackers(with_measures(contest.row.file, self.measures), rules.track, self.attackers)
+        limits = fields_of(rules.limits) | {"min_rows_kept": self.min_rows_kept}
+        return with_tables(text, "limits", table_text("limits", limits))
+
+
+def chosen_in(form: Sent, rules: Rules) -> Chosen:
+    track = TRACKS[rules.track]
+    weighed = {
+        name: MeasureSettings(
+            form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
+            parameters_in(form, f"measure_{name}", one.parameters, rules),
+        )
+        for name, one in track.measures.items()
+    }
+    counted = {
+        name: AttackerSettings(
+            one.may_count and form.flag(f"counts_{name}"),
+            parameters_in(form, f"attacker_{name}", one.parameters, rules),
+        )
+        for name, one in track.attackers.items()
+    }
+    kept = form.amount("min_rows_kept", most=1)
+    if not any(one.weight > 0 for one in weighed.values()) and not form.wrong:
+        form.wrong["weights"] = "wrong_no_weights"
+    return Chosen(weighed, counted, kept)
+
+
+def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], rules: Rules) -> dict[str, Any]:
+    """Those that say something else than the default, which is: all columns, the first column."""
+    found: dict[str, Any] = {}
+    for name in accepted:
+        field, among = f"{prefix}_{name}", known(name, rules)
+        if name == "dense_limit":
+            found |= {name: form.whole(field)} if form.text(field) else {}
+        elif is_single(name):
+            value = form.text(field)
+            found |= {name: value} if value and value != among[0] else {}
+        else:
+            named = form.all(field)
+            chosen = tuple(one for one in among if one in named)
+            found |= {name: chosen} if chosen and chosen != usual(name, among) else {}
+    return found
+
+
+def known(parameter: str, rules: Rules) -> tuple[str, ...]:
+    """What a parameter may name."""
+    if parameter == "give_up":
+        return GIVE_UP
+    if rules.columns is None:
+        return ()
+    if parameter in ("columns", "quasi_identifiers"):
+        return rules.columns.quasi_identifiers
+    return rules.columns.sensitive
+
+
+def usual(parameter: str, among: tuple[str, ...]) -> tuple[str, ...]:
+    """What it names by default."""
+    return among[:1] if parameter == "target" or is_single(parameter) else among
+
+
+def is_single(parameter: str) -> bool:
+    return parameter in ("column", "give_up")
+
+
+def shown(rules: Rules, form: Sent | None) -> dict[str, Any]:
+    """The entries of the form, as the file has them or as they were typed."""
+    track = TRACKS[rules.track]
+    weighed = [measure_entry(name, rules, form, weighs=one.weighs) for name, one in track.measures.items()]
+    kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
+    return {
+        "weighing": [one for one in weighed if one.weighs],
+        "reported": [one for one in weighed if not one.weighs],
+        "attackers": [attacker_entry(name, rules, form) for name in track.attackers],
+        "min_rows_kept": kept,
+    }
+
+
+def measure_entry(name: str, rules: Rules, form: Sent | None, *, weighs: bool) -> Entry:
+    settings = rules.measure(name)
+    accepted = TRACKS[rules.track].measures[name].parameters
+    choices = choices_of(f"measure_{name}", accepted, settings.parameters, rules, form)
+    value = form.text(f"weight_{name}") if form else plain(settings.weight)
+    return Entry(name, f"weight_{name}", choices, weighs=weighs, value=value)
+
+
+def attacker_entry(name: str, rules: Rules, form: Sent | None) -> Entry:
+    one = TRACKS[rules.track].attackers[name]
+    settings = rules.attackers.get(name, AttackerSettings(one.may_count))
+    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, rules, form)
+    counts = form.flag(f"counts_{name}") if form else settings.counts
+    return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
+
+
+def choices_of(
+    prefix: str, accepted: tuple[str, ...], given: Parameters, rules: Rules, form: Sent | None
+) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(
+            name,
+            f"{prefix}_{name}",
+            known(name, rules) if name != "dense_limit" else (),
+            not is_single(name) and name != "dense_limit",
+            form.all(f"{prefix}_{name}") if form else chosen_of(name, given, rules),
+        )
+        for name in accepted
+    )
+
+
+def chosen_of(name: str, given: Parameters, rules: Rules) -> tuple[str, ...]:
+    if name not in given:
+        return () if name == "dense_limit" else usual(name, known(name, rules))
+    value = given[name]
+    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+
+
+def plain(number: float) -> str:
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)

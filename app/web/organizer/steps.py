@@ -1,0 +1,208 @@
+"""The steps of setting up a competition: what is done, what is missing, how a change is put in force."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+from uuid import UUID
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse
+
+from app.contest import Contest, read_file
+from app.errors import (
+    Conflict,
+    DomainError,
+    InvalidCompetition,
+    InvalidUpload,
+    NotAllowed,
+    TooMany,
+    WrongCredential,
+)
+from app.http.problems import status_of
+from app.scoring.competition_file import parse_competition
+from app.scoring.drafting import STARTS, draft
+from app.scoring.rules import Rules
+from app.scoring.settings import Limits, Publication, Ranking
+from app.services.contest import competitions, phases, revisions
+from app.services.contest.revisions import Revision
+from app.services.desk import rescores
+from app.services.membership import invites
+from app.services.people.accounts import UNCONFIRMED, Principal
+from app.transaction import transaction
+from app.web.organizer.frame import organizers_frame
+from app.web.site import languages
+from app.web.site.frame import Frame
+from app.web.site.pages import page, said_of, see
+
+REFUSED = (Conflict, NotAllowed, TooMany, WrongCredential)
+"""What may be wrong with a change besides the file itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``state``: default is a step that could stay as it began, and has."""
+
+    name: str
+    path: str
+    state: Literal["done", "default", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What every step's page shows. ``judged``: somebody has submitted, so what is measured stands;
+    ``begun``: an end that moves nearer needs the password; ``open_set``: the re-score set that holds every
+    other change back."""
+
+    frame: Frame
+    steps: tuple[Step, ...]
+    judged: bool
+    begun: bool
+    open_set: UUID | None
+
+    @property
+    def next_step(self) -> Step | None:
+        return next((step for step in self.steps if step.state == "missing"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a form was refused: a sentence in the reader's language."""
+
+    said: str
+    status: int
+    problem: DomainError
+
+    @property
+    def listed(self) -> InvalidUpload | None:
+        return self.problem if isinstance(self.problem, InvalidUpload) else None
+
+
+def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
+    frame = organizers_frame(session, principal, slug)
+    invited = invites.teams_invited(session, frame.contest.id)
+    judged = competitions.has_submissions(session, frame.contest.id)
+    rescore = revisions.open_rescore(session, frame.contest.id)
+    begun = phases.has_begun(session, frame.contest.row)
+    return Desk(frame, steps_of(frame, invited=invited), judged, begun, rescore.id if rescore else None)
+
+
+def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
+    rules, has_data = frame.rules, frame.contest.row.original_rows is not None
+    done = {
+        "basics": bool(rules.phases),
+        "data": has_data,
+        "measures": has_data and bool(rules.weights),
+        "threshold": rules.excessive.threshold is not None,
+        "publication": True,
+        "teams": invited,
+    }
+    untouched = {
+        "measures": rules.weights in usual_weights(rules.track),
+        "publication": publication_of(rules) == PUBLICATION,
+    }
+
+    def state(name: str) -> Literal["done", "default", "missing"]:
+        if not done[name]:
+            return "missing"
+        return "default" if untouched.get(name) else "done"
+
+    return tuple(Step(name, f"{frame.path}/organize/{name}", state(name)) for name in done)
+
+
+@cache
+def usual_weights(track: str) -> tuple[dict[str, float], ...]:
+    """The weights that drafts of a track begin with."""
+    drafts = [parse_competition(draft(start)) for start in STARTS]
+    return tuple(one.weights for one in drafts if one.track == track)
+
+
+def publication_of(rules: Rules) -> tuple[Publication, Ranking, Limits]:
+    """All that the step of publication sets; the rows to be kept are set with the measures."""
+    limits = replace(rules.limits, min_rows_kept=Limits().min_rows_kept)
+    return rules.publication, rules.ranking, limits
+
+
+PUBLICATION = Publication(), Ranking(), Limits()
+"""What a competition begins with."""
+
+
+def step_page(
+    request: Request,
+    principal: Principal,
+    template: str,
+    desk: Desk,
+    *,
+    problem: DomainError | None = None,
+    **content: Any,
+) -> HTMLResponse:
+    refused = refusal(request, problem) if problem else None
+    status = refused.status if refused else 422 if content.get("wrong") else 200
+    return page(
+        request,
+        principal,
+        template,
+        frame=desk.frame,
+        desk=desk,
+        refused=refused,
+        **({"status": status} | content),
+    )
+
+
+def refusal(request: Request, problem: DomainError) -> Refused:
+    t = languages.words_of(request)
+    why = t.label(f"invalid_{problem.code}", "") or said_of(problem, t)
+    return Refused(why, status_of(problem), problem)
+
+
+def saved(
+    principal: Principal,
+    slug: str,
+    written: Callable[[Contest], str],
+    *,
+    back: str,
+    sure: Callable[[], Principal] | None = None,
+) -> RedirectResponse | DomainError:
+    """Put the file that ``written`` makes of the present one in force, or say what refuses it.
+
+    ``sure``: checks the password that was sent along, where a change may need it.
+    """
+    try:
+        return put_in_force(
+            sure() if sure else principal,
+            slug,
+            lambda contest: revisions.revision_of_file(contest, written(contest)),
+            back=back,
+        )
+    except (*REFUSED, InvalidCompetition) as problem:
+        return refused(problem)
+
+
+def refused(problem: DomainError) -> DomainError:
+    """What a form says of it; but of what somebody may not do at all there is a page of its own."""
+    if isinstance(problem, NotAllowed) and problem.code != UNCONFIRMED:
+        raise problem
+    return problem
+
+
+def put_in_force(
+    principal: Principal, slug: str, made: Callable[[Contest], Revision], *, back: str
+) -> RedirectResponse:
+    """Revise the competition; other rules for what has been submitted become a re-score set to look at."""
+    with transaction() as session:
+        contest = competitions.for_organizer(session, principal, slug)
+        judged = competitions.has_submissions(session, contest.id)
+    revision = made(contest)
+    with transaction() as session:
+        if judged and scores_change(contest, revision):
+            rescores.begin(session, principal, slug, revision)
+            return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
+        revisions.revise(session, principal, slug, revision)
+    return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
+
+
+def scores_change(contest: Contest, new: Revision) -> bool:
+    before = revisions.rules_of(contest.rules, contest.row.scales)
+    return before != revisions.rules_of(read_file(new.file), new.scales)

@@ -1,0 +1,236 @@
+"""The step of the threshold: the rule, the advisor's reports, one of them with its pictures."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, cast
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.db.models import State, ThresholdReport
+from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
+from app.http.dependencies import SignedIn
+from app.scoring.excessive import DRAWS
+from app.scoring.excessive.question import Question
+from app.scoring.rules import Rules
+from app.scoring.settings import Excessive
+from app.scoring.toml_writing import with_excessive
+from app.scoring.tracks import TRACKS
+from app.services.data import threshold_reports
+from app.services.people.accounts import Principal
+from app.transaction import transaction
+from app.web.organizer.advice import Advised, advised
+from app.web.organizer.forms import Form, Sent
+from app.web.organizer.steps import Desk, desk_of, saved, step_page
+from app.web.site import languages
+from app.web.site.pages import PageRoute, see
+
+router = APIRouter(route_class=PageRoute)
+
+APPROACHES = ("II", "I")
+RULES = ("average", "strict")
+LONGEST_S = 300
+MOST_DRAWS = 100_000
+
+
+@router.get("/competitions/{slug}/organize/threshold")
+def threshold(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    return threshold_page(request, principal, desk, reports)
+
+
+def threshold_page(
+    request: Request,
+    principal: Principal,
+    desk: Desk,
+    reports: Any,
+    *,
+    form: Sent | None = None,
+    asked: bool = False,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
+    rules = desk.frame.rules
+    typed, wrong = (form.shown(), form.wrong) if form else ({}, {})
+    known, usual = desk.frame.contest.track.group_columns(rules)
+    return step_page(
+        request,
+        principal,
+        "organizer/threshold.html",
+        desk,
+        problem=problem,
+        wrong=wrong,
+        rule=rule_values(rules) | ({} if asked else typed),
+        question=question_values(rules) | (typed if asked else {}),
+        groups=[(name, name in (form.all("groups") if form and asked else usual)) for name in known],
+        distances=tuple(desk.frame.contest.track.distances),
+        approaches=APPROACHES,
+        rules=RULES,
+        reports=reports,
+        working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
+        outside=contradicting(reports, desk),
+    )
+
+
+def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdReport | None:
+    """The latest report on these data and this distance, if the threshold in use lies outside of what it
+    allows; of a rule that judges otherwise than reports do, they say nothing."""
+    rule, original = desk.frame.rules.excessive, desk.frame.contest.row.original
+    if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
+        return None
+    for one in reports:
+        if one.report is not None and (one.original, one.report["distance"]) == (original, rule.distance):
+            stands = one.report["threshold"] is not None
+            fits = stands and one.report["low"] < rule.threshold < one.report["high"]
+            return None if fits else one
+    return None
+
+
+def rule_values(rules: Rules) -> dict[str, str]:
+    rule = rules.excessive
+    written = "" if rule.threshold is None else repr(rule.threshold)
+    return {
+        "distance": rule.distance,
+        "approach": rule.approach,
+        "rule": rule.rule,
+        "threshold": written,
+    }
+
+
+def question_values(rules: Rules) -> dict[str, str]:
+    distance = rules.excessive.distance
+    return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
+
+
+@router.post("/competitions/{slug}/organize/threshold")
+def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    rule = rule_in(form, desk.frame.rules)
+    problem: DomainError | None = None
+    if not form.wrong:
+        answer = saved(
+            principal,
+            slug,
+            lambda contest: with_excessive(contest.row.file, rule),
+            back="threshold",
+        )
+        if isinstance(answer, Response):
+            return answer
+        problem = answer
+    return threshold_page(request, principal, desk, reports, form=form, problem=problem)
+
+
+def rule_in(form: Sent, rules: Rules) -> Excessive:
+    distance = form.one_of("distance", tuple(TRACKS[rules.track].distances))
+    approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
+    rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))
+    limit = form.amount("threshold") if form.text("threshold") else None
+    return Excessive(distance, approach, rule, limit)
+
+
+@router.post("/competitions/{slug}/organize/threshold/reports")
+def ask(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
+    question = question_in(form)
+    try:
+        if not form.wrong:
+            with transaction() as session:
+                made = threshold_reports.ask(session, principal, slug, question)
+            return see(f"/competitions/{slug}/organize/threshold/{made.id}", done="report_asked")
+        problem: DomainError | None = None
+    except (Conflict, InvalidInput, TooMany) as found:
+        problem = found
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+        reports = threshold_reports.listed(session, principal, slug)
+    return threshold_page(request, principal, desk, reports, form=form, asked=True, problem=problem)
+
+
+def question_in(form: Sent) -> Question:
+    """What is asked of the advisor; without any column everybody is in one group."""
+    seconds = form.amount("seconds", most=LONGEST_S, default=0.0)
+    return Question(
+        form.all("groups"),
+        form.text("asked_distance") or None,
+        form.whole("bits", most=1000),
+        form.whole("draws", least=0, most=MOST_DRAWS),
+        0.0 if math.isnan(seconds) else seconds,
+    )
+
+
+@router.get("/competitions/{slug}/organize/threshold/{report_id}")
+def report(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        desk, found = report_of(session, principal, slug, report_id)
+    return report_page(request, principal, desk, found)
+
+
+def report_of(
+    session: Session, principal: Principal, slug: str, report_id: UUID
+) -> tuple[Desk, ThresholdReport]:
+    desk = desk_of(session, principal, slug)
+    found = threshold_reports.visible(session, principal, report_id)
+    if found.competition_id != desk.frame.contest.id:
+        raise NotFound("there is no such report", code="no_such_report")
+    return desk, found
+
+
+def report_page(
+    request: Request,
+    principal: Principal,
+    desk: Desk,
+    found: ThresholdReport,
+    problem: DomainError | None = None,
+) -> HTMLResponse:
+    shown: Advised | None = None
+    working = found.state in (State.QUEUED, State.SCORING)
+    if found.report is not None:
+        shown = advised(found.report, languages.words_of(request))
+    return step_page(
+        request,
+        principal,
+        "organizer/report.html",
+        desk,
+        problem=problem,
+        found=found,
+        advised=shown,
+        working=working,
+        # The address keeps saying what was asked while the page loads itself again until it is answered.
+        done=request.query_params.get("done", "") if working else "",
+        stale=found.original != desk.frame.contest.row.original,
+    )
+
+
+@router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
+def use(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> Response:
+    """Write the recommended threshold into the file: it is meant for the mean distance."""
+    with transaction() as session:
+        desk, found = report_of(session, principal, slug, report_id)
+    answer = saved(
+        principal,
+        slug,
+        lambda contest: with_excessive(contest.row.file, rule_of(found, desk)),
+        back="threshold",
+    )
+    return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)
+
+
+def rule_of(found: ThresholdReport, desk: Desk) -> Excessive:
+    if found.original != desk.frame.contest.row.original:
+        raise Conflict("the report is about other data: ask for a new one", code="report_stale")
+    if found.report is None or found.report["threshold"] is None:
+        raise Conflict("the report recommends no threshold", code="no_recommendation")
+    return replace(
+        desk.frame.rules.excessive,
+        distance=found.report["distance"],
+        approach="II",
+        rule="average",
+        threshold=found.report["threshold"],
+    )

@@ -1,0 +1,39 @@
+"""The picture of a team's submissions in their order, on the board and above its list."""
+
+from collections.abc import Sequence
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from app.charts.course import CourseWords, Entry, course
+from app.charts.figure import Figure
+from app.charts.worded import worded
+from app.db.models import State
+from app.language import Words
+from app.scoring.rules import Rules
+from app.services.contest.phases import ANONYMIZATION
+from app.services.submissions.summaries import Summary
+
+COURSE: dict[State, Literal["accepted", "rejected", "error"]] = {
+    State.SCORED: "accepted",
+    State.REJECTED: "rejected",
+    State.ERROR: "error",
+}
+
+
+def course_of(outline: Sequence[Summary], t: Words, rules: Rules) -> Figure | None:
+    """Every submission of the team that has ended and stands, where its time and its score put it."""
+    zone = ZoneInfo(rules.timezone)
+    ended = [one for one in outline if one.state in COURSE and not one.barred]
+    entries = [
+        Entry(
+            one.received_at.astimezone(zone).strftime("%m-%d %H:%M"),
+            one.received_at,
+            one.overall,
+            COURSE[one.state],
+        )
+        for one in ended
+    ]
+    if not entries:
+        return None
+    phase = rules.phase(ANONYMIZATION)
+    return course(entries, worded(CourseWords, t), zone=rules.timezone, begin=phase.start if phase else None)

@@ -1,0 +1,61 @@
+"""How numbers, times and symbols are shown to people."""
+
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from markupsafe import Markup, escape
+
+from app.scoring.tracks import TRACKS
+from app.wire import Board, BoardRow
+
+
+def shown(number: float | None) -> str:
+    """Five significant digits for people; full precision is in JSON and CSV."""
+    if number is None:
+        return "–"
+    if 0 < abs(number) < 1e-9:
+        return "≈0"  # rounding, which the scores take for 0 too
+    if number == int(number) and abs(number) < 1e6:
+        return f"{int(number):,}"
+    if abs(number) >= 1e6 or abs(number) < 1e-4:
+        return f"{number:.4e}"
+    return f"{number:,.5g}" if abs(number) < 1e5 else f"{number:,.1f}"
+
+
+def shown_time(moment: datetime, zone: str) -> str:
+    """The time on the competition's clock, with the zone's name beside it."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def shown_minute(moment: datetime, zone: str) -> str:
+    """The minute on the competition's clock, in a column that names the zone once."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+
+
+def shown_zone(moment: datetime, zone: str) -> str:
+    """The zone's name as it is written then."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
+
+
+def arrow(track: str, measure: str) -> str:
+    """Which way a measure is better."""
+    return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"
+
+
+SCORE_DIGITS = 4
+
+
+def score(number: float | None, digits: int = SCORE_DIGITS) -> str:
+    """A score or rate in [0, 1] with so many decimals, so that they align."""
+    return "–" if number is None else f"{number:.{digits}f}"
+
+
+def digits_of(board: Board, row: BoardRow) -> int:
+    """The decimals that U and E of a row have."""
+    return SCORE_DIGITS if row.own or board.digits is None else board.digits
+
+
+def indexed(text: str) -> Markup:
+    """The text with its symbols, such as ``s_j``, set as in the formulas."""
+    return Markup(re.sub(r"\b([a-z])_([a-z])\b", r"<i>\1<sub>\2</sub></i>", str(escape(text))))  # noqa: S704  # escaped before

@@ -1,0 +1,82 @@
+"""The pictures of a submission: its distances, its attackers, and where it stands."""
+
+from collections.abc import Sequence
+
+from app import wire
+from app.charts.figure import Figure
+from app.charts.histogram import HistogramWords, histogram
+from app.charts.intervals import IntervalWords, Rate, intervals
+from app.charts.strip import StripWords, strip
+from app.language import Words
+from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
+
+
+def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None:
+    """How far the individuals moved, against the threshold; None where an older verdict does not know."""
+    excessive = verdict.excessive
+    held = excessive.histogram
+    if held is None:
+        return None
+    words = HistogramWords(
+        title=t("Individuals by their distance to their own original"),
+        x=t.label(f"distance_{excessive.distance}", "") or excessive.distance,
+        y=t("Individuals"),
+        low=t("Low"),
+        high=t("High"),
+        threshold=t("Threshold"),
+        mean=t("Mean"),
+        beyond=t("Beyond the threshold"),
+        none=t("No distances are known."),
+        said=t("{count} individuals, at distances from {least} to {largest}."),
+    )
+    return histogram(
+        held.counts,
+        words,
+        least=0.0,
+        largest=held.end,
+        # The threshold of Approach I is on the distance to others, which is not what is drawn.
+        threshold=excessive.threshold if limit.which else None,
+        mean=excessive.mean,
+        each=limit.which == "largest",
+        identifier="distances",
+    )
+
+
+def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
+    rates = [rate_of(line, t) for line in lines]
+    words = IntervalWords(
+        title=t("What each attacker finds"),
+        x=t("Rate"),
+        attacker=t("Attackers"),
+        rate=t("Rate"),
+        low=t("Low"),
+        high=t("High"),
+        interval=t("95% interval or ± sd"),
+        baseline=t("At random"),
+        none=t("No attacker was run."),
+        said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals."),
+    )
+    return intervals(rates, words)
+
+
+def rate_of(line: AttackerLine, t: Words) -> Rate:
+    entry = line.entry
+    low, high = entry.interval or (None, None)
+    title = t.label(f"attacker_{line.name}", line.name)
+    return Rate(title, entry.rate, low, high, entry.sd, entry.baseline)
+
+
+def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
+    """Where each measure stands among all teams' that the viewer may see."""
+    words = StripWords(
+        title=t("Among all teams"),
+        value=t("Value"),
+        none=t("No other values yet"),
+        said=t("{count} teams: from {least} to {largest}, median {median}."),
+        said_own=t("This one: {own}."),
+    )
+    return {
+        line.name: strip(line.among, line.value, words, identifier=f"strip-{line.name}")
+        for line in lines
+        if line.among
+    }

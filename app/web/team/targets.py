@@ -1,0 +1,189 @@
+"""The second phase as its teams meet it: what may be attacked, and one target with its guesses."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition, Guess, State, Target
+from app.errors import DomainError, InvalidUpload, NotFound, Problem
+from app.http.dependencies import SignedIn
+from app.services.attacks import guesses, targets
+from app.services.attacks.targets import Shown
+from app.services.people.accounts import Principal
+from app.services.submissions import quota
+from app.transaction import transaction
+from app.web.site import languages
+from app.web.site.frame import Frame, frame_of
+from app.web.site.pages import PageRoute, again, page
+from app.web.team.script_words import script_words
+
+router = APIRouter(route_class=PageRoute)
+
+SHOWN_GUESSES = 100
+WAITING = (State.QUEUED, State.SCORING)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One of the team's own guesses; ``correct``: None while the competition hides it."""
+
+    made: Guess
+    correct: int | None
+
+    @property
+    def waits(self) -> bool:
+        return self.made.state in WAITING
+
+
+@router.get("/competitions/{slug}/targets")
+def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        listed = listed_if_published(session, principal, slug)
+        own = own_guesses(session, principal, frame) if listed is not None else []
+        report = quota.report(session, principal, slug) if frame.team and listed is not None else None
+    return page(
+        request,
+        principal,
+        "team/targets.html",
+        frame=frame,
+        listed=listed,
+        own=own[:SHOWN_GUESSES],
+        more=max(0, len(own) - SHOWN_GUESSES),
+        waits=any(one.waits for one in own),
+        best=best_by_target(own),
+        report=report,
+        guide=guide(frame),
+    )
+
+
+def listed_if_published(session: Session, principal: Principal, slug: str) -> list[Shown] | None:
+    try:
+        return targets.listed(session, principal, slug)
+    except NotFound:  # only the targets can be missing: the competition has been found
+        return None
+
+
+def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[Told]:
+    """The team's own guesses, newest first; an organizer has none."""
+    if frame.team is None:
+        return []
+    found, horizon = guesses.of_team(session, principal, frame.contest.slug)
+    return [Told(made, guesses.told(made, horizon)) for made in found]
+
+
+def best_by_target(own: Sequence[Told]) -> dict[UUID, int]:
+    """The most rows that a guess of the team is known to have right, by target."""
+    best: defaultdict[UUID, int] = defaultdict(int)
+    for one in own:
+        if one.correct is not None:
+            best[one.made.target_id] = max(best[one.made.target_id], one.correct)
+    return dict(best)
+
+
+def guide(frame: Frame) -> dict[str, Any]:
+    """What the explanation of a guess says in this competition."""
+    track = frame.contest.track
+    released = [f"{name}.csv" for name in track.files]
+    original = [f"{name}.csv" for name in track.original_files]
+    return {
+        "released": released,
+        "original": original,
+        "attacker": next(iter(track.attackers)),
+        "feedback": frame.rules.publication.feedback,
+    }
+
+
+@router.get("/targets/{target_id}")
+def one_target(request: Request, target_id: UUID, principal: SignedIn) -> HTMLResponse:
+    return target_page(request, principal, target_id)
+
+
+def target_page(
+    request: Request, principal: Principal, target_id: UUID, problem: DomainError | None = None
+) -> HTMLResponse:
+    """One target; ``problem``: why a guess on it was refused."""
+    with transaction() as session:
+        content = target_content(session, principal, target_id)
+    content["script_words"] = script_words(languages.words_of(request))
+    if problem is None:
+        return page(request, principal, "team/target.html", **content)
+    if isinstance(problem, InvalidUpload):
+        content |= {"problems": grouped(problem.problems), "total": problem.total}
+    return again(request, principal, "team/target.html", problem, **content)
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Problems of one kind in rows that follow each other; ``last``: the row of the last one."""
+
+    first: Problem
+    last: int | None
+    count: int = 1
+
+
+def grouped(problems: Sequence[Problem]) -> list[Alike]:
+    """Each run of rows with the same problem as one."""
+    found: list[Alike] = []
+    for one in problems:
+        before = found[-1] if found else None
+        if (
+            before
+            and before.first.code == one.code
+            and before.last is not None
+            and one.row == before.last + 1
+        ):
+            found[-1] = replace(before, last=one.row, count=before.count + 1)
+        else:
+            found.append(Alike(one, one.row))
+    return found
+
+
+def target_content(session: Session, principal: Principal, target_id: UUID) -> dict[str, Any]:
+    target = targets.visible(session, principal, target_id)
+    slug = session.get_one(Competition, target.competition_id).slug
+    frame = frame_of(session, principal, slug)
+    shown = next(one for one in targets.listed(session, principal, slug) if one.target.id == target_id)
+    own = [one for one in own_guesses(session, principal, frame) if one.made.target_id == target_id]
+    return {
+        "frame": frame,
+        "one": shown,
+        "own": own,
+        "waits": any(each.waits for each in own),
+        "best": best_by_target(own).get(target_id),
+        "files": files_of(target),
+        "originals": frame.contest.row.original_rows or 0,
+        "salt": salt_of(session, frame.contest.row, target),
+        "open": may_guess(frame, shown),
+        "checks": {
+            "rows": target.rows,
+            "originals": frame.contest.row.original_rows or 0,
+            "most": frame.rules.limits.file_mb * 2**20,
+        },
+        "guide": guide(frame),
+    }
+
+
+def files_of(target: Target) -> list[tuple[str, str]]:
+    """Name and SHA-256 of each file."""
+    return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
+
+
+def salt_of(session: Session, row: Competition, target: Target) -> str | None:
+    """What opens the commitment, once the secrets are revealed."""
+    if row.revealed_at is None:
+        return None
+    revealed = targets.revealed(session, row.slug)
+    return next((one.opening.salt.hex() for one in revealed if one.id == target.id and one.opening), None)
+
+
+def may_guess(frame: Frame, shown: Shown) -> bool:
+    opened = frame.standing.open
+    phase_is_open = opened is not None and opened.name == "reidentification"
+    return phase_is_open and bool(shown.guesses_left) and not (frame.team and frame.team.disqualified_at)

@@ -1,0 +1,13 @@
+"""Pages that ask for no part in a contest: what everybody reads, and the ways in."""
+
+from app.web.visitor import account, boards, competitions, joining, overview, rules, sign_in
+
+ROUTERS = (
+    competitions.router,
+    overview.router,
+    rules.router,
+    boards.router,
+    sign_in.router,
+    joining.router,
+    account.router,
+)

@@ -1,0 +1,108 @@
+"""The pictures of the boards: what a board holds, and nothing besides, as charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.charts.figure import Figure
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.scatter import Point, ScatterWords, scatter
+from app.charts.strip import DistributionWords, Standing, distribution
+from app.charts.worded import worded
+from app.language import Words
+from app.scoring.rules import Rules
+from app.web.visitor.standings import Column, groups
+from app.wire import Board, BoardRow, Matrix, MatrixRow, MatrixTarget
+
+SCORES = ("overall", "utility", "security")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a distribution may be asked of: a score of the board, or one of its columns."""
+
+    name: str
+    title: str
+    column: Column | None = None
+
+    def value(self, row: BoardRow) -> float | None:
+        if self.column is not None:
+            return self.column.value(row)
+        found: float | None = getattr(row, self.name)
+        return found
+
+    @property
+    def arrow(self) -> str:
+        return "↑" if self.column and self.column.higher_is_better else "↓"
+
+
+def choices(rules: Rules, t: Words, *, every: bool) -> tuple[Choice, ...]:
+    """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
+    scores = tuple(Choice(name, t.label(name)) for name in SCORES)
+    if not every:
+        return scores
+    columns = (column for group in groups(rules) for column in group.columns)
+    return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
+
+
+def chosen(offered: Sequence[Choice], name: str) -> Choice:
+    """The one asked for, else the first."""
+    return next((one for one in offered if one.name == name), offered[0])
+
+
+def title_of(kind: str, name: str, t: Words) -> str:
+    return t.label(f"{kind}_{name}", name)
+
+
+def named(row: BoardRow, t: Words) -> str:
+    """A team by its name; a sample method that has none of its own by its title."""
+    return title_of("method", row.team, t) if row.baseline else row.team
+
+
+def scatter_of(board: Board, t: Words) -> Figure:
+    """A team's loss of utility against its risk."""
+    points = [
+        Point(
+            named(row, t),
+            row.utility,
+            row.security,
+            own=row.own,
+            on_front=row.on_front,
+            baseline=row.baseline,
+            blur=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
+        )
+        for row in board.rows
+        if row.utility is not None and row.security is not None
+    ]
+    return scatter(points, worded(ScatterWords, t))
+
+
+def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
+    """How the teams' values of one column lie."""
+    values = [(row, choice.value(row)) for row in board.rows if not row.baseline]
+    others = {} if any(row.own for row in board.rows) else {"others": t("Teams")}
+    words = worded(DistributionWords, t, title=choice.title, x=f"{choice.title} {choice.arrow}", **others)
+    return distribution(
+        [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
+    )
+
+
+def heatmap_of(matrix: Matrix, t: Words) -> Figure:
+    """What each attacker found in each target."""
+    return heatmap(
+        [target_heading(one) for one in matrix.targets],
+        [
+            HeatRow(attacker_heading(one, t), [cell.rate if cell else None for cell in one.cells])
+            for one in matrix.rows
+        ],
+        worded(HeatWords, t),
+    )
+
+
+def target_heading(target: MatrixTarget) -> Heading:
+    return Heading(target.target, own=target.own, note=target.team or "")
+
+
+def attacker_heading(row: MatrixRow, t: Words) -> Heading:
+    if row.built_in:
+        return Heading(title_of("attacker", row.attacker, t), note=t("built-in"))
+    return Heading(row.attacker, own=row.own)

@@ -1,0 +1,115 @@
+"""The boards as pages."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app import wire
+from app.errors import NotAllowed
+from app.http.dependencies import MaybeSignedIn
+from app.language import Words
+from app.services.boards import anonymization, matrix, reidentification
+from app.services.people.accounts import Principal
+from app.services.submissions import summaries
+from app.transaction import transaction
+from app.web.site import languages
+from app.web.site.course import course_of
+from app.web.site.frame import Frame, frame_of
+from app.web.site.pages import PageRoute, page
+from app.web.visitor import board_pictures, standings
+from app.web.visitor.board_view import seen
+from app.web.visitor.leader import lead_of
+
+router = APIRouter(route_class=PageRoute)
+Board = TypeVar("Board")
+
+
+@router.get("/competitions/{slug}/boards/anonymization")
+def anonymization_board(
+    request: Request, slug: str, principal: MaybeSignedIn, columns: str = "result", measure: str = ""
+) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        board = if_open(anonymization.board, session, principal, slug)
+        outline = summaries.of_own_team(session, principal, slug) if principal and frame.team else ()
+    wide = columns == "all" and (board is None or board.digits is None)
+    shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
+    return page(
+        request,
+        principal,
+        "visitor/board_anonymization.html",
+        frame=frame,
+        seen=seen(frame),
+        board=board,
+        wide=wide,
+        course=course_of(outline, words_for(request), frame.rules),
+        **shown,
+    )
+
+
+def anonymization_content(
+    board: wire.Board, frame: Frame, measure: str, wide: bool, t: Words
+) -> dict[str, Any]:
+    """The table and the pictures of a board that is open."""
+    choices = board_pictures.choices(frame.rules, t, every=board.digits is None)
+    choice = board_pictures.chosen(choices, measure)
+    return {
+        "groups": standings.groups(frame.rules) if wide else (),
+        "lead": lead_of(board, frame.rules),
+        "own": standings.own_row(board),
+        "ranked": standings.ranked_teams(board),
+        "rivals": standings.has_rivals(board),
+        "choices": choices,
+        "choice": choice,
+        "scatter": board_pictures.scatter_of(board, t),
+        "distribution": board_pictures.distribution_of(board, choice, t),
+    }
+
+
+@router.get("/competitions/{slug}/boards/reidentification")
+def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        board = if_open(reidentification.board, session, principal, slug)
+    return page(
+        request, principal, "visitor/board_reidentification.html", frame=frame, seen=seen(frame), board=board
+    )
+
+
+@router.get("/competitions/{slug}/boards/matrix")
+def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        board = if_open(matrix.board, session, principal, slug)
+    heatmap = board_pictures.heatmap_of(board, words_for(request)) if board and board.rows else None
+    return page(
+        request,
+        principal,
+        "visitor/board_matrix.html",
+        frame=frame,
+        seen=seen(frame),
+        board=board,
+        heatmap=heatmap,
+    )
+
+
+def words_for(request: Request) -> Words:
+    return languages.words_of(request)
+
+
+def if_open(
+    board: Callable[[Session, Principal | None, str], Board],
+    session: Session,
+    principal: Principal | None,
+    slug: str,
+) -> Board | None:
+    """The board, or None if the competition does not show it to this person."""
+    try:
+        return board(session, principal, slug)
+    except NotAllowed as problem:
+        if problem.code != "board_not_open":
+            raise
+        return None

@@ -1,0 +1,95 @@
+"""A competition's first page: what it is, where it stands, who leads and why, and what to do next."""
+
+import re
+from datetime import datetime
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app.errors import NotAllowed
+from app.http.dependencies import MaybeSignedIn
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.rules import Rules
+from app.services.boards import anonymization, reidentification
+from app.services.contest import announcements, witnesses
+from app.services.people.accounts import Principal
+from app.transaction import transaction
+from app.web.site.frame import Frame, frame_of
+from app.web.site.pages import PageRoute, page
+from app.web.visitor.leader import lead_of, top
+from app.web.visitor.next_step import next_step
+from app.wire import AttackersBoard, AttackersRow, Board
+
+router = APIRouter(route_class=PageRoute)
+IN_VIEW = 3
+"""How many announcements stand open; older ones are folded."""
+
+
+@router.get("/competitions/{slug}")
+def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        board = open_board(session, principal, slug)
+        attacks = attackers_board(session, principal, frame) if board else None
+        said = announcements.listed(session, slug)
+        reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
+    rules = frame.rules
+    return page(
+        request,
+        principal,
+        "visitor/overview.html",
+        frame=frame,
+        board=board,
+        first_rows=top(board) if board else [],
+        lead=lead_of(board, rules) if board else None,
+        attackers=leading(attacks) if attacks else [],
+        attackers_hidden=attacks is not None and attacks.hidden,
+        paragraphs=paragraphs,
+        announcements=said,
+        in_view=IN_VIEW,
+        waits_until=waits_until(frame, reveal),
+        step=next_step(frame, principal),
+        columns=column_count(rules),
+        built_in=len(frame.contest.track.attackers),
+        two_phases=rules.phase("reidentification") is not None,
+    )
+
+
+def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
+    """When the secrets are revealed, where that is later than the end, and still to come."""
+    second = frame.rules.phase("reidentification")
+    if second is None or reveal is None or frame.contest.row.revealed_at is not None:
+        return None
+    return reveal if reveal > second.end else None
+
+
+def open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
+    try:
+        return anonymization.board(session, principal, slug)
+    except NotAllowed:
+        return None
+
+
+def attackers_board(session: Session, principal: Principal | None, frame: Frame) -> AttackersBoard | None:
+    """The board of the second phase, as soon as there are targets."""
+    if frame.contest.row.published_at is None:
+        return None
+    return reidentification.board(session, principal, frame.contest.slug)
+
+
+def leading(board: AttackersBoard) -> list[AttackersRow]:
+    """Those on the first rank, as far as the scores of guesses are visible."""
+    return [row for row in board.rows if row.rank == 1 and row.identified]
+
+
+def paragraphs(text: str) -> list[str]:
+    """What stands between empty lines."""
+    return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
+
+
+def column_count(rules: Rules) -> int:
+    """The columns of the original."""
+    if rules.columns is None:
+        return len(CUSTOMER_COLUMNS) + len(TRANSACTION_COLUMNS)
+    return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)

@@ -1,0 +1,159 @@
+"""The rules of a competition in words and formulas, and its data: all read from its file and the registry."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from app.db.models import Competition
+from app.http.dependencies import MaybeSignedIn
+from app.scoring.attackers import DENSE_LIMIT
+from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.ranking import overall, utility, utility_score
+from app.scoring.registry import Attacker, Measure
+from app.scoring.rules import Rules
+from app.scoring.settings import Parameters
+from app.scoring.tracks import TRACKS
+from app.transaction import transaction
+from app.web.site.frame import frame_of
+from app.web.site.pages import PageRoute, page
+from app.web.visitor import formulas
+
+router = APIRouter(route_class=PageRoute)
+LIMITS = (
+    "valid_per_day",
+    "valid_total",
+    "attempts_per_day",
+    "attempts_total",
+    "guesses_per_target",
+    "file_mb",
+)
+SHARES = (0.25, 0.5)
+"""Of the scales: the values of the worked example."""
+FOUND = 0.3
+"""What the best attacker finds in the worked example."""
+TC400 = {
+    "customers": "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
+    "transactions": "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
+}
+"""SHA-256 of the files that the project ships, as ``anoncup tc400`` writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A measure as this competition uses it. ``weight``: None where it is only reported; ``share``: of all
+    weights; ``scale``: None before the data are there. ``parameters``: by name what the file says, or the
+    word of the default."""
+
+    measure: Measure
+    formula: Markup
+    weight: float | None
+    share: float
+    scale: float | None
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A built-in attacker as this competition uses it."""
+
+    attacker: Attacker
+    counts: bool
+    parameters: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """The scores of a release that was thought up, by the competition's own weights and scales."""
+
+    values: dict[str, tuple[float, float]]
+    utility: float
+    security: float
+    overall: float
+
+
+@router.get("/competitions/{slug}/rules")
+def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+    rules = frame.rules
+    return page(
+        request,
+        principal,
+        "visitor/rules.html",
+        frame=frame,
+        track=frame.contest.track,
+        measures=list(measure_rules(rules)),
+        attacks=list(attack_rules(rules)),
+        worked=worked(rules),
+        formulas=formulas,
+        limits={name: getattr(rules.limits, name) for name in LIMITS},
+        customers=CUSTOMER_COLUMNS,
+        purchases=TRANSACTION_COLUMNS,
+        is_tc400=is_tc400(frame.contest.row),
+    )
+
+
+def measure_rules(rules: Rules) -> Iterator[Rule]:
+    """Those with a weight first, each kind in the registry's order."""
+    known = TRACKS[rules.track].measures
+    weights = {name: rules.weight(name) for name in known}
+    together = sum(weights.values())
+    for name in sorted(known, key=lambda name: not weights[name]):
+        settings = rules.measure(name)
+        yield Rule(
+            measure=known[name],
+            formula=formulas.MEASURES[rules.track][name],
+            weight=settings.weight or None,
+            share=settings.weight / together if together else 0.0,
+            scale=rules.scales.get(name),
+            parameters=told(rules, known[name].parameters, settings.parameters),
+        )
+
+
+def attack_rules(rules: Rules) -> Iterator[Attack]:
+    track = TRACKS[rules.track]
+    for name, attacker in track.attackers.items():
+        settings = rules.attacker(name)
+        parameters = told(rules, attacker.parameters, settings.parameters)
+        yield Attack(attacker, rules.counts(name), parameters)
+
+
+def told(rules: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
+    """Every accepted parameter as the file gives it, else its default; ``=name`` stands for a word."""
+    return {name: written(given[name]) if name in given else default(rules, name) for name in accepted}
+
+
+def written(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(str, value))
+    return f"={value}" if value in ("abstain", "own_row") else str(value)
+
+
+def default(rules: Rules, name: str) -> str:
+    """What a parameter is where the file says nothing (the spec's defaults)."""
+    first = rules.columns.sensitive[0] if rules.columns else ""
+    known = {"target": first, "column": first, "give_up": "=abstain", "dense_limit": str(DENSE_LIMIT)}
+    return known.get(name, "=all")
+
+
+def worked(rules: Rules) -> Worked | None:
+    """A release that loses a quarter and a half of the first measures' scales; None without scales."""
+    known = TRACKS[rules.track].measures
+    weighing = [name for name in known if rules.weight(name)]
+    scales = rules.scales
+    if not weighing or not all(scales.get(name) for name in weighing):
+        return None
+    values = dict.fromkeys(weighing, 0.0) | {
+        name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
+    }
+    u = utility(values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0)
+    shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
+    return Worked(shown, u, FOUND, overall(u, FOUND))
+
+
+def is_tc400(row: Competition) -> bool:
+    """Whether the data are those that the project ships, whose source is known."""
+    return row.original == TC400
