@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from app.wire.verdicts import MOST_TRIPLES
 from tests.arena import competition_file, noisy_release, original_table
 from tests.test_transactions_commands import (
     CUSTOMERS,
@@ -17,7 +19,6 @@ from tests.test_transactions_commands import (
     RELEASED_TRANSACTIONS,
     TRANSACTIONS,
 )
-from workers.forms import MOST_TRIPLES
 from workers.scorer import Desk, judge, rewrite, score
 from workers.work import Inquiry, Request, Rewriting, Trial
 
@@ -122,6 +123,44 @@ def changed(verdict: Json, *path: str | int, to: Any) -> Json:
 def test_another_form_is_not(microdata: tuple[Request, Json], path: tuple[str | int, ...], to: Any) -> None:
     request, verdict = microdata
     assert not request.admits(changed(verdict, *path, to=to))
+
+
+def places(found: Any, *path: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Every field of a verdict, at any depth; of a list the first entry."""
+    parts = (
+        found.items() if isinstance(found, dict) else enumerate(found[:1]) if isinstance(found, list) else ()
+    )
+    for name, part in parts:
+        yield (*path, name)
+        yield from places(part, *path, name)
+
+
+def test_nothing_of_a_verdict_may_be_null_nor_of_another_kind_and_no_part_says_more(
+    microdata: tuple[Request, Json],
+) -> None:
+    request, verdict = microdata
+    found = [*places(verdict)]
+    assert len(found) > 100
+    admitted = [path for path in found if request.admits(changed(verdict, *path, to=None))]
+    assert admitted == [("excessive", "threshold")]
+    for path in found:
+        assert not request.admits(changed(verdict, *path, to={"more": "x"})), path
+        if isinstance(path[-1], str):
+            assert not request.admits(changed(verdict, *path[:-1], "more", to="x")), path
+
+
+def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[Request, Json]) -> None:
+    request, verdict = microdata
+    optional = set()
+    for *path, name in places(verdict):
+        made = copy.deepcopy(verdict)
+        place: Any = made
+        for step in path:
+            place = place[step]
+        if isinstance(place, dict) and "details" not in path:
+            del place[name]
+            optional |= {name} if request.admits(made) else set()
+    assert optional == {"details", "interval", "sd", "most", "evidence", "reach"}
 
 
 def test_the_numbers_of_another_track_are_none_of_this_ones(

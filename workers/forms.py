@@ -1,17 +1,20 @@
 """The forms of what a scoring child finds: what is stored must be readable, for one row breaks a board."""
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from types import NoneType, UnionType
+from typing import Annotated, Any, NotRequired, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from app import wire
 from app.messages import Message
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
+from app.wire.form import Admitted
 
-DEEPEST, LONGEST_TEXT, MOST_DETAILS, MOST_TRIPLES, LARGEST = 8, 10_000, 1000, 10_000, 2**63
+DEEPEST, LONGEST_TEXT, LARGEST = 8, 10_000, 2**63
 T = TypeVar("T")
 
 
@@ -26,8 +29,6 @@ def storable(text: str) -> str:
 Text: TypeAlias = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(storable)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=LARGEST)]
 """Larger ones are no floats, and pictures are drawn of floats."""
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1)]
-Triple: TypeAlias = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=3, max_length=3)]
 EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -42,80 +43,6 @@ Values: TypeAlias = Annotated[dict[Text, One | list[One]], Field(max_length=20)]
 
 
 @with_config(EXACT)
-class ViolationForm(MessageForm):
-    code: Text
-    message: Text
-
-
-@with_config(EXACT)
-class MeasureForm(TypedDict):
-    value: float
-    version: Count
-    rounding: float
-    details: NotRequired[Annotated[dict[Text, float], Field(max_length=MOST_DETAILS)]]
-
-
-@with_config(EXACT)
-class AttackerForm(TypedDict):
-    rate: Share
-    correct: float
-    trials: Count
-    version: Count
-    baseline: Share
-    sd: NotRequired[float | None]
-    interval: NotRequired[Annotated[list[float], Field(min_length=2, max_length=2)]]
-    most: NotRequired[float]
-    note: NotRequired[Text]
-    note_template: NotRequired[Text]
-    note_values: NotRequired[Values]
-
-
-@with_config(EXACT)
-class HistogramForm(TypedDict):
-    counts: Annotated[list[Count], Field(max_length=1000)]
-    end: float
-
-
-@with_config(EXACT)
-class ExcessiveForm(TypedDict):
-    distance: Text
-    mean: float
-    max: float
-    threshold: float | None
-    histogram: HistogramForm
-
-
-@with_config(EXACT)
-class EvidenceForm(TypedDict):
-    name: Text
-    before: float
-    after: float
-    expected_to_change: bool
-    changed: bool
-
-
-@with_config(EXACT)
-class ResemblanceForm(TypedDict):
-    methods: Annotated[list[Text], Field(max_length=10)]
-    agreement: Share
-    evidence: NotRequired[Annotated[list[EvidenceForm], Field(max_length=100)]]
-
-
-@with_config(EXACT)
-class VerdictForm(TypedDict):
-    verdict: Text
-    violations: Annotated[list[ViolationForm], Field(max_length=10)]
-    measures: dict[Text, MeasureForm]
-    attackers: dict[Text, AttackerForm]
-    excessive: ExcessiveForm
-    utility: Share
-    security: Share
-    overall: Share
-    resembles: Annotated[list[ResemblanceForm], Field(max_length=10)]
-    reach: NotRequired[Annotated[list[Triple], Field(max_length=MOST_TRIPLES)]]
-
-
-@with_config(EXACT)
 class FilesForm(TypedDict):
     files: dict[Text, str]
 
@@ -125,7 +52,60 @@ class CountForm(TypedDict):
     correct: Count
 
 
-VERDICT, FILES, COUNT = TypeAdapter(VerdictForm), TypeAdapter(FilesForm), TypeAdapter(CountForm)
+KINDS: tuple[tuple[object, Any], ...] = (
+    (str, Text),
+    (int, Count),
+    (int | float, float),
+    (dict[str, Any], Values),
+)
+"""What stands for a type of the wire; pairs, for not all types can be hashed."""
+
+
+def form_of(declared: type[wire.Form]) -> Any:
+    """A type of the wire as a child must say it: nothing missing, nothing more, nothing null in vain."""
+    fields = {}
+    for name, field in declared.model_fields.items():
+        asked = asked_of(field.metadata)
+        if asked.told:
+            kind = bounded(field.annotation if field.is_required() else never_null(field.annotation), asked)
+            fields[name] = kind if asked.needed or field.is_required() else NotRequired[kind]
+    return with_config(EXACT)(TypedDict(f"{declared.__name__}Form", fields))  # type: ignore[operator]
+
+
+def asked_of(said: Iterable[object]) -> Admitted:
+    return next((one for one in said if isinstance(one, Admitted)), Admitted())
+
+
+def never_null(kind: Any) -> Any:
+    others = tuple(one for one in get_args(kind) if one is not NoneType)
+    return Union[others] if NoneType in get_args(kind) else kind  # noqa: UP007  # of as many as there are
+
+
+def bounded(kind: Any, asked: Admitted) -> Any:
+    return Annotated[exactly(kind), Field(**asked.within)]
+
+
+def exactly(kind: Any) -> Any:
+    """The type of a field as JSON has it and a row can hold it."""
+    return next((admitted for declared, admitted in KINDS if declared == kind), None) or composed(kind)
+
+
+def composed(kind: Any) -> Any:
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return bounded(parts[0], asked_of(parts[1:]))
+    if origin in {Union, UnionType}:
+        return Union[tuple(map(exactly, parts))]  # noqa: UP007  # of as many as there are
+    if origin is tuple and parts[-1] is not ...:
+        return Annotated[list[exactly(parts[0])], Field(min_length=len(parts), max_length=len(parts))]  # type: ignore[misc]
+    if origin in {list, tuple}:
+        return list[exactly(parts[0])]  # type: ignore[misc]
+    if origin is dict:
+        return dict[Text, exactly(parts[1])]  # type: ignore[misc]
+    return form_of(kind) if isinstance(kind, type) and issubclass(kind, wire.Form) else kind
+
+
+VERDICT, FILES, COUNT = TypeAdapter(form_of(wire.Verdict)), TypeAdapter(FilesForm), TypeAdapter(CountForm)
 TEXT: TypeAdapter[str] = TypeAdapter(Text)
 MESSAGE = TypeAdapter(MessageForm)
 

@@ -1,5 +1,7 @@
 """What all types of the wire have in common."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
@@ -31,6 +33,19 @@ PersonName = Annotated[str, example("Rei")]
 Rows = Annotated[int, example(50)]
 Digest = Annotated[str, example(DIGEST)]
 Digests = Annotated[dict[str, str], example({"anonymized.csv": DIGEST})]
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What is asked of a field that a scoring child has found, who is believed less than a row is.
+
+    ``needed``: though some rows lack it; ``told``: False where no child says it; ``within``: its limits, as
+    pydantic's ``Field`` takes them.
+    """
+
+    needed: bool = False
+    told: bool = True
+    within: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Form(BaseModel):

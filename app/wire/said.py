@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_serializer
 
 from app.messages import Message, Statement, told
-from app.wire.form import Form, example
+from app.wire.form import Admitted, Form, example
 
 
 class Failed(Form):
@@ -34,9 +34,10 @@ class Said(Form):
     values: Annotated[
         dict[str, Any],
         Field(description="what the sentence says of this case, by name", default_factory=dict),
+        Admitted(needed=True),
         example({"times": 2}),
     ]
-    template: Annotated[str | None, Field(exclude=True)] = None
+    template: Annotated[str | None, Field(exclude=True), Admitted(needed=True)] = None
 
     @staticmethod
     def of(code: str, message: Message) -> "Said":

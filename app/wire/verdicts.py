@@ -6,9 +6,18 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from app.messages import Message, message_under
-from app.wire.form import Form, Number, unless_none
+from app.wire.form import Admitted, Form, Number, unless_none
 from app.wire.said import Said
 
+
+def at_most(entries: int, *, needed: bool = False) -> Admitted:
+    return Admitted(needed=needed, within={"max_length": entries})
+
+
+MOST_TRIPLES = 10_000
+TWO = Admitted(within={"min_length": 2, "max_length": 2})
+Share = Annotated[Number, Admitted(within={"ge": 0, "le": 1})]
+Amount = Annotated[float, Admitted(within={"ge": 0})]
 FORMAT = {"format": 1}
 """What a verdict that is stored says besides."""
 
@@ -54,8 +63,8 @@ class Measured(Part):
 
     value: Number
     version: int
-    rounding: float | None = unless_none()
-    details: dict[str, Number] | None = unless_none()
+    rounding: Annotated[float | None, Admitted(needed=True)] = unless_none()
+    details: Annotated[dict[str, Number] | None, at_most(1000)] = unless_none()
 
 
 class Attacked(Part):
@@ -64,12 +73,14 @@ class Attacked(Part):
     ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find.
     """
 
-    rate: Number
+    rate: Share
     correct: Number
     trials: int
     version: int
-    baseline: Number
-    interval: list[Number] | None = unless_none()
+    baseline: Share
+    interval: Annotated[list[Number] | None, Admitted(within={"min_length": 2, "max_length": 2})] = (
+        unless_none()
+    )
     sd: Number | None = unless_none()
     most: Number | None = unless_none()
     note: str | None = unless_none()
@@ -85,7 +96,7 @@ class Attacked(Part):
 class Histogram(Part):
     """How many individuals moved how far, in bins of one width from 0 to ``end``."""
 
-    counts: list[int]
+    counts: Annotated[list[int], at_most(1000)]
     end: Number
 
 
@@ -96,7 +107,7 @@ class Excess(Part):
     mean: Number
     max: Number
     threshold: Number | None
-    histogram: Histogram | None = unless_none()
+    histogram: Annotated[Histogram | None, Admitted(needed=True)] = unless_none()
 
 
 class Evidence(Part):
@@ -110,9 +121,9 @@ class Evidence(Part):
 class Resemblance(Part):
     """How well sample methods explain what changed."""
 
-    methods: list[str]
-    agreement: Number
-    evidence: list[Evidence] | None = unless_none()
+    methods: Annotated[list[str], at_most(10)]
+    agreement: Share
+    evidence: Annotated[list[Evidence] | None, at_most(100)] = unless_none()
 
 
 class Verdict(Part):
@@ -126,17 +137,23 @@ class Verdict(Part):
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
     verdict: Literal["accepted", "rejected"]
-    violations: list[Said]
-    warnings: list[Said] | None = unless_none()
+    violations: Annotated[list[Said], at_most(10)]
+    warnings: Annotated[list[Said] | None, Admitted(told=False)] = unless_none()
     measures: dict[str, Measured]
     attackers: dict[str, Attacked]
     excessive: Excess
-    utility: Number
-    security: Number
-    overall: Number
-    resembles: list[Resemblance] | None = unless_none()
-    reach: Annotated[tuple[tuple[float, float, float], ...], Field(exclude=True)] = ()
-    format: Annotated[Literal[1], Field(exclude=True)] = 1
+    utility: Share
+    security: Share
+    overall: Share
+    resembles: Annotated[list[Resemblance] | None, Admitted(needed=True, within={"max_length": 10})] = (
+        unless_none()
+    )
+    reach: Annotated[
+        tuple[tuple[Amount, Amount, Amount], ...],
+        Field(exclude=True),
+        at_most(MOST_TRIPLES),
+    ] = ()
+    format: Annotated[Literal[1], Field(exclude=True), Admitted(told=False)] = 1
 
 
 def read(stored: Mapping[str, Any]) -> Verdict:
