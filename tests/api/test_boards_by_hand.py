@@ -29,7 +29,7 @@ from tests.arena import API, ROWS
 from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
 from tests.claims import FAULT, claim_evaluation, claim_guess
 from tests.contest import Contest, turn
-from tests.scoring.trying import LEFT_OUT
+from tests.trying import LEFT_OUT
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
 LEASE = timedelta(minutes=5)

@@ -14,8 +14,8 @@ from schemathesis import Case
 
 from app.api.documentation import examples
 from tests.contract import document
-from tests.scoring.trying import SHARE
 from tests.security.stage import Stage
+from tests.trying import SHARE
 
 EXAMPLES = max(3, round(5 * SHARE))
 """Of requests for each operation, in the short run."""

@@ -18,7 +18,7 @@ from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file
 from tests.contest import Contest, turn
-from tests.scoring.trying import LEFT_OUT
+from tests.trying import LEFT_OUT
 from tests.web.reader import page, send
 from tests.web.spoken import refused as refused_in_words
 from tests.web.spoken import said

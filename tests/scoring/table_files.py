@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.errors import InvalidUpload
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(200)
 

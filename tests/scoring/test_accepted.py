@@ -26,7 +26,7 @@ from tests.scoring import tables_to_break
 from tests.scoring.tables_to_break import Case
 from tests.scoring.test_evaluate import COMPETITION
 from tests.scoring.test_reach import holds
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 RULES = replace(
     COMPETITION, measures={"information_loss": MeasureSettings(1.0), "cor_mae": MeasureSettings(1.0)}

@@ -16,7 +16,7 @@ from app.scoring.utility import microdata
 from tests.scoring import reference
 from tests.scoring.guesses import guessed
 from tests.scoring.tables_to_break import Case, cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(150)
 

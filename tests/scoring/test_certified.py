@@ -20,7 +20,7 @@ from app.scoring.excessive.gaps import close_gaps, shortest_loop
 from app.scoring.excessive.paths import cheapest_choices, costs_of, fixed_points
 from app.scoring.kernels import warm_bounds
 from tests.scoring.eisner import certified_at, mixed
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(150)
 slower = tries(50)

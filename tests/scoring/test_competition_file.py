@@ -25,7 +25,7 @@ from app.scoring.templates import template
 from app.scoring.timetable import parse_timetable
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, code, phases, refusal
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(200)
 JAPAN = timezone(timedelta(hours=9))

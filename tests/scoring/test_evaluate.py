@@ -19,7 +19,7 @@ from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.microdata.steps import null_release
 from app.scoring.utility import UTILITIES
 from tests.scoring.tables_to_break import Case, cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 COLUMNS = Columns(("sex", "job"), ("pay", "rent"))
 TABLE = pd.DataFrame(

@@ -24,7 +24,7 @@ from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES
 from app.scoring.utility import microdata as microdata_utilities
 from tests.scoring.tables_to_break import Case, cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 MEASURES = UTILITIES | ANONYMITY
 ALL_AT_ONCE = {"sort", "sa_rank", "own_row", "euc2_assignment", "gower_assignment"}

@@ -24,7 +24,7 @@ from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.synthetic import household_columns, household_table
 from tests.scoring import reference_attackers as reference
 from tests.scoring.tables_to_break import HOSTILE, TAME, Case, cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 Attack = Callable[..., IntArray | Noted]
 hostile = tries(80)

@@ -18,7 +18,7 @@ from app.scoring.permutation import (
     secret_csv,
     source_from_secret,
 )
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(200)
 CANARY = "271828182"

@@ -24,7 +24,7 @@ from app.services.boards.verdicts import numbers
 from tests.scoring import publication_attacks as linking
 from tests.scoring import subset_sums, tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import COMPETITION
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 TEAMS = 12
 ADVISED = 0.03

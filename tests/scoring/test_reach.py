@@ -30,7 +30,7 @@ from app.scoring.settings import AttackerSettings, MeasureSettings
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break
 from tests.scoring.test_evaluate import COMPETITION
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 NUMBERS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 1.0, 3.0, -2.0])
 RULES = replace(

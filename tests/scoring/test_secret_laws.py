@@ -21,7 +21,7 @@ from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import ORIGINAL, TABLE
 from tests.scoring.test_transactions_worked_example import CASE
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 Value = Callable[[Track, Any, IntArray], float]
 hostile = tries(25)

@@ -9,7 +9,7 @@ from app.scoring.csv_text import decoded
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 from app.scoring.tables import parse_original
 from tests.scoring.table_files import SMALL, places, refusal
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 thorough = tries(400)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.scoring.excessive.shortage import least_threshold, max_escapes
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 
 def test_half_the_smallest_distance_is_exceeded_by_a_strict_threshold() -> None:

@@ -37,7 +37,7 @@ from tests.scoring.table_files import (
     quoted,
     refusal,
 )
-from tests.scoring.trying import tries
+from tests.trying import tries
 from tests.work import steps_of
 
 # What goes in comes out.

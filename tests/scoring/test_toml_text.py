@@ -19,7 +19,7 @@ from app.scoring.templates import template
 from app.scoring.toml_text import with_scales, with_tables
 from app.scoring.tracks import TRACKS
 from tests.scoring.competition_texts import EXAMPLE, LEAST, PHASE, refusal
-from tests.scoring.trying import tries
+from tests.trying import tries
 from tests.work import steps_of
 
 hostile = tries(200)

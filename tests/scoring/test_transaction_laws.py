@@ -27,7 +27,7 @@ from app.scoring.transaction_release import TransactionTarget, target_of
 from app.scoring.utility import TRANSACTION_UTILITIES
 from app.scoring.utility import transactions as utilities
 from tests.scoring.transactions_to_break import Case, cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(20)
 MEASURES = TRANSACTION_UTILITIES | CUSTOMER_ANONYMITY

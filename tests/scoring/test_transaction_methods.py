@@ -30,7 +30,7 @@ from app.scoring.transaction_tables import (
     files_of,
     parse_release,
 )
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 CLUSTERINGS = [representative_clusters, jaccard_clusters, tfidf_clusters]
 BY_CLUSTERS = ["add_dummies", "cluster_kmeans_jaccard", "cluster_tfidf", "balance_clusters"]

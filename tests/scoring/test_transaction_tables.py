@@ -20,7 +20,7 @@ from app.scoring.transaction_tables import (
 )
 from tests.scoring.table_files import NOT_NUMBERS, cell_texts, quoted
 from tests.scoring.transactions_to_break import Case, cases, tables_of
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(60)
 

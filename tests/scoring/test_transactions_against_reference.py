@@ -23,7 +23,7 @@ from tests.scoring import transactions_reference as reference
 from tests.scoring.reference import Guess, as_float
 from tests.scoring.transactions_reference import ABSTAIN, Customer, Record, Side
 from tests.scoring.transactions_to_break import ORDERLY, Case, case_of, cases, wide_cases
-from tests.scoring.trying import tries
+from tests.trying import tries
 
 hostile = tries(50)
 thorough = tries(100)

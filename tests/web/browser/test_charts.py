@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Route
 from app.http.middleware import HEADERS
 from app.language import Words
 from app.web.site.pages import static_files
-from tests.scoring.trying import LEFT_OUT
+from tests.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, Looker, looking
 from tests.web.figures import CHARTS, DATA, EN, JA, rendered
 

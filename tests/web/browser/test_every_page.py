@@ -4,9 +4,9 @@ import pytest
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
-from tests.scoring.trying import LEFT_OUT
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
+from tests.trying import LEFT_OUT
 from tests.web.browser.looking import DESK, PHONE, looking
 
 NO_PAGES = (
