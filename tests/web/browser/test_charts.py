@@ -33,12 +33,15 @@ MEETING = """[...document.querySelectorAll('.picture')].flatMap(picture => {
   return boxes.flatMap(([said, box], at) => boxes.slice(at + 1)
     .filter(([, other]) => meet(box, other)).map(([other]) => [picture.parentNode.id, said, other]));
 })"""
-LOOKS = [
-    (DESK, False, "en"),
-    (PHONE, True, "ja"),
-    pytest.param(DESK, True, "ja", marks=LEFT_OUT),
-    pytest.param(PHONE, False, "en", marks=LEFT_OUT),
-]
+LOOKS = [(DESK, False, "en"), (PHONE, True, "ja"), (DESK, True, "ja"), (PHONE, False, "en")]
+SHORT = {
+    "a few": LOOKS[:2],
+    "five hundred": LOOKS[1:2],
+    "nothing": LOOKS[:1],
+    "one": LOOKS[1:2],
+    "tiny": LOOKS[:1],
+}
+"""Every amount of data, and the two looks that differ most."""
 
 
 def document(data: list[float], t: Words, language: str) -> str:
@@ -77,8 +80,14 @@ def shown(
         yield looker
 
 
-@pytest.mark.parametrize("data", ["a few", "five hundred", "nothing", "one", "tiny"])
-@pytest.mark.parametrize(("size", "dark", "language"), LOOKS)
+@pytest.mark.parametrize(
+    ("data", "size", "dark", "language"),
+    [
+        pytest.param(data, *look, marks=() if look in seen else LEFT_OUT)
+        for data, seen in SHORT.items()
+        for look in LOOKS
+    ],
+)
 def test_charts_are_accessible_legible_and_keep_their_words_apart(
     browser: Browser, data: str, size: dict[str, int], dark: bool, language: str
 ) -> None:
