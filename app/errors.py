@@ -8,6 +8,8 @@ from app.messages import Message, Statement, Value, told
 
 LISTED = 20
 """How many problems of one upload are listed; the total is always given."""
+LONGEST_VALUE = 80
+"""Characters of a refused text."""
 
 
 class DomainError(Exception):
@@ -106,16 +108,23 @@ class InvalidCompetition(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong in an uploaded file. Rows are 1-based and count data rows."""
+    """One thing wrong in an uploaded file. Rows are 1-based and count data rows.
+
+    ``line``: where it begins, as an editor counts. ``value``: the text that is refused, as far as
+    ``LONGEST_VALUE``; None where there is none, and always of a secret.
+    """
 
     file: str
     row: int | None
     column: str | None
     code: str
     message: Message
+    line: int | None = None
+    value: str | None = None
 
     def told(self) -> dict[str, Any]:
-        return {"file": self.file, "row": self.row, "column": self.column, **told(self.code, self.message)}
+        where = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
+        return {**where, **told(self.code, self.message), "value": self.value}
 
 
 class InvalidUpload(DomainError):

@@ -72,17 +72,19 @@ def test_an_error_says_its_values_beside_its_sentence() -> None:
 
 
 def test_an_error_of_files_says_the_values_of_each_problem() -> None:
-    problem = Problem("guess", 2, None, "blank", Message("row {row} is blank", row=2))
+    problem = Problem("guess", 2, None, "blank", Message("row {row} is blank", row=2), line=3, value=" ")
     assert particulars(InvalidUpload([problem], total=7)) == {
         "values": {"row": 2},
         "errors": [
             {
                 "file": "guess",
                 "row": 2,
+                "line": 3,
                 "column": None,
                 "code": "blank",
                 "message": "row 2 is blank",
                 "values": {"row": 2},
+                "value": " ",
             }
         ],
         "total": 7,

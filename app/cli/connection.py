@@ -78,7 +78,13 @@ def said(refusal: Refused) -> DomainError:
 
 def problem_of(found: wire.WrongInFile) -> Problem:
     return Problem(
-        file=found.file, row=found.row, column=found.column, code=found.code, message=Message(found.message)
+        file=found.file,
+        row=found.row,
+        column=found.column,
+        code=found.code,
+        message=Message(found.message),
+        line=found.line,
+        value=found.value,
     )
 
 

@@ -89,6 +89,8 @@ def described(problem: DomainError) -> dict[str, object]:
 def list_problems(problem: InvalidUpload) -> None:
     for entry in problem.problems:
         where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
-        print(f"  {where}: {entry.code}: {entry.message}", file=sys.stderr)
+        value = f": {entry.value!r}" if entry.value else ""
+        line = f" (line {entry.line}{value})" if entry.line else ""
+        print(f"  {where}: {entry.code}: {entry.message}{line}", file=sys.stderr)
     if problem.total > len(problem.problems):
         print(f"  … {problem.total} problems in all", file=sys.stderr)

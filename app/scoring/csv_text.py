@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from app.errors import LISTED, InvalidUpload, Problem
+from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
+from app.scoring.lines import line_at
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -35,17 +36,29 @@ class Problems:
         self.listed: list[Problem] = []
         self.total = 0
 
-    def add(self, code: str, message: Message, *, row: int | None = None, column: str | None = None) -> None:
+    def add(
+        self,
+        code: str,
+        message: Message,
+        *,
+        row: int | None = None,
+        column: str | None = None,
+        line: int | None = None,
+        value: str | None = None,
+    ) -> None:
         self.total += 1
         if len(self.listed) < LISTED:
-            self.listed.append(Problem(self.file, row, column, code, message))
+            self.listed.append(Problem(self.file, row, column, code, message, line, value))
 
-    def add_rows(self, bad: NDArray[np.bool_], column: str, code: str, what: Message) -> None:
+    def add_rows(
+        self, bad: NDArray[np.bool_], column: str, code: str, what: Message, *, cells: pa.Array
+    ) -> None:
         """One problem for every marked row of a column; ``what`` is wrong there."""
         rows = np.flatnonzero(bad)
         for row in rows[:LISTED]:
             at: dict[str, Any] = {"row": int(row) + 1, "column": column}
-            self.add(code, Message("{column}, row {row}: {what}", **at, what=what), **at)
+            message = Message("{column}, row {row}: {what}", **at, what=what)
+            self.add(code, message, **at, value=cells[int(row)].as_py()[:LONGEST_VALUE])
         self.total += max(0, len(rows) - LISTED)
 
     def check(self) -> None:
@@ -68,7 +81,8 @@ def decoded(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
     except NotShiftJis as problem:
         row = content.count(b"\n", 0, problem.at) or None
         message = Message("the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8")
-        raise InvalidUpload([Problem(file, row, None, "encoding", message)]) from None
+        line = line_at(content, problem.at)
+        raise InvalidUpload([Problem(file, row, None, "encoding", message, line)]) from None
     message = Message("{file} is not UTF-8; it was read as Shift_JIS (CP932)", file=file)
     return text.encode(), [Remark("read_as_cp932", message)]
 
@@ -90,25 +104,27 @@ def header_of(text: bytes, file: str) -> list[str]:
     first = line.decode(errors="ignore")[:LONGEST_HEADER]
     if not first:
         message = Message("the file has no header line")
-        raise InvalidUpload([Problem(file, None, None, "no_header", message)])
+        raise InvalidUpload([Problem(file, None, None, "no_header", message, 1)])
     try:
         return next(csv.reader([first], strict=True))
     except csv.Error as problem:
         message = Message("the header line cannot be read: {reason}", reason=str(problem))
-        raise InvalidUpload([Problem(file, None, None, "header", message)]) from None
+        raise InvalidUpload([Problem(file, None, None, "header", message, 1)]) from None
 
 
 def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
     problems = Problems(file)
     if len(header) != len(expected):
         sizes = {"found": len(header), "needed": len(expected)}
-        problems.add("header", Message("the header has {found} columns; {needed} are needed", **sizes))
+        message = Message("the header has {found} columns; {needed} are needed", **sizes)
+        problems.add("header", message, line=1)
     for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
         if found != name:
+            said = found[:LONGEST_VALUE]
             message = Message(
-                "column {place} is {found!r}; it must be {name!r}", place=place, found=found[:80], name=name
+                "column {place} is {found!r}; it must be {name!r}", place=place, found=said, name=name
             )
-            problems.add("header", message, column=name)
+            problems.add("header", message, column=name, line=1, value=said)
     problems.check()
 
 
@@ -235,11 +251,11 @@ def check_text(column: pa.Array, name: str, problems: Problems) -> None:
     if has_control(column):
         control = marks(pc.match_substring_regex(column, CONTROL))
         what = Message("a line break or control character in a cell")
-        problems.add_rows(control, name, "control_character", what)
+        problems.add_rows(control, name, "control_character", what, cells=column)
     if has_long(column):
         long = marks(pc.greater(pc.utf8_length(column), MAX_CELL))
         what = Message("more than {most} characters in a cell", most=MAX_CELL)
-        problems.add_rows(long, name, "cell_too_long", what)
+        problems.add_rows(long, name, "cell_too_long", what, cells=column)
 
 
 def has_control(column: pa.Array) -> bool:
@@ -266,14 +282,14 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
     if plain is not None:
         return plain
     missing = marks(pc.equal(column, ""))
-    problems.add_rows(missing, name, "missing_value", Message("a number is missing"))
+    problems.add_rows(missing, name, "missing_value", Message("a number is missing"), cells=column)
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
     wrong = ~well_formed & ~missing
-    problems.add_rows(wrong, name, "not_a_number", Message("not a decimal number"))
+    problems.add_rows(wrong, name, "not_a_number", Message("not a decimal number"), cells=column)
     values = np.zeros(len(column))
     values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
     what = Message("too large for a 64-bit number")
-    problems.add_rows(~np.isfinite(values), name, "not_finite", what)
+    problems.add_rows(~np.isfinite(values), name, "not_finite", what, cells=column)
     return values
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from app.errors import LISTED, InvalidInput, InvalidUpload, Problem
+from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.files import GUESS, SECRET, Remark
 
@@ -51,7 +51,7 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
             header=direction,
             needed=expected,
         )
-        raise refused(None, "wrong_length", message)
+        raise refused("wrong_length", message)
     numbers = row_numbers(lines, direction, lowest=1 if direction == "original_row" else 0, highest=highest)
     if direction == "original_row":
         return numbers - 1
@@ -67,14 +67,14 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
     header, lines = header_and_lines(content, GUESS)
     if header != "original_row":
         message = Message("the first line of a guess must be original_row")
-        raise refused(None, "guess_header", message, file=GUESS)
+        raise refused("guess_header", message, file=GUESS, line=1)
     if len(lines) != anonymized:
         message = Message(
             "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
             found=len(lines),
             needed=anonymized,
         )
-        raise refused(None, "wrong_length", message, file=GUESS)
+        raise refused("wrong_length", message, file=GUESS)
     return within(lines, "original_row", lowest=0, highest=originals, file=GUESS) - 1
 
 
@@ -82,7 +82,7 @@ def check_size(content: bytes, originals: int, file: str) -> None:
     """A file of line ends is refused before it is taken apart."""
     if content.count(b"\n") + content.count(b"\r") > 2 * (originals + 1000):
         message = Message("the file has many more lines than the tables have rows")
-        raise refused(None, "wrong_length", message, file=file)
+        raise refused("wrong_length", message, file=file)
 
 
 def secret_lines(content: bytes) -> tuple[Direction, Lines]:
@@ -96,7 +96,7 @@ def secret_lines(content: bytes) -> tuple[Direction, Lines]:
     message = Message(
         "the first line must be original_row or anonymized_row: a bare list of numbers is ambiguous"
     )
-    raise refused(None, "secret_header", message)
+    raise refused("secret_header", message, line=1)
 
 
 def header_and_lines(content: bytes, file: str) -> tuple[str, Lines]:
@@ -125,11 +125,11 @@ def plain(content: bytes) -> tuple[str, IntArray] | None:
 
 def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
     if b"\x00" in content:
-        raise refused(None, "control_character", Message("the file contains a NUL byte"), file=file)
+        raise refused("control_character", Message("the file contains a NUL byte"), file=file)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise refused(None, "encoding", Message("the file is not UTF-8 text"), file=file) from None
+        raise refused("encoding", Message("the file is not UTF-8 text"), file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     named = HEADER.fullmatch(header)
     return named[2] if named else "", lines
@@ -141,7 +141,7 @@ def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int
     repeated = repetitions(numbers)
     if repeated:
         message = Message("repeats a row number used above")
-        raise refused_rows(repeated, direction, "duplicate_row", message)
+        raise refused_rows(repeated, direction, "duplicate_row", message, lines, file=SECRET)
     return numbers
 
 
@@ -152,7 +152,7 @@ def within(lines: Lines, column: str, *, lowest: int, highest: int, file: str) -
     if outside.any():
         message = Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest)
         rows = (np.flatnonzero(outside) + 1).tolist()
-        raise refused_rows(rows, column, "out_of_range", message, file=file)
+        raise refused_rows(rows, column, "out_of_range", message, lines, file=file)
     return numbers
 
 
@@ -161,7 +161,7 @@ def whole_numbers(lines: list[str], column: str, file: str) -> IntArray:
     not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
     if not_numbers:
         message = Message("is not a row number")
-        raise refused_rows(not_numbers, column, "not_a_row_number", message, file=file)
+        raise refused_rows(not_numbers, column, "not_a_row_number", message, lines, file=file)
     return np.array([int(line) for line in lines], dtype=np.int64)
 
 
@@ -184,7 +184,7 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
             found=len(kept),
             needed=anonymized,
         )
-        raise refused(None, "missing_row", message)
+        raise refused("missing_row", message)
     source = np.empty(anonymized, dtype=np.int64)
     source[permutation[kept] - 1] = kept
     return source
@@ -237,17 +237,17 @@ def remarks_on_order(source: IntArray) -> list[Remark]:
     return [IN_ORDER] if keeps_original_order(source) else []
 
 
-def refused(row: int | None, code: str, message: Message, *, file: str = SECRET) -> InvalidUpload:
-    return InvalidUpload([Problem(file, row, None, code, message)])
+def refused(code: str, message: Message, *, file: str = SECRET, line: int | None = None) -> InvalidUpload:
+    return InvalidUpload([Problem(file, None, None, code, message, line)])
 
 
 def refused_rows(
-    rows: list[int], column: str, code: str, what: Message, *, file: str = SECRET
+    rows: list[int], column: str, code: str, what: Message, lines: Lines, *, file: str
 ) -> InvalidUpload:
-    listed = [
-        Problem(
-            file, row, column, code, Message("line {row} of the {file} {what}", row=row, file=file, what=what)
-        )
-        for row in rows[:LISTED]
-    ]
+    """What stands there is repeated of a guess, never of a secret."""
+    listed = []
+    for row in rows[:LISTED]:
+        message = Message("row {row} of the {file} {what}", row=row, file=file, what=what)
+        value = None if file == SECRET else str(lines[row - 1])[:LONGEST_VALUE]
+        listed.append(Problem(file, row, column, code, message, row + 1, value))
     return InvalidUpload(listed, total=len(rows))

@@ -25,6 +25,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import MAX_ROWS, Remark
+from app.scoring.lines import located
 from app.scoring.settings import Columns
 
 
@@ -32,20 +33,22 @@ def parse_original(
     content: bytes, columns: Columns, *, file: str = "original"
 ) -> tuple[pd.DataFrame, list[Remark]]:
     """The original table: its header holds exactly the competition's columns, each role in file order."""
-    text, remarks = decoded(content, file)
-    header = header_of(text, file)
-    check_roles(header, columns, file)
-    return typed(cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
+    with located({file: content}):
+        text, remarks = decoded(content, file)
+        header = header_of(text, file)
+        check_roles(header, columns, file)
+        return typed(cells(text, header, file), columns, file, most_rows=MAX_ROWS), remarks
 
 
 def parse_release(
     content: bytes, original: pd.DataFrame, columns: Columns, *, file: str = "anonymized"
 ) -> tuple[pd.DataFrame, list[Remark]]:
     """An anonymized table: the original's header, 1 to n rows; remarks say what was read leniently."""
-    text, remarks = decoded(content, file)
     header, most = list(original.columns), len(original)
-    check_header(header_of(text, file), header, file)
-    table = typed(cells(text, header, file, most_rows=most), columns, file, most_rows=most)
+    with located({file: content}):
+        text, remarks = decoded(content, file)
+        check_header(header_of(text, file), header, file)
+        table = typed(cells(text, header, file, most_rows=most), columns, file, most_rows=most)
     remarks += [respelled(name) for name in columns.quasi_identifiers if is_respelled(table, original, name)]
     return table, remarks
 
@@ -56,20 +59,21 @@ def check_roles(header: Sequence[str], columns: Columns, file: str) -> None:
     roles = dict.fromkeys((*columns.quasi_identifiers, *columns.sensitive))
     times = Counter(header)
     for name in sorted(name for name in times if times[name] > 1):
-        problems.add("header", named_twice(name), column=name[:80])
+        problems.add("header", named_twice(name), column=name[:80], line=1)
     for name in roles:
         if name not in times:
-            problems.add("header", Message("the header has no column {name!r}", name=name), column=name)
+            message = Message("the header has no column {name!r}", name=name)
+            problems.add("header", message, column=name, line=1)
     for name in header:
         if name not in roles:
             message = Message("the competition gives {name!r} no role", name=name[:80])
-            problems.add("column_without_role", message, column=name[:80])
+            problems.add("column_without_role", message, column=name[:80], line=1)
     problems.check()
     for role in (columns.quasi_identifiers, columns.sensitive):
         among = set(role)
         if list(role) != [name for name in header if name in among]:
             message = Message("the competition must list columns in the order of the file")
-            problems.add("columns_order", message)
+            problems.add("columns_order", message, line=1)
     problems.check()
 
 

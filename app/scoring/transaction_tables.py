@@ -29,6 +29,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import CUSTOMER_COLUMNS, MAX_ROWS, TRANSACTION_COLUMNS, Remark
+from app.scoring.lines import located
 from app.scoring.tables import check_rows, is_respelled, respelled
 
 REQUIRED = ("customer_id", "receipt_id", "goods")
@@ -49,19 +50,22 @@ class TransactionTables:
 
 def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[Remark]]:
     """The original M and T; ids are unique in M and those of T occur in M."""
-    return _parsed(files, most_customers=MAX_ROWS, fewest_records=1)
+    with located(files):
+        return _parsed(files, most_customers=MAX_ROWS, fewest_records=1)
 
 
 def check_customers(files: Mapping[str, bytes]) -> None:
     """Whether M is well-formed by itself; InvalidUpload says what is wrong."""
-    _customers(_cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
+    with located(files):
+        _customers(_cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
 
 
 def parse_release(
     files: Mapping[str, bytes], original: TransactionTables
 ) -> tuple[TransactionTables, list[Remark]]:
     """M' with 1 to n customers and T' with any number of rows; remarks say what was read leniently."""
-    tables, remarks = _parsed(files, most_customers=len(original.customers), fewest_records=0)
+    with located(files):
+        tables, remarks = _parsed(files, most_customers=len(original.customers), fewest_records=0)
     compared = [(tables.customers, original.customers, name) for name in ("sex", "country")]
     compared.append((tables.transactions, original.transactions, "goods"))
     return tables, remarks + [respelled(name) for new, old, name in compared if is_respelled(new, old, name)]
@@ -104,33 +108,34 @@ def _cells(
         check_text(column, name, problems)
         if name in REQUIRED:
             empty = marks(pc.equal(column, ""))
-            problems.add_rows(empty, name, "missing_value", Message("the cell is empty"))
+            problems.add_rows(empty, name, "missing_value", Message("the cell is empty"), cells=column)
     problems.check()
     return table, remarks
 
 
 def _customers(table: pa.Table) -> pd.DataFrame:
-    problems = Problems("customers")
-    frame = {name: column.to_pandas() for name, column in text_columns(table)}
+    problems, columns = Problems("customers"), dict(text_columns(table))
+    frame = {name: column.to_pandas() for name, column in columns.items()}
     repeated = frame["customer_id"].duplicated().to_numpy()
     above = Message("the id is that of a row above")
-    problems.add_rows(repeated, "customer_id", "duplicate_customer", above)
+    ids = columns["customer_id"]
+    problems.add_rows(repeated, "customer_id", "duplicate_customer", above, cells=ids)
     no_date = Message("not a date such as 2011-01-05, and not empty")
-    frame["birthday"] = _read(frame["birthday"], _date_or_nothing, "birthday", no_date, problems)
+    frame["birthday"] = _read(columns["birthday"], _date_or_nothing, "birthday", no_date, problems)
     problems.check()
     return pd.DataFrame(frame)
 
 
 def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
-    problems = Problems("transactions")
-    frame = {name: column.to_pandas() for name, column in text_columns(table)}
+    problems, columns = Problems("transactions"), dict(text_columns(table))
+    frame = {name: column.to_pandas() for name, column in columns.items()}
     unknown = ~frame["customer_id"].isin(customers["customer_id"]).to_numpy()
     no_such = Message("customers has no such id")
-    problems.add_rows(unknown, "customer_id", "unknown_customer", no_such)
+    ids = columns["customer_id"]
+    problems.add_rows(unknown, "customer_id", "unknown_customer", no_such, cells=ids)
     no_date, no_time = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
-    frame["date"] = _read(frame["date"], iso_date, "date", no_date, problems)
-    frame["time"] = _read(frame["time"], iso_time, "time", no_time, problems)
-    columns = dict(text_columns(table))
+    frame["date"] = _read(columns["date"], iso_date, "date", no_date, problems)
+    frame["time"] = _read(columns["time"], iso_time, "time", no_time, problems)
     frame["unit_price"] = _prices(columns["unit_price"], problems)
     frame["quantity"] = _quantities(columns["quantity"], problems)
     problems.check()
@@ -138,11 +143,12 @@ def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read(
-    column: pd.Series, read: Callable[[str], str | None], name: str, what: Message, problems: Problems
+    cells: pa.Array, read: Callable[[str], str | None], name: str, what: Message, problems: Problems
 ) -> pd.Series:
     """Every cell as ``read`` spells it; a cell it does not know is a problem."""
+    column: pd.Series = cells.to_pandas()
     spelled = {cell: read(cell) for cell in column.unique()}
-    problems.add_rows(_unknown(column, spelled), name, f"not_a_{_kind(name)}", what)
+    problems.add_rows(_unknown(column, spelled), name, f"not_a_{_kind(name)}", what, cells=cells)
     return column.map(spelled).astype(column.dtype)
 
 
@@ -156,7 +162,8 @@ def _kind(name: str) -> str:
 
 def _prices(column: pa.Array, problems: Problems) -> NDArray[np.float64]:
     prices = numbers(column, "unit_price", problems)
-    problems.add_rows(prices < 0, "unit_price", "negative_price", Message("a price is 0 or more"))
+    negative = Message("a price is 0 or more")
+    problems.add_rows(prices < 0, "unit_price", "negative_price", negative, cells=column)
     return np.abs(prices)  # -0 is 0
 
 
@@ -168,9 +175,10 @@ def _quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
     ]
     found = np.array(counts, dtype=np.int64)
     wrong = ~well_formed | (found < 1)
-    problems.add_rows(wrong, "quantity", "not_a_quantity", Message("not a positive whole number"))
+    no_count = Message("not a positive whole number")
+    problems.add_rows(wrong, "quantity", "not_a_quantity", no_count, cells=column)
     most = Message("at most {most:,} of a good in a row", most=MAX_QUANTITY)
-    problems.add_rows(found > MAX_QUANTITY, "quantity", "too_large", most)
+    problems.add_rows(found > MAX_QUANTITY, "quantity", "too_large", most, cells=column)
     return found
 
 

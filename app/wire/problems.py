@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.errors import LISTED
+from app.errors import LISTED, LONGEST_VALUE
 from app.wire.codes import ERRORS, IN_FILES
 from app.wire.form import Form
 
@@ -16,10 +16,20 @@ class WrongInFile(Form):
 
     file: Annotated[str, Field(description="the name of the part")]
     row: Annotated[int | None, Field(description="1-based, counting data rows; null: of the whole file")]
+    line: Annotated[
+        int | None, Field(description="where it begins, as an editor counts lines; null: it cannot be told")
+    ] = None
     column: str | None
     code: Annotated[str, Field(description="stable", json_schema_extra={"x-codes": {**IN_FILES}})]
     message: str
     values: Values
+    value: Annotated[
+        str | None,
+        Field(
+            max_length=LONGEST_VALUE,
+            description="the text that is refused, or its beginning; null: none, or a secret's",
+        ),
+    ] = None
 
 
 class WrongField(Form):

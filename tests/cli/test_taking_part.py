@@ -134,10 +134,12 @@ def test_a_malformed_release_is_told_with_file_row_column_and_code(
     done = anoncup("submit", "small", *release)
     assert (done.status, done.out) == (2, "")
     assert "\n  Y.csv, row 3: not_a_number: rent" in done.err
+    assert done.err.endswith(" (line 4: 'x')\n")
     again = anoncup("submit", "small", *release, "--json")
     (one,) = again.json["errors"]
     assert (again.status, again.err) == (2, done.err)
     assert (one["file"], one["row"], one["column"], one["code"]) == ("Y.csv", 3, "rent", "not_a_number")
+    assert (one["line"], one["value"]) == (4, "x")
     assert anoncup("submissions", "small").out == "no submissions\n"
 
 

@@ -273,7 +273,9 @@ def test_a_problem_names_the_file_it_is_in() -> None:
         parse_original(b"q,s\nx,one\n", SMALL, file="my table.csv")
     what = Message("not a decimal number")
     message = Message("{column}, row {row}: {what}", column="s", row=1, what=what)
-    assert caught.value.problems == (Problem("my table.csv", 1, "s", "not_a_number", message),)
+    assert caught.value.problems == (
+        Problem("my table.csv", 1, "s", "not_a_number", message, line=2, value="one"),
+    )
 
 
 # Nothing else can happen.
