@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import pytest
 
-from app.scoring.rules import Rules, discloses_more
+from app.scoring.disclosure import discloses_more
+from app.scoring.rules import Rules
 from app.scoring.settings import Limits, Phase, Publication, Ranking
 
 EARLY, LATE = (datetime(2027, 1, day, tzinfo=UTC) for day in (1, 2))

@@ -12,8 +12,9 @@ from app.db.models import Competition, Rescore
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
 from app.messages import Message
+from app.scoring.disclosure import discloses_more
 from app.scoring.files import Remark
-from app.scoring.rules import Rules, discloses_more
+from app.scoring.rules import Rules
 from app.scoring.settings import Phase
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
