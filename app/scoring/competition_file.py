@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import (
     AttackerSettings,
@@ -55,13 +56,14 @@ def parse_title(text: str) -> Mapping[str, str]:
 
 def read_competition(table: Table) -> Rules:
     read_format(table)
-    track = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
+    name = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
+    track = TRACKS[name]
     zone = read_zone(table)
-    columns = read_columns(table.table("columns")) if track == "microdata" else None
+    columns = read_columns(table.table("columns")) if name == "microdata" else None
     rules = Rules(
         slug=read_slug(table),
         title=read_title(table),
-        track=track,
+        track=name,
         timezone=zone.key,
         columns=columns,
         measures=read_measures(table.table("measures"), track, columns),
@@ -128,8 +130,8 @@ def read_parameters(table: Table, accepted: tuple[str, ...], columns: Columns | 
     return {name: table.take(name, kinds[name]) for name in accepted if name in table.raw}
 
 
-def read_measures(table: Table, track: str, columns: Columns | None) -> dict[str, MeasureSettings]:
-    known = TRACKS[track].measures
+def read_measures(table: Table, track: Track, columns: Columns | None) -> dict[str, MeasureSettings]:
+    known = track.measures
     settings = {}
     for name, entry in table.tables():
         if name not in known:
@@ -146,8 +148,8 @@ def read_measures(table: Table, track: str, columns: Columns | None) -> dict[str
     return settings
 
 
-def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[str, AttackerSettings]:
-    known = TRACKS[track].attackers
+def read_attackers(table: Table, track: Track, columns: Columns | None) -> dict[str, AttackerSettings]:
+    known = track.attackers
     settings = {}
     for name, entry in table.tables():
         if name not in known:
@@ -165,17 +167,17 @@ def read_attackers(table: Table, track: str, columns: Columns | None) -> dict[st
     return settings
 
 
-def read_scales(table: Table, track: str) -> dict[str, float]:
+def read_scales(table: Table, track: Track) -> dict[str, float]:
     for name in table.raw:
-        if name not in TRACKS[track].measures:
+        if name not in track.measures:
             raise InvalidCompetition(
                 "{key} is not a measure of this track", code="unknown_measure", key=f"scales.{name}"
             )
     return {name: cast(float, table.take(name, number)) for name in list(table.raw)}
 
 
-def read_excessive(table: Table, track: str) -> Excessive:
-    distances = tuple(TRACKS[track].distances)
+def read_excessive(table: Table, track: Track) -> Excessive:
+    distances = tuple(track.distances)
     given = {
         "distance": table.take("distance", choice(*distances), distances[0]),
         "approach": table.take("approach", choice("I", "II"), "II"),

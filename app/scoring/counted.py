@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from app.errors import InvalidCompetition
-from app.scoring.registry import Attacker, Distance, Measure
+from app.scoring.registry import Attacker, Distance, Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.toml_values import Table, text_value
 from app.scoring.tracks import TRACKS
@@ -52,8 +52,9 @@ def check_scored_by(rules: Rules) -> None:
     """
     if not rules.scored_by:
         return
+    track = TRACKS[rules.track]
     for name, version in rules.scored_by.items():
-        require_part(name, version, installed(rules, name))
+        require_part(name, version, installed(track, name))
     settled = what_counts(rules)
     for name in sorted(settled.keys() ^ rules.scored_by.keys()):
         if name in rules.scored_by or not name.startswith("attackers."):
@@ -81,8 +82,7 @@ def require_part(name: str, version: str, part: Measure | Attacker | Distance | 
         )
 
 
-def installed(rules: Rules, name: str) -> Measure | Attacker | Distance | None:
-    track = TRACKS[rules.track]
+def installed(track: Track, name: str) -> Measure | Attacker | Distance | None:
     kind, _, part = name.partition(".")
     known: Mapping[str, Mapping[str, Measure | Attacker | Distance]] = {
         "measures": track.measures,

@@ -39,7 +39,6 @@ def empty(track: str) -> str:
 
 def with_columns_of(text: str, columns: Columns) -> str:
     """The file with other roles of columns; parameters forget the columns that are not theirs any more."""
-    track = parse_competition(text).track
     before = parse_competition(text)
     measures = {
         name: replace(one, parameters=fitting(one.parameters, columns))
@@ -53,7 +52,7 @@ def with_columns_of(text: str, columns: Columns) -> str:
     if measures != dict(before.measures):
         text = with_measures(text, measures)
     if attackers != dict(before.attackers):
-        text = with_attackers(text, track, attackers)
+        text = with_attackers(text, TRACKS[before.track], attackers)
     return text
 
 

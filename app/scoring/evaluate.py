@@ -122,7 +122,7 @@ def evaluate(
     check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
-    measures = {name: _measured(each, release, rules, tell) for name, each in track.measures.items()}
+    measures = {name: _measured(each, release, rules, track, tell) for name, each in track.measures.items()}
     utility_by = _utility(rules, track, original, measures)
     answers = {name: _answer(each, release.target, rules, tell) for name, each in track.attackers.items()}
     attackers = {
@@ -157,11 +157,13 @@ def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
     return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
-def _measured(measure: Measure, release: Any, rules: Rules, tell: Callable[[str], None]) -> MeasureResult:
+def _measured(
+    measure: Measure, release: Any, rules: Rules, track: Track, tell: Callable[[str], None]
+) -> MeasureResult:
     tell(measure.name)
     parameters = rules.measure(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
-    tiny = rounding_of(measure, TRACKS[rules.track].largest_cell(release.original))
+    tiny = rounding_of(measure, track.largest_cell(release.original))
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 

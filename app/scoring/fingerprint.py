@@ -53,7 +53,7 @@ def fingerprint(rules: Rules, original: Any, verdict: Verdict, *, most: int = 5)
     The empty combination stands for a release that changed nothing.
     """
     track = TRACKS[rules.track]
-    before = once(original.kept, ("fingerprint", _key(rules)), lambda: _before(rules, original))
+    before = once(original.kept, ("fingerprint", _key(rules)), lambda: _before(rules, track, original))
     after = _values(track, verdict)
     changed = {name: _is_changed(track, name, before[name], after[name], original) for name in before}
 
@@ -87,9 +87,8 @@ def _values(track: Track, verdict: Verdict) -> dict[str, float]:
     }
 
 
-def _before(rules: Rules, original: Any) -> Mapping[str, float]:
+def _before(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """The same values of the original released as it is."""
-    track = TRACKS[rules.track]
     release = track.untouched(original)
     found = {}
     for name in _telling(track):

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import tomlkit
 
+from app.scoring.registry import Track
 from app.scoring.settings import (
     AttackerSettings,
     Columns,
@@ -17,7 +18,6 @@ from app.scoring.settings import (
 )
 from app.scoring.timetable import with_phases
 from app.scoring.toml_text import with_tables
-from app.scoring.tracks import TRACKS
 
 
 def value_text(value: object) -> str:
@@ -68,9 +68,9 @@ def with_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
     return with_tables(text, "measures", "\n\n".join(tables))
 
 
-def with_attackers(text: str, track: str, attackers: Mapping[str, AttackerSettings]) -> str:
+def with_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSettings]) -> str:
     """As ``with_measures``: an attacker that counts by default and has no parameters is not named."""
-    known = TRACKS[track].attackers
+    known = track.attackers
     tables = [
         table_text(
             f"attackers.{name}",

@@ -18,6 +18,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
+from app.scoring.tracks import TRACKS
 from app.services.data import kit_words
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
@@ -93,7 +94,7 @@ def test_the_kits_times_are_those_of_the_competitions_zone() -> None:
             Phase("anonymization", datetime(2027, 1, 9, 15, tzinfo=UTC), datetime(2027, 1, 31, tzinfo=UTC)),
         ),
     )
-    readme = kit_words.readme(rules, {"anonymized": "a,b", "secret": "original_row"})
+    readme = kit_words.readme(rules, TRACKS[rules.track], {"anonymized": "a,b", "secret": "original_row"})
     assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
     assert "- 匿名化フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 

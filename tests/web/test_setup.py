@@ -376,7 +376,7 @@ def test_settings_that_are_written_are_read_back_as_they_were() -> None:
         text = draft(start)
         found = parse_competition(text)
         again = with_measures(text, found.measures)
-        again = with_attackers(again, found.track, found.attackers)
+        again = with_attackers(again, TRACKS[found.track], found.attackers)
         again = with_publication(again, found.publication, found.ranking, found.limits)
         read = parse_competition(again)
         weighed = {name: one for name, one in found.measures.items() if one.weight or one.parameters}

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from app.contest import Contest
 from app.db.models import Competition, State, Target
 from app.scoring.publication import Final, Scores, computed, possible_owners
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 from app.services.attacks import candidates, transitions
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import comparable
@@ -118,7 +118,7 @@ def numbers(question: Question, digits: int) -> tuple[int, ...]:
 
 def asked(session: Session, contest: Contest) -> tuple[list[UUID], Question]:
     """The submissions that are targets, or would be, and the question about them, in the same order."""
-    rules = contest.rules
+    rules, track = contest.rules, contest.track
     found = [one for one in in_force.finished(session, contest.row, ALWAYS) if not one.baseline]
     scored = [one for one in found if one.state == State.SCORED]
     numbered = verdicts.numbers_of(session, [one.ending for one in scored])
@@ -129,7 +129,7 @@ def asked(session: Session, contest: Contest) -> tuple[list[UUID], Question]:
     seen = seen_of(accepted, known) | bests(chosen, known)
     teams = sorted({one.team_id for one in chosen})
     asked_about = tuple(
-        final_of(one, known[one.evaluation_id], rules, teams, seen=one.submission_id in seen)
+        final_of(one, known[one.evaluation_id], rules, track, teams, seen=one.submission_id in seen)
         for one in chosen
     )
     entries = Counter(one.team_id for one in found)
@@ -162,12 +162,14 @@ def seen_of(accepted: Sequence[Finished], known: dict[UUID, Numbers]) -> set[UUI
     return seen
 
 
-def final_of(one: Finished, found: Numbers, rules: Rules, teams: Sequence[UUID], *, seen: bool) -> Final:
+def final_of(
+    one: Finished, found: Numbers, rules: Rules, track: Track, teams: Sequence[UUID], *, seen: bool
+) -> Final:
     return Final(
         team=teams.index(one.team_id),
         computed=computed(
             rules,
-            TRACKS[rules.track],
+            track,
             values=found.measures,
             rounding=found.rounding,
             bounds=found.bounds,

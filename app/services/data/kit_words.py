@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 from app.language import LANGUAGES, Words, in_language
 from app.messages import N_
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 
 MINUTE = "%Y-%m-%d %H:%M"
 PHASES = {"anonymization": N_("Anonymization phase"), "reidentification": N_("Re-identification phase")}
@@ -62,29 +62,28 @@ README = (
 """By paragraph."""
 
 
-def readme(rules: Rules, headers: Mapping[str, str]) -> str:
+def readme(rules: Rules, track: Track, headers: Mapping[str, str]) -> str:
     """``headers``: the header line of each file of a release, and of the secret."""
     said = (in_language(language) for language in LANGUAGES)
-    return "\n\n".join(paragraph for t in said for paragraph in paragraphs(rules, headers, t)) + "\n"
+    return "\n\n".join(paragraph for t in said for paragraph in paragraphs(rules, track, headers, t)) + "\n"
 
 
-def paragraphs(rules: Rules, headers: Mapping[str, str], t: Words) -> list[str]:
-    values = values_of(rules, headers, t)
+def paragraphs(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> list[str]:
+    values = values_of(rules, track, headers, t)
     return [t(text).format(**values) for text in README]
 
 
-def values_of(rules: Rules, headers: Mapping[str, str], t: Words) -> dict[str, str]:
-    individual = t(INDIVIDUALS[rules.track])
-    files = TRACKS[rules.track].files
+def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> dict[str, str]:
+    individual = t(INDIVIDUALS[track.name])
     return {
         "title": title(rules, t.language),
         "slug": rules.slug,
-        "track": t(TRACK_NAMES[rules.track]),
+        "track": t(TRACK_NAMES[track.name]),
         "timezone": rules.timezone,
         "phases": phases(rules, t),
-        "local": quoted(*(f"anoncup {verb} {local_files(rules)}" for verb in ("check", "score"))),
-        "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(rules)}"),
-        "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in files),
+        "local": quoted(*(f"anoncup {verb} {local_files(track)}" for verb in ("check", "score"))),
+        "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(track)}"),
+        "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in track.files),
         "secret": quoted(headers["secret"], "17", "4", "…"),
         "kept": t(KEPT, individual=individual, share=f"{100 * rules.limits.min_rows_kept:.12g}%"),
         "individual": individual,
@@ -103,14 +102,13 @@ def phases(rules: Rules, t: Words) -> str:
     return "\n".join(lines) or "- –"
 
 
-def local_files(rules: Rules) -> str:
-    names = TRACKS[rules.track].original_files
-    originals = " ".join(f"--original original/{name}.csv" for name in names)
-    return f"--competition competition.toml {originals} {sent(rules)}"
+def local_files(track: Track) -> str:
+    originals = " ".join(f"--original original/{name}.csv" for name in track.original_files)
+    return f"--competition competition.toml {originals} {sent(track)}"
 
 
-def sent(rules: Rules) -> str:
-    return " ".join(f"--{name} example/{name}.csv" for name in (*TRACKS[rules.track].files, "secret"))
+def sent(track: Track) -> str:
+    return " ".join(f"--{name} example/{name}.csv" for name in (*track.files, "secret"))
 
 
 def quoted(*lines: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.contest import read_file
 from app.deferred import deferred
-from app.scoring.registry import Tables
+from app.scoring.registry import Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
@@ -44,8 +44,9 @@ class Kit:
 def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """The kit's files by name."""
     rules = read_file(kit.file)
-    example = example_release(rules, competitions.original_tables(kit.original, kit.file))
-    yield "README.md", kit_words.readme(rules, headers(example)).encode()
+    track = TRACKS[rules.track]
+    example = example_release(rules, track, competitions.original_tables(kit.original, kit.file))
+    yield "README.md", kit_words.readme(rules, track, headers(example)).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
         yield f"example/{name}.csv", content
@@ -58,21 +59,19 @@ def headers(example: Mapping[str, bytes]) -> dict[str, str]:
     return {name: content.partition(b"\n")[0].decode() for name, content in example.items()}
 
 
-def example_release(rules: Rules, original: Tables) -> dict[str, bytes]:
+def example_release(rules: Rules, track: Track, original: Tables) -> dict[str, bytes]:
     """A release that the rules accept, with its secret; the same one each time."""
-    track = TRACKS[rules.track]
     prepared = track.prepare(original, rules)
-    for release, source in candidates(rules, original):
+    for release, source in candidates(rules, track, original):
         violations, _ = judge(rules, prepared, release, source)
         if not violations:
             break
     return track.files_of(release) | {"secret": secret_csv(source)}
 
 
-def candidates(rules: Rules, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
+def candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
     """The work of a sample method in a new order; then the original in a new order, which is no excess."""
-    track, rng = TRACKS[rules.track], default_rng(SEED)
-    method = track.methods[CHEAP[rules.track]]
+    rng, method = default_rng(SEED), track.methods[CHEAP[track.name]]
     changed, source = track.anonymize(method, original, rules, rng, {})
     yield track.shuffle(changed, source, rng=rng)
     yield track.shuffle(original, arange(track.individuals(original)), rng=rng)

@@ -83,7 +83,7 @@ class Chosen:
 
     def written_into(self, contest: Contest) -> str:
         rules = contest.rules
-        text = with_attackers(with_measures(contest.row.file, self.measures), rules.track, self.attackers)
+        text = with_attackers(with_measures(contest.row.file, self.measures), contest.track, self.attackers)
         limits = fields_of(rules.limits) | {"min_rows_kept": self.min_rows_kept}
         return with_tables(text, "limits", table_text("limits", limits))
 
