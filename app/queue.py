@@ -20,8 +20,11 @@ from app.config import get_settings
 
 log = structlog.get_logger(__name__)
 
-SCORE, JUDGE, ADVISE = "score", "judge", "advise"
+SCORE, JUDGE, ADVISE = "score", "guesses.judge", "threshold_reports.advise"
 """The tasks: score an evaluation, judge a guess, make a threshold report."""
+
+FORMER = {"judge": JUDGE, "advise": ADVISE}
+"""Names that messages of an older version have; they may lie in the queue when a newer one takes over."""
 
 QUEUES = {SCORE: "celery", JUDGE: "guesses", ADVISE: "reports"}
 """Where each task's messages wait, so that none stands before another kind; scores where they always did."""

@@ -18,7 +18,7 @@ from celery.worker.control import inspect_command
 from app import logs
 from app.config import get_settings
 from app.db.might import warn_of_might
-from app.queue import WALLS, celery
+from app.queue import FORMER, WALLS, celery
 from workers import child, guesses, scoring, threshold_reports, walls
 
 __all__ = ["celery", "guesses", "scoring", "threshold_reports"]
@@ -48,6 +48,12 @@ def tell_of_walls(_: Any) -> dict[str, Any]:
 def leave_nothing(**_: Any) -> None:
     """The scoring child's folder goes with it."""
     child.keeper.discard()
+
+
+@worker_init.connect
+def know_former_names(**_: Any) -> None:
+    for former, task in FORMER.items():
+        celery.tasks[former] = celery.tasks[task]
 
 
 @worker_init.connect
