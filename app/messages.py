@@ -20,6 +20,11 @@ def N_(text: str) -> str:  # noqa: N802  # as it is called wherever texts are tr
     return text
 
 
+def P_(context: str, text: str) -> tuple[str, str]:  # noqa: N802  # likewise
+    """A text that has several meanings, in this one; marked as ``N_`` marks."""
+    return context, text
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
     """A sentence, or a part of one that another's value is. A template without values is taken as it is.

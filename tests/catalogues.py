@@ -24,7 +24,18 @@ LOCALE = ROOT / "app" / "locale"
 ERRORS = [
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, DomainError)
 ]
-SAID_BY = ("_", "N_", "t", "forms:1,2", "ngettext:1,2", "pgettext:1c,2", "Message", "ScoringFailed", *ERRORS)
+SAID_BY = (
+    "_",
+    "N_",
+    "P_:1c,2",
+    "t",
+    "forms:1,2",
+    "ngettext:1,2",
+    "pgettext:1c,2",
+    "Message",
+    "ScoringFailed",
+    *ERRORS,
+)
 """Functions whose texts are translated; the numbers are their arguments' places, ``c`` is a context."""
 
 

@@ -59,8 +59,8 @@ def test_a_submission_of_every_version_is_shown(arena: Arena, stored: Json) -> N
 
 
 @pytest.mark.parametrize("row", [wire.BoardRow, wire.AttackersRow, wire.MatrixRow])
-def test_what_a_terminal_shows_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
-    assert set(row.BRIEF.values()) <= set(row.columns())
+def test_what_people_are_shown_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
+    assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
 
 

@@ -63,7 +63,7 @@ def show(
 
 def brief(row: type[wire.Line]) -> Columns[wire.Line]:
     """The columns of every board of its kind, names marked where they are one's own."""
-    return {heading: marked(field) for heading, field in row.BRIEF.items()}
+    return {column.brief: marked(field) for field, column in row.COLUMNS.items() if column.brief}
 
 
 def marked(field: str) -> str | Callable[[wire.Line], object]:

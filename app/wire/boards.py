@@ -1,21 +1,37 @@
 """The boards: what a column means, and where it stands, is said here once."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from app.messages import N_, P_
 from app.wire.form import Form, Moment, Rows, Slug, TeamName, Title, example
 
 ASIDE = "aside"
 """A field that is no column of a sheet: it depends on who asks, or is drawn."""
 
 
-class Line(Form):
-    """A row of a board. ``BRIEF``: heading and field of the columns that a terminal shows."""
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How a column is headed: ``brief`` in a terminal, ``page`` on a page, empty where it is not shown there.
 
-    BRIEF: ClassVar[Mapping[str, str]]
+    ``unit`` stands behind the page's heading; ``sort`` and ``largest_first``: how its rows are put in order.
+    """
+
+    brief: str
+    page: str | tuple[str, str] = ""
+    unit: str = ""
+    sort: Literal["number", "text", "time"] = "number"
+    largest_first: bool = False
+
+
+class Line(Form):
+    """A row of a board. ``COLUMNS``: the fields that people are shown, in the order of terminal and page."""
+
+    COLUMNS: ClassVar[Mapping[str, Column]]
 
     @classmethod
     def columns(cls) -> list[str]:
@@ -29,14 +45,16 @@ class BoardRow(Line):
     What others see of a row, and when, is ruled by `digits` of the board.
     """
 
-    BRIEF: ClassVar[Mapping[str, str]] = {
-        "rank": "rank",
-        "team": "team",
-        "overall": "overall",
-        "utility": "utility",
-        "security": "security",
-        "entries": "entries",
-        "received": "received_at",
+    COLUMNS: ClassVar[Mapping[str, Column]] = {
+        "rank": Column("rank", N_("Rank")),
+        "team": Column("team", N_("Team"), sort="text"),
+        "rank_sum": Column("", N_("Sum of ranks"), "↓"),
+        "overall": Column("overall", N_("Overall"), "↓"),
+        "utility": Column("utility", N_("Utility loss"), "U ↓"),
+        "security": Column("security", N_("Risk"), "E ↓"),
+        "rivals": Column("", P_("rates", "Other teams"), "↓"),
+        "entries": Column("entries", P_("count", "Submissions")),
+        "received_at": Column("received", N_("Received"), sort="time"),
     }
 
     rank: Annotated[
@@ -88,13 +106,13 @@ class Board(Form):
 class AttackersRow(Line):
     """A team's attacks; one of which no guess is visible has neither rank nor numbers."""
 
-    BRIEF: ClassVar[Mapping[str, str]] = {
-        "rank": "rank",
-        "team": "team",
-        "identified": "identified",
-        "of": "tried",
-        "rate": "rate",
-        "targets": "targets",
+    COLUMNS: ClassVar[Mapping[str, Column]] = {
+        "rank": Column("rank", N_("Rank")),
+        "team": Column("team", N_("Team"), sort="text"),
+        "identified": Column("identified", N_("Individuals identified"), "↑", largest_first=True),
+        "tried": Column("of", N_("of individuals"), largest_first=True),
+        "rate": Column("rate", N_("Rate"), "↑", largest_first=True),
+        "targets": Column("targets", N_("Targets attacked"), largest_first=True),
     }
 
     rank: Annotated[int | None, example(1)]
@@ -135,7 +153,9 @@ class Cell(Form):
 class MatrixRow(Line):
     """An attacker: a team, or one of those built in; a cell per target, null where it did not try."""
 
-    BRIEF: ClassVar[Mapping[str, str]] = {"attacker": "attacker"}
+    COLUMNS: ClassVar[Mapping[str, Column]] = {
+        "attacker": Column("attacker"),
+    }
 
     attacker: Annotated[str, example("Blue")]
     built_in: bool

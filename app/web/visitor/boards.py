@@ -45,6 +45,7 @@ def anonymization_board(
         seen=seen(frame),
         board=board,
         wide=wide,
+        **headed(wire.BoardRow, words_for(request)),
         course=course_of(outline, words_for(request), frame.rules),
         **shown,
     )
@@ -75,7 +76,13 @@ def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn
         frame = frame_of(session, principal, slug)
         board = if_open(reidentification.board, session, principal, slug)
     return page(
-        request, principal, "visitor/board_reidentification.html", frame=frame, seen=seen(frame), board=board
+        request,
+        principal,
+        "visitor/board_reidentification.html",
+        frame=frame,
+        seen=seen(frame),
+        board=board,
+        **headed(wire.AttackersRow, words_for(request)),
     )
 
 
@@ -94,6 +101,15 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
         board=board,
         heatmap=heatmap,
     )
+
+
+def headed(row: type[wire.Line], t: Words) -> dict[str, Any]:
+    """The columns of a table, and what they are called."""
+    said = {
+        field: t.pgettext(*column.page) if isinstance(column.page, tuple) else t(column.page)
+        for field, column in row.COLUMNS.items()
+    }
+    return {"columns": row.COLUMNS, "headings": said}
 
 
 def words_for(request: Request) -> Words:
