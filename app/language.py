@@ -12,6 +12,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
+from app.messages import Message, filled
+
 FOLDER = Path(__file__).parent / "locale"
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob("*/LC_MESSAGES/anoncup.po")))
@@ -57,6 +59,11 @@ class Words:
         if text is None and default is None:
             raise KeyError(name)
         return self(text) if text is not None else str(default)
+
+    def say(self, message: Message) -> str:
+        """What the service says: its template translated, then its values put in."""
+        template = self.catalogue.gettext(message.template)
+        return filled(template, message.values, say=self.say, whole=lambda n: str(self.shown(n)))
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
         return text.format(**{name: self.shown(value) for name, value in values.items()}) if values else text

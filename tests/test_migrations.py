@@ -19,6 +19,7 @@ from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import (
+    Announcement,
     Base,
     Competition,
     Evaluation,
@@ -33,6 +34,7 @@ from app.db.models import (
 )
 from app.errors import Unavailable
 from app.messages import Message, Statement, message_under
+from app.services.contest import announcements
 from app.services.people import accounts
 from app.storage import digest_of, opened
 from migrations.run import configuration, migrate
@@ -153,6 +155,12 @@ UPDATE evaluations SET failure = '{
 UPDATE threshold_reports SET failure = '{"template": "the file is not in the store", "values": {}}';
 """
 """Why work had failed, as revision 0015 kept it."""
+
+ANNOUNCED = """
+INSERT INTO announcements (id, competition_id, text) VALUES ('00000000-0000-0000-0000-00000000000c',
+    '00000000-0000-0000-0000-000000000003', '{"en": "It moved.", "ja": "変わりました。"}');
+"""
+"""By the service, as revision 0016 kept it."""
 
 CONTENT = b"sex,income\nf,1\n"
 
@@ -294,6 +302,18 @@ def test_a_failure_gets_its_code_and_keeps_its_sentence(target: str) -> None:
     often = Message("scoring was tried {times} times and never finished; last: {last}", times=3, last=lost)
     assert (tried, report) == (Statement("attempts_used_up", often), Statement("file_lost", lost))
     assert other == Statement("scoring_failed", Message("the {disk} was full", disk="small"))
+
+
+def test_what_the_service_announced_keeps_the_text_it_had(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0016", target, ANNOUNCED)
+    migrate(target)
+    with read_today(target) as session:
+        announced = session.scalars(select(Announcement)).one()
+    assert (announced.said, announcements.texts(announced)) == (
+        None,
+        {"en": "It moved.", "ja": "変わりました。"},
+    )
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

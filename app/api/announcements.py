@@ -70,4 +70,11 @@ def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
 
 
 def out(said: Announcement) -> wire.Announcement:
-    return wire.Announcement(id=said.id, at=said.at, text=said.text)
+    service = said.said
+    return wire.Announcement(
+        id=said.id,
+        at=said.at,
+        text=announcements.texts(said),
+        code=service.code if service else None,
+        values=service.message.plain() if service else None,
+    )

@@ -17,7 +17,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         # It locks what is withdrawn, for which a right to write some column is needed.
         "id": ("riu", "", "ri"),
         "at": ("r", "", "r"),
-        "competition_id user_id text": ("ri", "", "i"),
+        "competition_id user_id text said": ("ri", "", "i"),
     },
     "attempts": {
         "id team_id phase": ("ri", "", "r"),

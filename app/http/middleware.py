@@ -127,7 +127,7 @@ class Pace:
             async with asyncio.timeout(self.left_s):
                 message = await self.wrapped()
         except TimeoutError:
-            slow = TooSlow("a body comes with at least {least:.0f} bytes a second", least=self.bytes_per_s)
+            slow = TooSlow("a body comes with at least {least} bytes a second", least=round(self.bytes_per_s))
             raise Refused(slow, headers={"Connection": "close"}) from None
         bought_s = len(message.get("body", b"")) / self.bytes_per_s
         self.left_s = min(self.most_s, self.left_s - (time.monotonic() - began) + bought_s)

@@ -52,6 +52,10 @@ class Announcement(Form):
     text: Annotated[
         dict[str, str], example({"en": "The deadline moves by a day.", "ja": "締切を一日延ばします。"})
     ]
+    code: Annotated[str | None, Field(description="stable; null: written by people")] = None
+    values: Annotated[
+        dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
+    ] = None
 
 
 class AuditEntry(Form):

@@ -17,7 +17,7 @@ from app.db.models import Announcement, AuditEntry, Competition, Opening, Target
 from app.errors import InvalidInput, Unavailable
 from app.scoring.competition_file import parse_competition
 from app.services.attacks import transitions
-from app.services.contest import witnesses
+from app.services.contest import announcements, witnesses
 from app.services.work import leases
 from app.transaction import transaction
 from app.witnessing import Ring
@@ -290,7 +290,7 @@ def told() -> list[dict[str, str]]:
     with transaction() as session:
         said = session.scalars(select(Announcement).order_by(Announcement.at)).all()
     assert all(one.user_id is None for one in said)
-    return [one.text for one in said]
+    return [announcements.texts(one) for one in said]
 
 
 def test_the_teams_are_told_of_an_end_that_moved_in_both_languages_and_when_secrets_are_revealed(
@@ -334,6 +334,7 @@ def test_what_the_service_announced_is_not_withdrawn_by_an_organizer(contest: Co
     contest.move(reidentification=(-1, 2))
     turn()
     (newest, *_) = contest.arena.get(f"{contest.path}/announcements").json()
+    assert (newest["code"], set(newest["values"])) == ("end_moved", {"before", "end", "reveal", "zone"})
     answer = contest.arena.call("DELETE", f"/announcements/{newest['id']}")
     assert (answer.status_code, answer.json()["code"]) == (409, "service_announcement")
     assert newest in contest.arena.get(f"{contest.path}/announcements").json()

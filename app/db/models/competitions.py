@@ -9,6 +9,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
+from app.messages import Statement
 
 
 class Competition(Base):
@@ -81,6 +82,8 @@ class Announcement(Base):
     """None: the service itself, by the clock."""
     at: Mapped[datetime] = moment_of_insert()
     text: Mapped[dict[str, Any]]
+    said: Mapped[Statement | None]
+    """What the service says itself, in any language; None: people, or a version that kept none."""
 
 
 class WitnessedEnd(Base):

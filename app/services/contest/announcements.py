@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Announcement
 from app.errors import Conflict, InvalidInput, NotFound
+from app.language import LANGUAGES, in_language
 from app.services.contest import competitions
 from app.services.people import audit
 from app.services.people.accounts import Principal
 
-LANGUAGES = ("en", "ja")
 LONGEST = 4_000
 
 
@@ -50,6 +50,13 @@ def clean(text: dict[str, str]) -> dict[str, str]:
                 most=LONGEST,
             )
     return kept
+
+
+def texts(said: Announcement) -> dict[str, str]:
+    """By language: as people wrote it, or as the service says it in all that there are."""
+    if said.said is None:
+        return said.text
+    return {language: in_language(language).say(said.said.message) for language in LANGUAGES}
 
 
 def breaks(character: str) -> bool:

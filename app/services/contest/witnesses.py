@@ -19,8 +19,8 @@ from app import witnessing
 from app.config import get_settings
 from app.db.models import Announcement, AuditEntry, Competition, Submission, WitnessedEnd
 from app.errors import CompetitionUnavailable
-from app.language import LANGUAGES, catalogue
-from app.messages import Message, filled
+from app.language import ENGLISH
+from app.messages import N_, Message, Statement
 from app.scoring.notice import Witness, reveal_time
 from app.scoring.settings import Phase
 from app.services.contest import phases
@@ -34,7 +34,13 @@ UNSIGNED = "end.unsigned"
 """The audit log's word for a row that somebody without the key has written."""
 
 
-WAITS = Message(
+MOVED = N_(
+    "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
+    "The secrets of the targets are revealed at {reveal}."
+)
+MOVED_AND_WAITS = N_(
+    "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
+    "The secrets of the targets are revealed at {reveal}.\n\n"
     "That is later than the end, for a reveal that comes nearer is told of in advance. "
     "Until then the end can still be moved: if something is wrong, tell the organizers now."
 )
@@ -121,24 +127,16 @@ def witness(session: Session, competition_id: UUID) -> bool:
 
 
 def tell(session: Session, row: Competition, *, before: datetime, reveal: datetime | None) -> None:
-    """Announce an end that has moved, whoever moved it and however, in every language."""
+    """Announce an end that has moved, whoever moved it and however."""
     phase, zone = last_phase(row), phases.timetable_of(row).zone
     assert phase is not None  # noqa: S101  # its end is what has moved
     assert reveal is not None  # noqa: S101  # its end has just been witnessed
     moments = {"before": before, "end": phase.end, "reveal": reveal}
-    moved = Message(
-        "The end of the re-identification phase has moved from {before} to {end} ({zone}). "
-        "The secrets of the targets are revealed at {reveal}.",
-        zone=zone.key,
-        **{name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()},
+    times = {name: f"{at.astimezone(zone):%Y-%m-%d %H:%M}" for name, at in moments.items()}
+    moved = Message(MOVED_AND_WAITS if reveal > phase.end else MOVED, zone=zone.key, **times)
+    session.add(
+        Announcement(competition_id=row.id, text={ENGLISH: str(moved)}, said=Statement("end_moved", moved))
     )
-    parts = [moved, WAITS] if reveal > phase.end else [moved]
-    text = {language: "\n\n".join(in_language(part, language) for part in parts) for language in LANGUAGES}
-    session.add(Announcement(competition_id=row.id, text=text))
-
-
-def in_language(message: Message, language: str) -> str:
-    return filled(catalogue(language).gettext(message.template), message.values)
 
 
 def reveal_at(row: Competition, seen: Iterable[WitnessedEnd]) -> datetime | None:

@@ -34,6 +34,7 @@ from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
 from app.messages import N_, message_under
+from app.services.contest import announcements
 from app.services.people.accounts import Principal
 from app.web.site import languages, notation, sentences
 
@@ -47,7 +48,7 @@ templates.env.globals |= {
     "arrow": notation.arrow,
     "digits_of": notation.digits_of,
     "indexed": notation.indexed,
-    "phrase": sentences.phrase,
+    "texts_of": announcements.texts,
     "message_under": message_under,
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": notation.score,
