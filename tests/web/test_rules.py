@@ -182,23 +182,24 @@ def test_the_worked_example_adds_up(year: int) -> None:
     """A quarter of one scale and half of the next, by equal weights."""
     competition = parse_competition(template(year))
     names = [name for name, settings in competition.measures.items() if settings.weight]
-    found = worked(replace(competition, scales=dict.fromkeys(names, 8.0)))
+    found = worked(replace(competition, scales=dict.fromkeys(names, 8.0)), TRACKS[competition.track])
     assert found is not None
     assert list(found.values.values()) == [(2.0, 0.25), (4.0, 0.5)]
     assert found.utility == pytest.approx(0.75 / len(names))
     assert found.overall == overall(found.utility, found.security)
-    assert worked(competition) is None
+    assert worked(competition, TRACKS[competition.track]) is None
 
 
 @pytest.mark.parametrize("year", [2015, 2016])
 def test_what_weighs_stands_first_and_the_shares_are_of_all_weights(year: int) -> None:
     competition = parse_competition(template(year))
-    found = list(measure_rules(competition))
+    track = TRACKS[competition.track]
+    found = list(measure_rules(competition, track))
     assert sum(rule.share for rule in found) == pytest.approx(1)
     weighing = [rule.weight is not None for rule in found]
     assert weighing == sorted(weighing, reverse=True)
-    attacks = {attack.attacker.name: attack for attack in attack_rules(competition)}
-    assert list(attacks) == list(TRACKS[competition.track].attackers)
+    attacks = {attack.attacker.name: attack for attack in attack_rules(competition, track)}
+    assert list(attacks) == list(track.attackers)
     if year == 2015:
         assert attacks["sa_rank"].parameters == {"column": "Youto117"}
         assert attacks["euc1"].parameters["give_up"] == "=abstain"

@@ -10,6 +10,7 @@ from app import wire
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
+from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file
 from app.web.team.costs import costs_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
@@ -32,7 +33,7 @@ def scored(arena: Arena) -> str:
 def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:
     result = arena.submission(scored(arena), "red")["result"]
     rules = parse_competition(published_file(competition_row()))
-    lines = measure_lines(rules, wire.read(result), None)
+    lines = measure_lines(rules, TRACKS[rules.track], wire.read(result), None)
     weights = {line.name: line.weight for line in lines if line.weight}
     assert weights == {"mean_mae": 0.25, "cross_count": 0.25, "information_loss": 0.5}
     assert sum(line.adds or 0 for line in lines) == pytest.approx(result["utility"], abs=1e-12)
@@ -61,7 +62,7 @@ def test_what_costs_most_is_named_with_all_who_tie() -> None:
         )
     )
     rules = replace(rules, scales={"mean_mae": 10.0, "information_loss": 1.0})
-    measures = measure_lines(rules, found, None)
+    measures = measure_lines(rules, TRACKS[rules.track], found, None)
     costs = costs_of(measures, attacker_lines(rules, found), found)
     assert (costs.more, costs.everybody) == ("risk", True)
     assert {line.name for line in costs.attackers} == {"euc1", "euc2"}

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from app.contest import Contest
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
+from app.scoring.registry import Attacker, Measure
 from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
 from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
-from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import desk_of, saved, step_page
@@ -54,7 +54,7 @@ class Entry:
 def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    content = shown(desk.frame.rules, None)
+    content = shown(desk.frame.contest, None)
     return step_page(request, principal, "organizer/measures.html", desk, wrong={}, **content)
 
 
@@ -62,14 +62,14 @@ def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
 def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    rules = chosen_in(form, desk.frame.rules)
+    chosen = chosen_in(form, desk.frame.contest)
     problem: DomainError | None = None
     if not form.wrong:
-        answer = saved(principal, slug, rules.written_into, back="measures")
+        answer = saved(principal, slug, chosen.written_into, back="measures")
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = shown(desk.frame.rules, form)
+    content = shown(desk.frame.contest, form)
     return step_page(
         request, principal, "organizer/measures.html", desk, problem=problem, wrong=form.wrong, **content
     )
@@ -88,8 +88,8 @@ class Chosen:
         return with_tables(text, "limits", table_text("limits", limits))
 
 
-def chosen_in(form: Sent, rules: Rules) -> Chosen:
-    track = TRACKS[rules.track]
+def chosen_in(form: Sent, contest: Contest) -> Chosen:
+    rules, track = contest.rules, contest.track
     weighed = {
         name: MeasureSettings(
             form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
@@ -147,30 +147,28 @@ def is_single(parameter: str) -> bool:
     return parameter in ("column", "give_up")
 
 
-def shown(rules: Rules, form: Sent | None) -> dict[str, Any]:
+def shown(contest: Contest, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
-    track = TRACKS[rules.track]
-    weighed = [measure_entry(name, rules, form, weighs=one.weighs) for name, one in track.measures.items()]
+    rules, track = contest.rules, contest.track
+    weighed = [measure_entry(one, rules, form) for one in track.measures.values()]
     kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
     return {
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
-        "attackers": [attacker_entry(name, rules, form) for name in track.attackers],
+        "attackers": [attacker_entry(one, rules, form) for one in track.attackers.values()],
         "min_rows_kept": kept,
     }
 
 
-def measure_entry(name: str, rules: Rules, form: Sent | None, *, weighs: bool) -> Entry:
-    settings = rules.measure(name)
-    accepted = TRACKS[rules.track].measures[name].parameters
-    choices = choices_of(f"measure_{name}", accepted, settings.parameters, rules, form)
+def measure_entry(one: Measure, rules: Rules, form: Sent | None) -> Entry:
+    name, settings = one.name, rules.measure(one.name)
+    choices = choices_of(f"measure_{name}", one.parameters, settings.parameters, rules, form)
     value = form.text(f"weight_{name}") if form else plain(settings.weight)
-    return Entry(name, f"weight_{name}", choices, weighs=weighs, value=value)
+    return Entry(name, f"weight_{name}", choices, weighs=one.weighs, value=value)
 
 
-def attacker_entry(name: str, rules: Rules, form: Sent | None) -> Entry:
-    one = TRACKS[rules.track].attackers[name]
-    settings = rules.attackers.get(name, AttackerSettings(one.may_count))
+def attacker_entry(one: Attacker, rules: Rules, form: Sent | None) -> Entry:
+    name, settings = one.name, rules.attackers.get(one.name, AttackerSettings(one.may_count))
     choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, rules, form)
     counts = form.flag(f"counts_{name}") if form else settings.counts
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)

@@ -16,10 +16,10 @@ from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
 from app.scoring.excessive import DRAWS
 from app.scoring.excessive.question import Question
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
 from app.scoring.toml_writing import with_excessive
-from app.scoring.tracks import TRACKS
 from app.services.data import threshold_reports
 from app.services.people.accounts import Principal
 from app.transaction import transaction
@@ -113,7 +113,7 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     with transaction() as session:
         desk = desk_of(session, principal, slug)
         reports = threshold_reports.listed(session, principal, slug)
-    rule = rule_in(form, desk.frame.rules)
+    rule = rule_in(form, desk.frame.contest.track)
     problem: DomainError | None = None
     if not form.wrong:
         answer = saved(
@@ -128,8 +128,8 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
     return threshold_page(request, principal, desk, reports, form=form, problem=problem)
 
 
-def rule_in(form: Sent, rules: Rules) -> Excessive:
-    distance = form.one_of("distance", tuple(TRACKS[rules.track].distances))
+def rule_in(form: Sent, track: Track) -> Excessive:
+    distance = form.one_of("distance", tuple(track.distances))
     approach = cast(Literal["I", "II"], form.one_of("approach", APPROACHES))
     rule = cast(Literal["average", "strict"], form.one_of("rule", RULES))
     limit = form.amount("threshold") if form.text("threshold") else None

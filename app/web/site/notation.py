@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
-from app.scoring.tracks import TRACKS
 from app.wire import Board, BoardRow
 
 
@@ -36,11 +35,6 @@ def shown_minute(moment: datetime, zone: str) -> str:
 def shown_zone(moment: datetime, zone: str) -> str:
     """The zone's name as it is written then."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
-
-
-def arrow(track: str, measure: str) -> str:
-    """Which way a measure is better."""
-    return "↑" if TRACKS[track].measures[measure].higher_is_better else "↓"
 
 
 SCORE_DIGITS = 4

@@ -45,7 +45,6 @@ static_files = StaticFiles(packages=[(f"app.web.{room}", "static") for room in R
 templates = Jinja2Templates(HERE)  # named by their rooms, as in `team/target.html`
 templates.env.undefined = StrictUndefined  # a name that no page was given is a fault, not an empty place
 templates.env.globals |= {
-    "arrow": notation.arrow,
     "digits_of": notation.digits_of,
     "indexed": notation.indexed,
     "texts_of": announcements.texts,

@@ -59,7 +59,8 @@ def result_of(
     """The verdict in lines and pictures, by the rules in force."""
     rules = frame.rules
     board = board_if_open(session, principal, frame.contest.slug)
-    measures, attackers = measure_lines(rules, result, board), attacker_lines(rules, result)
+    measures = measure_lines(rules, frame.contest.track, result, board)
+    attackers = attacker_lines(rules, result)
     limit = limit_of(rules, result)
     return {
         "measures": measures,

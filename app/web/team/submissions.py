@@ -107,13 +107,13 @@ def own_page(
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
         content = {
-            "fields": fields_of(frame.rules),
+            "fields": fields_of(frame.contest.track),
             "caps": caps,
             "tag": tag_of(frame, outline, caps),
             "lines": lines_of(session, own),
             "rows": rows_as_seen(frame, outline),
         }
-        parts = parts_of(frame.contest.row, frame.rules)
+        parts = parts_of(frame.contest)
     answer = page(
         request,
         principal,
@@ -122,7 +122,7 @@ def own_page(
         frame=frame,
         parts=parts,
         mistakes=mistakes_in(refused, parts, frame.contest.row.original_rows or 0),
-        checks=checks_of(parts, frame.contest.row, frame.rules),
+        checks=checks_of(parts, frame.contest),
         script_words=script_words(t),
         secret_samples=SECRET_SAMPLES,
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),

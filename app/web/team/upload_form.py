@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import Request
 
-from app.db.models import Competition
+from app.contest import Contest
 from app.errors import (
     Conflict,
     InvalidInput,
@@ -20,9 +20,9 @@ from app.errors import (
 from app.http.intake import At, Made, Way, take_in
 from app.http.problems import Refused
 from app.scoring.files import MAX_ROWS, SECRET
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
-from app.scoring.tracks import TRACKS
 from app.services.data import samples
 from app.services.data.samples import Sample
 from app.services.people.accounts import Principal
@@ -62,11 +62,11 @@ class Part:
         }
 
 
-def parts_of(row: Competition, rules: Rules) -> tuple[Part, ...]:
+def parts_of(contest: Contest) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
+    row, rules, track = contest.row, contest.rules, contest.track
     if row.original_rows is None:
         return ()
-    track = TRACKS[rules.track]
     required = rows_required(rules.limits.min_rows_kept, row.original_rows)
     made = []
     for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
@@ -87,17 +87,17 @@ def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
     return tuple("quasi_identifier" if name in quasi else "sensitive" for name in sample.header)
 
 
-def fields_of(rules: Rules) -> tuple[str, ...]:
+def fields_of(track: Track) -> tuple[str, ...]:
     """The names of all files of an upload: those of the track, and the secret."""
-    return (*TRACKS[rules.track].files, SECRET)
+    return (*track.files, SECRET)
 
 
-def checks_of(parts: Sequence[Part], row: Competition, rules: Rules) -> dict[str, Any]:
+def checks_of(parts: Sequence[Part], contest: Contest) -> dict[str, Any]:
     """All that the browser checks before it sends."""
     return {
         "parts": {part.name: part.to_json() for part in parts},
-        "originals": row.original_rows,
-        "bytes": rules.limits.file_mb * 2**20,
+        "originals": contest.row.original_rows,
+        "bytes": contest.rules.limits.file_mb * 2**20,
     }
 
 

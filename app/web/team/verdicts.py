@@ -5,9 +5,9 @@ from typing import Literal
 
 from app import wire
 from app.scoring.ranking import NOTHING, utility_score
+from app.scoring.registry import Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
-from app.scoring.tracks import TRACKS
 
 NEAR = 0.9
 """From this share of the threshold on a release is said to be near it."""
@@ -55,23 +55,28 @@ class Limit:
         return self.share is not None and self.share >= 100 * NEAR
 
 
-def measure_lines(rules: Rules, verdict: wire.Verdict, board: wire.Board | None) -> list[MeasureLine]:
+def measure_lines(
+    rules: Rules, track: Track, verdict: wire.Verdict, board: wire.Board | None
+) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
-    total = sum(rules.weights.values())
     return [
-        measure_line(rules, name, entry, total, values_of(board, name))
+        measure_line(rules, track.measures.get(name), entry, name=name, among=values_of(board, name))
         for name, entry in verdict.measures.items()
     ]
 
 
 def measure_line(
-    rules: Rules, name: str, entry: wire.Measured, total: float, among: tuple[float, ...]
+    rules: Rules,
+    known: Measure | None,  # it may have been removed since
+    entry: wire.Measured,
+    *,
+    name: str,
+    among: tuple[float, ...],
 ) -> MeasureLine:
     weight = rules.weight(name)
     scale = rules.scales.get(name)
-    share = weight / total if weight else None
+    share = weight / sum(rules.weights.values()) if weight else None
     value, tiny = entry.value, NOTHING if entry.rounding is None else entry.rounding
-    known = TRACKS[rules.track].measures.get(name)  # a part may have been removed since
     return MeasureLine(
         name,
         value,

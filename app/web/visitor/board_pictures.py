@@ -8,8 +8,8 @@ from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
+from app.contest import Contest
 from app.language import Words
-from app.scoring.rules import Rules
 from app.web.visitor.standings import Column, groups
 from app.wire import Board, BoardRow, Matrix, MatrixRow, MatrixTarget
 
@@ -35,12 +35,12 @@ class Choice:
         return "↑" if self.column and self.column.higher_is_better else "↓"
 
 
-def choices(rules: Rules, t: Words, *, every: bool) -> tuple[Choice, ...]:
+def choices(contest: Contest, t: Words, *, every: bool) -> tuple[Choice, ...]:
     """The board's scores and, where it shows them of ``every`` team, its other columns, in its order."""
     scores = tuple(Choice(name, t.label(name)) for name in SCORES)
     if not every:
         return scores
-    columns = (column for group in groups(rules) for column in group.columns)
+    columns = (column for group in groups(contest.rules, contest.track) for column in group.columns)
     return scores + tuple(Choice(one.name, title_of(one.kind, one.name, t), one) for one in columns)
 
 

@@ -55,10 +55,10 @@ def anonymization_content(
     board: wire.Board, frame: Frame, measure: str, wide: bool, t: Words
 ) -> dict[str, Any]:
     """The table and the pictures of a board that is open."""
-    choices = board_pictures.choices(frame.rules, t, every=board.digits is None)
+    choices = board_pictures.choices(frame.contest, t, every=board.digits is None)
     choice = board_pictures.chosen(choices, measure)
     return {
-        "groups": standings.groups(frame.rules) if wide else (),
+        "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
         "lead": lead_of(board, frame.rules),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),

@@ -12,10 +12,9 @@ from app.http.dependencies import MaybeSignedIn
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.ranking import overall, utility, utility_score
-from app.scoring.registry import Attacker, Measure
+from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
-from app.scoring.tracks import TRACKS
 from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
@@ -78,16 +77,16 @@ class Worked:
 def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-    rules = frame.rules
+    rules, track = frame.rules, frame.contest.track
     return page(
         request,
         principal,
         "visitor/rules.html",
         frame=frame,
-        track=frame.contest.track,
-        measures=list(measure_rules(rules)),
-        attacks=list(attack_rules(rules)),
-        worked=worked(rules),
+        track=track,
+        measures=list(measure_rules(rules, track)),
+        attacks=list(attack_rules(rules, track)),
+        worked=worked(rules, track),
         formulas=formulas,
         limits={name: getattr(rules.limits, name) for name in LIMITS},
         customers=CUSTOMER_COLUMNS,
@@ -96,16 +95,16 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
     )
 
 
-def measure_rules(rules: Rules) -> Iterator[Rule]:
+def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
-    known = TRACKS[rules.track].measures
+    known = track.measures
     weights = {name: rules.weight(name) for name in known}
     together = sum(weights.values())
     for name in sorted(known, key=lambda name: not weights[name]):
         settings = rules.measure(name)
         yield Rule(
             measure=known[name],
-            formula=formulas.MEASURES[rules.track][name],
+            formula=formulas.MEASURES[track.name][name],
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
             scale=rules.scales.get(name),
@@ -113,8 +112,7 @@ def measure_rules(rules: Rules) -> Iterator[Rule]:
         )
 
 
-def attack_rules(rules: Rules) -> Iterator[Attack]:
-    track = TRACKS[rules.track]
+def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
     for name, attacker in track.attackers.items():
         settings = rules.attacker(name)
         parameters = told(rules, attacker.parameters, settings.parameters)
@@ -139,9 +137,9 @@ def default(rules: Rules, name: str) -> str:
     return known.get(name, "=all")
 
 
-def worked(rules: Rules) -> Worked | None:
+def worked(rules: Rules, track: Track) -> Worked | None:
     """A release that loses a quarter and a half of the first measures' scales; None without scales."""
-    known = TRACKS[rules.track].measures
+    known = track.measures
     weighing = [name for name in known if rules.weight(name)]
     scales = rules.scales
     if not weighing or not all(scales.get(name) for name in weighing):

@@ -6,7 +6,6 @@ from typing import Literal
 
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 from app.web.site import notation
 from app.wire import Board, BoardRow
 
@@ -42,9 +41,8 @@ class Group:
         return len(self.columns)
 
 
-def groups(rules: Rules) -> tuple[Group, ...]:
+def groups(rules: Rules, track: Track) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
-    track = TRACKS[rules.track]
     measures, attackers = list(measure_columns(rules, track)), list(track.attackers)
     count = {name for name in attackers if rules.counts(name)}
     found = (
