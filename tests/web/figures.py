@@ -16,10 +16,10 @@ from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
 from app.charts.worded import worded
 from app.language import Words
-from app.web.site.languages import in_language
+from app.web.site.languages import words_in
 from app.web.site.pages import templates
 
-EN, JA = in_language("en"), in_language("ja")
+EN, JA = words_in("en"), words_in("ja")
 START = datetime(2026, 7, 1, tzinfo=UTC)
 STATES: tuple[State, ...] = ("accepted", "rejected", "error")
 HOSTILE = (

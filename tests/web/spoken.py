@@ -3,7 +3,7 @@
 from app.messages import Message, Value
 from app.web.site import sentences
 from app.web.site.labels import LABELS
-from app.web.site.languages import in_language
+from app.web.site.languages import words_in
 from tests.catalogues import catalogues, forms, read
 
 SAID = {form for path in catalogues() for one in read(path) for form in forms(one.id)}
@@ -11,7 +11,7 @@ SAID = {form for path in catalogues() for one in read(path) for form in forms(on
 
 def said(name: str, /, language: str = "en", **values: object) -> str:
     """A label by its name, else an English text that the pages have, in the language."""
-    t = in_language(language)
+    t = words_in(language)
     if name not in LABELS and name not in SAID:
         raise KeyError(name)
     return t.label(name).format(**values) if name in LABELS else t(name, **values)
@@ -27,4 +27,4 @@ def sentence(message: str | Message, /, language: str = "en", **values: Value) -
     told = message if isinstance(message, Message) else Message(message, **values)
     if told.template not in SAID:
         raise KeyError(told.template)
-    return sentences.said(told, in_language(language))
+    return sentences.sentence(told, words_in(language))

@@ -63,7 +63,7 @@ def line_of(
     return [
         str(row["rank"] or "–"),
         row["team"] + own,
-        *([notation.shown(row["rank_sum"])] if sums else []),
+        *([notation.numeral(row["rank_sum"])] if sums else []),
         notation.score(row["overall"]),
         *(
             notation.score(row[name], 4 if row["own"] or digits is None else digits)
@@ -71,14 +71,14 @@ def line_of(
         ),
         *([notation.score(row["rivals"])] if rivals else []),
         str(row["entries"]),
-        notation.shown_minute(at, "Asia/Tokyo") if at else "–",
+        notation.clock_minute(at, "Asia/Tokyo") if at else "–",
         *(measured(row, name) for name in columns),
     ]
 
 
 def measured(row: dict[str, Any], name: str) -> str:
     if name in TRACKS["microdata"].measures:
-        return notation.shown(row["measures"].get(name))
+        return notation.numeral(row["measures"].get(name))
     return notation.score(row["attackers"].get(name))
 
 
@@ -309,7 +309,7 @@ def test_a_board_that_will_be_frozen_says_when(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more=frozen_at(moment)))
     html = board_page(arena)
     assert said("freeze_ahead") in html
-    assert notation.shown_time(moment, "Asia/Tokyo") in html
+    assert notation.clock_time(moment, "Asia/Tokyo") in html
 
 
 def test_a_board_asks_for_changes_only_while_there_can_be_some(crowd: Contest) -> None:

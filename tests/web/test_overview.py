@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.scoring.competition_file import parse_competition
-from app.web.visitor.leader import compared, lead_of, percent, top
+from app.web.visitor.leader import compared, leader_of, percent, top
 from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -60,9 +60,9 @@ def read(arena: Arena, **reader: Any) -> str:
 
 
 def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
-    found = lead_of(board_of(line(1), line(2, utility=0.3), line(None)), RULES)
+    found = leader_of(board_of(line(1), line(2, utility=0.3), line(None)), RULES)
     assert found is not None
-    assert (found.row.rank, found.attacker, found.by_rival, found.tied, found.found) == (
+    assert (found.row.rank, found.attacker, found.by_rival, found.tied, found.share_found) == (
         1,
         "euc1",
         False,
@@ -75,27 +75,27 @@ def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() ->
 
 def test_an_attacker_that_does_not_count_is_not_named() -> None:
     file = competition_file(more="[attackers.euc1]\ncounts = false\n")
-    found = lead_of(board_of(line(1)), parse_competition(file))
+    found = leader_of(board_of(line(1)), parse_competition(file))
     assert found is not None
     assert found.attacker == "gower"
 
 
 def test_a_rival_who_finds_the_most_is_the_best_attacker() -> None:
-    found = lead_of(board_of(line(1, rivals=0.5, security=0.5)), RULES)
+    found = leader_of(board_of(line(1, rivals=0.5, security=0.5)), RULES)
     assert found is not None
     assert found.by_rival
-    beaten = lead_of(board_of(line(1, rivals=0.1)), RULES)
+    beaten = leader_of(board_of(line(1, rivals=0.1)), RULES)
     assert beaten is not None
     assert not beaten.by_rival
 
 
 def test_nobody_leads_before_anybody_has_a_rank() -> None:
-    assert lead_of(board_of(line(None, overall=None)), RULES) is None
-    assert lead_of(board_of(), RULES) is None
+    assert leader_of(board_of(line(None, overall=None)), RULES) is None
+    assert leader_of(board_of(), RULES) is None
 
 
 def test_the_second_place_is_the_next_rank_not_another_of_the_first() -> None:
-    found = lead_of(board_of(line(1), line(1), line(3)), RULES)
+    found = leader_of(board_of(line(1), line(1), line(3)), RULES)
     assert found is not None
     assert found.second is not None
     assert (found.tied, found.second.rank) == (2, 3)
@@ -119,7 +119,7 @@ def test_the_leader_is_compared_with_the_second(second: dict[str, float], better
 def test_what_rounding_hides_is_not_said() -> None:
     """The reader's own row is exact and the other is not: 0.1049 may be more than what is shown as 0.1."""
     own = line(1, own=True, utility=0.1049, security=0.24)
-    found = lead_of(board_of(own, line(2, utility=0.1, security=0.2), digits=1), RULES)
+    found = leader_of(board_of(own, line(2, utility=0.1, security=0.2), digits=1), RULES)
     assert found is not None
     assert (found.comparison, found.digits, found.told) == ("neither", 1, False)
 

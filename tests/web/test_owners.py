@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.language import LANGUAGES
-from app.web.site.languages import in_language
+from app.web.site.languages import words_in
 from tests.services.test_owners import counted, opened
 from tests.web.reader import page
 from tests.web.spoken import said
@@ -34,7 +34,7 @@ def test_the_organizers_desk_shows_the_numbers_and_what_hides_more(client: TestC
     contest = opened(client, at_least=9)
     path = f"{contest.path}/organize"
     shown = unescape(page(contest.arena, path, organizer=True, language=language).text)
-    t = in_language(language)
+    t = words_in(language)
     assert (
         t(
             "Teams whose a target can be, for all that the boards show and anyone can compute of it. Targets: {targets}, of {teams} teams.",

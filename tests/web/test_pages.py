@@ -159,7 +159,7 @@ def test_a_rejected_submission_says_why(arena: Arena) -> None:
     assert [one["code"] for one in result["violations"]] == ["excessive_anonymization"]
     assert "Rejected" in answer
     assert re.search('<p class="note bad">[^<]*(distance of individuals|Excessive)', answer)
-    assert notation.shown(result["excessive"]["mean"]) in answer
+    assert notation.numeral(result["excessive"]["mean"]) in answer
 
 
 HTML = """<b onmouseover="alert('x')">&amp;{{ 7 * 7 }}</b>"""
@@ -370,7 +370,7 @@ def test_signing_in_leads_back_to_where_one_came_from(
     ],
 )
 def test_numbers_are_shown_short(number: float | None, text: str) -> None:
-    assert notation.shown(number) == text
+    assert notation.numeral(number) == text
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

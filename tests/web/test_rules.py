@@ -22,7 +22,7 @@ from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of
 from app.storage import digest_of
 from app.web.site.labels import LABELS
-from app.web.site.notation import indexed, shown
+from app.web.site.notation import indexed, numeral
 from app.web.visitor import formulas
 from app.web.visitor.rules import attack_rules, is_tc400, measure_rules, worked
 from tests.arena import Arena, competition_file
@@ -113,7 +113,7 @@ def test_a_measures_weight_scale_and_parameters_are_the_competitions_own(client:
     published = parse_competition(arena.get(f"/competitions/{arena.slug}/competition.toml").text)
     for text in (
         "Weight in U: 4 (share 50%)",
-        f"Scale t: {shown(published.scales['cross_mean'])}",
+        f"Scale t: {numeral(published.scales['cross_mean'])}",
         "columns A: age",
         "mean of b: rent",
     ):

@@ -14,7 +14,7 @@ from app.language import LANGUAGES
 from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.transaction import transaction
-from app.web.site.notation import shown_time
+from app.web.site.notation import clock_time
 from tests.arena import Arena, competition_file
 from tests.contest import Contest, competition_row, turn
 from tests.web.reader import page, send
@@ -106,7 +106,7 @@ def test_what_is_confirmed_is_what_was_previewed(contest: Contest) -> None:
     assert answer.headers["location"] == DESK + "/phases?done=extended"
     shown = read(contest.arena, "/phases")
     first, _ = parse_competition(competition_row().file).phases
-    assert shown_time(first.end, "Asia/Tokyo") in shown
+    assert clock_time(first.end, "Asia/Tokyo") in shown
     assert datetime.fromisoformat(fields["end"]) == first.end
     assert pause_between(competition_row().file) == pause  # what follows has moved as well
     assert said("done_extended") in read(contest.arena, "/phases?done=extended")

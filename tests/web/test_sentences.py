@@ -18,13 +18,13 @@ from app.scoring.permutation import IN_ORDER, guess_from_file, source_from_secre
 from app.scoring.settings import Columns, Excessive
 from app.scoring.tracks import TRACKS
 from app.services.contest.revisions import awaited
-from app.web.site.languages import in_language
-from app.web.site.sentences import said
+from app.web.site.languages import words_in
+from app.web.site.sentences import sentence
 from tests.arena import original_table
 from tests.catalogues import extracted
 from tests.scoring.competition_texts import LEAST
 
-EN, JA = (in_language(language) for language in LANGUAGES)
+EN, JA = (words_in(language) for language in LANGUAGES)
 ENGLISH = re.compile(r"[A-Za-z]+ [a-z]+ [a-z]+")
 """Three words in a row, as no name or code has them."""
 COLUMNS = Columns(("sex", "age"), ("income", "rent"))
@@ -148,7 +148,7 @@ def test_a_fault_is_said_in_the_readers_language_with_its_place(case: str) -> No
     with pytest.raises(InvalidUpload) as caught:
         FAULTS[case]()
     for problem in caught.value.problems:
-        japanese, english = said(problem.message, JA), said(problem.message, EN)
+        japanese, english = sentence(problem.message, JA), sentence(problem.message, EN)
         assert not ENGLISH.search(japanese), japanese
         assert japanese.endswith("。")
         assert english[0].isupper() or problem.message.template.startswith("{")
@@ -162,25 +162,25 @@ def test_a_fault_keeps_its_values() -> None:
     with pytest.raises(InvalidUpload) as caught:
         FAULTS["not a number"]()
     first = caught.value.problems[0].message
-    assert said(first, JA) == "2 行目、income 列：10 進数の数値ではありません。"
-    assert said(first, EN) == "income, row 2: not a decimal number."
+    assert sentence(first, JA) == "2 行目、income 列：10 進数の数値ではありません。"
+    assert sentence(first, EN) == "income, row 2: not a decimal number."
     header = Message("column {place} is {found!r}; it must be {name!r}", place=2, found='年"齢', name="it's")
-    assert said(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
-    assert said(header, EN) == "Column 2 is '年\"齢'; it must be \"it's\"."
+    assert sentence(header, JA) == "ヘッダー行の 2 列目は「年\"齢」です（「it's」としてください）。"
+    assert sentence(header, EN) == "Column 2 is '年\"齢'; it must be \"it's\"."
 
 
 @pytest.mark.parametrize(("problem", "value"), refusals())
 def test_what_is_wrong_in_a_competition_file_is_said_with_its_key(problem: DomainError, value: str) -> None:
-    japanese = said(problem.message, JA)
+    japanese = sentence(problem.message, JA)
     assert value in japanese
     assert not ENGLISH.search(japanese), japanese
-    assert value.split(maxsplit=1)[0] in said(problem.message, EN)
+    assert value.split(maxsplit=1)[0] in sentence(problem.message, EN)
 
 
 def test_an_attackers_note_is_said_in_numbers() -> None:
     nobody = np.full(3, -1)
     for late in (0, 17):
-        japanese = said(note_of(Matching(nobody, late), rows=8333, dense_limit=1000), JA)
+        japanese = sentence(note_of(Matching(nobody, late), rows=8333, dense_limit=1000), JA)
         assert "8,333 行（1,000 行超）" in japanese
         assert not ENGLISH.search(japanese)
         assert ("17 行" in japanese) == bool(late)
@@ -191,8 +191,8 @@ def test_a_rejection_says_the_measured_and_the_allowed() -> None:
     gower = TRACKS["microdata"].distances["gower"]
     rejected = excess(None, gower, far, Excessive(threshold=0.07))
     assert rejected is not None
-    assert all(part in said(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07"))
-    assert said(rejected, EN) == (
+    assert all(part in sentence(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07"))
+    assert sentence(rejected, EN) == (
         "The mean gower distance of individuals is 0.0797562; at most 0.07 is allowed."
     )
 
@@ -205,15 +205,15 @@ def test_a_warning_is_said_without_english() -> None:
         *csv_text.decoded(b"\x93\xfa", "a")[1],
     ]
     for remark in remarks:
-        assert not ENGLISH.search(said(remark.message, JA))
-    assert "transactions.csv" in said(remarks[1].message, JA)
-    assert "age" in said(remarks[2].message, JA)
+        assert not ENGLISH.search(sentence(remark.message, JA))
+    assert "transactions.csv" in sentence(remarks[1].message, JA)
+    assert "age" in sentence(remarks[2].message, JA)
 
 
 def test_a_message_of_a_part_from_outside_is_said_as_it_is() -> None:
-    assert said(Message("something new"), EN) == "Something new."
-    assert said(Message("something new"), JA) == "something new"
-    assert said(Message("{name}: new", name="x"), EN) == "x: new."
+    assert sentence(Message("something new"), EN) == "Something new."
+    assert sentence(Message("something new"), JA) == "something new"
+    assert sentence(Message("{name}: new", name="x"), EN) == "x: new."
 
 
 def test_what_only_who_runs_commands_reads_is_not_translated() -> None:

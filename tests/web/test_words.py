@@ -9,7 +9,7 @@ from babel.messages.catalog import Catalog
 
 from app.language import LANGUAGES
 from app.web.site.labels import LABELS
-from app.web.site.languages import in_language
+from app.web.site.languages import words_in
 from tests.catalogues import catalogues, extracted, faults, forms, read
 
 FORBIDDEN = {
@@ -88,7 +88,7 @@ JAPANESE_OF = {
 
 def texts(language: str) -> dict[str, str]:
     """All that is said in a language, by the English."""
-    t = in_language(language)
+    t = words_in(language)
     return {text: t(text) for text in JAPANESE_OF}
 
 
@@ -117,7 +117,7 @@ def test_japanese_is_written_in_one_way() -> None:
 def test_a_refusal_is_a_sentence_in_both_languages() -> None:
     for name in LABELS:
         if name.startswith(SENTENCES):
-            english, japanese = (in_language(language).label(name) for language in ("en", "ja"))
+            english, japanese = (words_in(language).label(name) for language in ("en", "ja"))
             assert english[0].isupper() or english.startswith("{"), name
             assert english.rstrip(")")[-1] in ".…?", name
             assert japanese[-1] in "。…", name
@@ -155,12 +155,12 @@ def test_a_catalogue_that_lacks_something_is_found() -> None:
 
 
 def test_a_text_takes_its_values_and_its_plural() -> None:
-    t = in_language("ja")
+    t = words_in("ja")
     assert "12,345" in t("Waiting for: {n}.", n=12345)
     assert t.forms("{rows} line below the header line", "{rows} lines below the header line").keys() == {
         "other"
     }
-    english = in_language("en").forms("{rows} line", "{rows} lines")
+    english = words_in("en").forms("{rows} line", "{rows} lines")
     assert english == {"one": "{rows} line", "other": "{rows} lines"}
     with pytest.raises(KeyError):
         t.label("no such name")

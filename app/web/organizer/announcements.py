@@ -19,7 +19,7 @@ from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble
 from app.web.organizer.rescores import differences
 from app.web.site import languages
-from app.web.site.notation import shown as number
+from app.web.site.notation import numeral
 from app.web.site.pages import PageRoute, page, see
 
 router = APIRouter(prefix="/competitions/{slug}/organize/announcements", route_class=PageRoute)
@@ -30,9 +30,9 @@ IN_NUMBERS = ("measures", "excessive")
 
 
 @router.get("")
-def said(request: Request, slug: str, principal: SignedIn, rescore: str = "") -> HTMLResponse:
+def all_announcements(request: Request, slug: str, principal: SignedIn, rescore: str = "") -> HTMLResponse:
     """``rescore``: the applied set that the form begins to tell of."""
-    return shown(request, principal, slug, text=draft(principal, slug, rescore))
+    return announcements_page(request, principal, slug, text=draft(principal, slug, rescore))
 
 
 def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
@@ -43,7 +43,7 @@ def draft(principal: Principal, slug: str, rescore: str) -> dict[str, str]:
     if found is None or found.replaced_file is None:
         return {}
     return {
-        language: told(found.replaced_file, found.file, languages.in_language(language))
+        language: told(found.replaced_file, found.file, languages.words_in(language))
         for language in LANGUAGES
     }
 
@@ -65,7 +65,7 @@ def told(before: str, after: str, t: Words) -> str:
 
 def change_in_words(name: str, before: float | None, after: float | None, t: Words) -> str:
     title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}")
-    old, new = (t("none") if value is None else number(value) for value in (before, after))
+    old, new = (t("none") if value is None else numeral(value) for value in (before, after))
     return t("- {name}: {before} → {after}", name=title, before=old, after=new)
 
 
@@ -76,7 +76,7 @@ def say(request: Request, slug: str, principal: SignedIn, en: Typed = "", ja: Ty
         with transaction() as session:
             announcements.post(session, principal, slug, text)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, text=text)
+        return announcements_page(request, principal, slug, problem=problem, text=text)
     return see(request.url.path, done="announced")
 
 
@@ -88,11 +88,11 @@ def withdraw(request: Request, slug: str, announcement_id: UUID, principal: Sign
             organizers_frame(session, principal, slug)
             announcements.withdraw(session, principal, announcement_id)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem)
+        return announcements_page(request, principal, slug, problem=problem)
     return see(f"/competitions/{slug}/organize/announcements", done="withdrawn")
 
 
-def shown(
+def announcements_page(
     request: Request,
     principal: Principal,
     slug: str,
@@ -102,13 +102,13 @@ def shown(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        listed = announcements.listed(session, slug)
+        posted = announcements.listed(session, slug)
     return page(
         request,
         principal,
         "organizer/announcements.html",
         frame=frame,
-        listed=listed,
+        announcements=posted,
         text=text or {},
         longest=announcements.LONGEST,
         **trouble(request, problem),

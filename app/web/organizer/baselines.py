@@ -22,8 +22,8 @@ router = APIRouter(prefix="/competitions/{slug}/organize/baselines", route_class
 
 
 @router.get("")
-def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug)
+def all_baselines(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    return baselines_page(request, principal, slug)
 
 
 @router.post("")
@@ -45,7 +45,9 @@ def add(
         with transaction() as session:
             baselines.add(session, principal, upload, name=name.strip() or method, sealing_key=key)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, typed={"method": method, "name": name})
+        return baselines_page(
+            request, principal, slug, problem=problem, typed={"method": method, "name": name}
+        )
     return see(request.url.path, done="baseline_added")
 
 
@@ -56,11 +58,11 @@ def remove(request: Request, slug: str, team_id: UUID, principal: SignedIn, sure
         with transaction() as session:
             baselines.remove(session, principal, slug, team_id)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem)
+        return baselines_page(request, principal, slug, problem=problem)
     return see(f"/competitions/{slug}/organize/baselines", done="baseline_removed")
 
 
-def shown(
+def baselines_page(
     request: Request,
     principal: Principal,
     slug: str,

@@ -77,11 +77,11 @@ def leaves(content: Mapping[str, Any], t: Words, zone: str) -> Iterator[tuple[tu
         if isinstance(value, Mapping):
             yield from (((name, *path), leaf) for path, leaf in leaves(value, t, zone))
         elif is_window(value):
-            yield from (((name, edge), said(one, zone)) for edge, one in zip(EDGES, value, strict=True))
+            yield from (((name, edge), value_text(one, zone)) for edge, one in zip(EDGES, value, strict=True))
         elif name in NAMING:
             yield (name,), named(value, NAMING[name], t)
         else:
-            yield (name,), said(value, zone)
+            yield (name,), value_text(value, zone)
 
 
 def named(value: Any, prefix: str, t: Words) -> str:
@@ -101,17 +101,17 @@ def moment(value: Any) -> datetime | None:
         return None
 
 
-def said(value: Any, zone: str) -> str:
+def value_text(value: Any, zone: str) -> str:
     """A noted value in short: a time on the competition's clock, a digest by its beginning."""
     if isinstance(value, list):
-        return ", ".join(said(each, zone) for each in value)
+        return ", ".join(value_text(each, zone) for each in value)
     if isinstance(value, str) and DIGEST.fullmatch(value):
         return f"{value[:12]}…"
     found = moment(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None
     if found is None or found.tzinfo is None:
         return str(value)
     try:
-        return notation.shown_time(found, zone)
+        return notation.clock_time(found, zone)
     except OverflowError:  # a team may have such a name
         return str(value)
 

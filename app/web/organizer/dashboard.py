@@ -29,7 +29,7 @@ def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         principal,
         "organizer/dashboard.html",
         frame=frame,
-        found=found,
+        desk=found,
         duties=dashboard.duties(frame.rules, frame.contest.row, frame.standing, found),
         acts=acts(last, t, path=frame.path, zone=zone),
     )

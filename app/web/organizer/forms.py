@@ -41,7 +41,7 @@ class Sent:
     def flag(self, name: str) -> bool:
         return bool(self.texts.get(name))
 
-    def shown(self) -> dict[str, str]:
+    def typed(self) -> dict[str, str]:
         """Every field as it was typed, for the form that asks again."""
         return {name: values[0] for name, values in self.texts.items() if values}
 

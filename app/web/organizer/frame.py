@@ -11,7 +11,7 @@ from app.services.contest import competitions
 from app.services.people.accounts import Principal
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import said_of
+from app.web.site.pages import sentence_of
 
 MOST_FIELDS = 200
 
@@ -28,7 +28,7 @@ def trouble(request: Request, problem: DomainError | None) -> dict[str, Any]:
     if problem is None:
         return {}
     t = languages.words_of(request)
-    return {"status": status_of(problem), "problem": said_of(problem, t), "code": problem.code}
+    return {"status": status_of(problem), "problem": sentence_of(problem, t), "code": problem.code}
 
 
 async def typed(request: Request) -> dict[str, str]:

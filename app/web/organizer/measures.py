@@ -54,7 +54,7 @@ class Entry:
 def measures(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         desk = desk_of(session, principal, slug)
-    content = shown(desk.frame.contest, None)
+    content = measures_content(desk.frame.contest, None)
     return step_page(request, principal, "organizer/measures.html", desk, wrong={}, **content)
 
 
@@ -69,7 +69,7 @@ def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) 
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = shown(desk.frame.contest, form)
+    content = measures_content(desk.frame.contest, form)
     return step_page(
         request, principal, "organizer/measures.html", desk, problem=problem, wrong=form.wrong, **content
     )
@@ -147,7 +147,7 @@ def is_single(parameter: str) -> bool:
     return parameter in ("column", "give_up")
 
 
-def shown(contest: Contest, form: Sent | None) -> dict[str, Any]:
+def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
     rules, track = contest.rules, contest.track
     weighed = [measure_entry(one, rules, form) for one in track.measures.values()]

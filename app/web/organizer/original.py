@@ -91,7 +91,7 @@ def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> 
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, problem=problem, roles=form.shown())
+        return data_page(request, principal, desk, problem=problem, roles=form.typed())
 
 
 def columns_in(form: Sent, desk: Desk) -> Columns:

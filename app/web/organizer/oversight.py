@@ -99,7 +99,7 @@ def work_and_clock(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         principal,
         "organizer/health.html",
         frame=frame,
-        found=found,
+        load=found,
         beats=sorted(beats.items()),
         stalled=dashboard.is_stalled(found),
         unswept=dashboard.is_unswept(found),

@@ -58,7 +58,7 @@ class Move:
 
 @router.get("")
 def windows(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug)
+    return phases_page(request, principal, slug)
 
 
 @router.get("/{name}/{act}")
@@ -84,7 +84,7 @@ def preview(
             rehearsal = rehearsals.rehearsed(session, frame.contest, do)
             counts = dashboard.counted(session, frame.contest.id)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
+        return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
     return page(
         request,
         principal,
@@ -120,7 +120,7 @@ def confirm(
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             acted(session, principal, slug, order)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
+        return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
     return see(f"/competitions/{slug}/organize/phases", done=ACTS[act])
 
 
@@ -156,7 +156,7 @@ def moves(rehearsal: Rehearsal) -> list[Move]:
     return [Move(before, after) for before, after in pairs]
 
 
-def shown(
+def phases_page(
     request: Request,
     principal: Principal,
     slug: str,
@@ -175,7 +175,7 @@ def shown(
         principal,
         "organizer/phases.html",
         frame=frame,
-        found=found,
+        desk=found,
         reveal=reveal,
         unsigned=unsigned,
         typed=as_fields(typed or {}, frame.rules.timezone),

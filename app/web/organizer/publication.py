@@ -59,7 +59,7 @@ def save_publication(
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = content_of(form.shown(), form.wrong)
+    content = content_of(form.typed(), form.wrong)
     return step_page(request, principal, "organizer/publication.html", desk, problem=problem, **content)
 
 

@@ -51,8 +51,8 @@ class TeamChange:
 
 
 @router.get("")
-def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug)
+def all_sets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    return rescores_page(request, principal, slug)
 
 
 @router.post("")
@@ -64,7 +64,7 @@ def begin(request: Request, slug: str, principal: SignedIn, fields: Typed) -> Re
         with transaction() as session:
             made = rescores.begin(session, principal, slug, revision)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, fields=fields)
+        return rescores_page(request, principal, slug, problem=problem, fields=fields)
     return see(f"/competitions/{slug}/organize/rescores/{made.id}", done="rescore_begun")
 
 
@@ -164,7 +164,7 @@ def compared(
         principal,
         "organizer/rescore.html",
         frame=frame,
-        found=found,
+        preview=found,
         done="" if done == "rescore_begun" and found.stage != "scoring" else done,
         rules=differences(frame.rules, new) if found.stage in ("scoring", "ready") else [],
         parts=revisions.changed_parts(frame.contest.row.file, found.rescore.file),
@@ -208,7 +208,7 @@ def best(judged: list[Judged]) -> float | None:
     return min((overall for overall in found if overall is not None), default=None)
 
 
-def shown(
+def rescores_page(
     request: Request,
     principal: Principal,
     slug: str,

@@ -17,9 +17,8 @@ from app.services.desk import consequences, rulings
 from app.services.people.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble
-from app.web.organizer.submissions import in_competition
-from app.web.organizer.submissions import shown as submission_shown
-from app.web.organizer.teams import entrant, team_shown
+from app.web.organizer.submissions import in_competition, submission_page
+from app.web.organizer.teams import entrant, team_page
 from app.web.site.pages import PageRoute, page, see
 
 router = APIRouter(prefix="/competitions/{slug}/organize", route_class=PageRoute)
@@ -123,8 +122,8 @@ def ruled(request: Request, principal: Principal, ruling: Ruling, given: Given) 
 
 def elsewhere(request: Request, principal: Principal, ruling: Ruling, problem: DomainError) -> HTMLResponse:
     """The page of the team or the submission, where it stands that there is nothing to change."""
-    shown = submission_shown if ruling.of == "submissions" else team_shown
-    return shown(request, principal, ruling.slug, ruling.subject, problem=problem)
+    page_of = submission_page if ruling.of == "submissions" else team_page
+    return page_of(request, principal, ruling.slug, ruling.subject, problem=problem)
 
 
 def subject_of(session: Session, principal: Principal, ruling: Ruling) -> dict[str, Any]:
@@ -162,7 +161,7 @@ def previewed(
         principal,
         "organizer/ruling_preview.html",
         ruling=ruling,
-        found=found,
+        consequences=found,
         reason=reason,
         tells_owners=rulings.tells_owners(subject["frame"].contest.row),
         longest=rulings.LONGEST_REASON,

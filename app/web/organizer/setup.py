@@ -66,7 +66,7 @@ def create(request: Request, principal: SignedIn, form: Form) -> Response:
         except InvalidCompetition as found:
             problem = found
     refused = refusal(request, problem) if problem else None
-    content = new_form(form.shown(), form.wrong) | {"refused": refused, "status": 422}
+    content = new_form(form.typed(), form.wrong) | {"refused": refused, "status": 422}
     return page(request, principal, "organizer/new.html", **content)
 
 
@@ -112,7 +112,7 @@ def save_basics(request: Request, slug: str, principal: SignedIn, address: Addre
         if isinstance(answer, Response):
             return answer
         problem = answer
-    content = {"values": form.shown(), "wrong": form.wrong, "zones": zones()}
+    content = {"values": form.typed(), "wrong": form.wrong, "zones": zones()}
     return step_page(request, principal, "organizer/basics.html", desk, problem=problem, **content)
 
 

@@ -35,7 +35,7 @@ from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages
 from app.web.site.frame import Frame
-from app.web.site.pages import page, said_of, see
+from app.web.site.pages import page, see, sentence_of
 
 REFUSED = (Conflict, NotAllowed, TooMany, WrongCredential)
 """What may be wrong with a change besides the file itself."""
@@ -71,12 +71,12 @@ class Desk:
 class Refused:
     """Why a form was refused: a sentence in the reader's language."""
 
-    said: str
+    sentence: str
     status: int
     problem: DomainError
 
     @property
-    def listed(self) -> InvalidUpload | None:
+    def malformed(self) -> InvalidUpload | None:
         return self.problem if isinstance(self.problem, InvalidUpload) else None
 
 
@@ -153,7 +153,7 @@ def step_page(
 
 def refusal(request: Request, problem: DomainError) -> Refused:
     t = languages.words_of(request)
-    why = t.label(f"invalid_{problem.code}", "") or said_of(problem, t)
+    why = t.label(f"invalid_{problem.code}", "") or sentence_of(problem, t)
     return Refused(why, status_of(problem), problem)
 
 

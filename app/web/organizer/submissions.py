@@ -47,7 +47,7 @@ class Asked:
 
 
 @router.get("")
-def listed(
+def all_submissions(
     request: Request,
     slug: str,
     principal: SignedIn,
@@ -81,7 +81,7 @@ def listed(
         principal,
         "organizer/submissions.html",
         frame=frame,
-        listed=kept,
+        submissions=kept,
         asked=asked,
         following=following and asked.address(following),
         paged=cursor is not None,
@@ -103,7 +103,7 @@ def read(team: str, state: str, said: str) -> Asked:
 
 @router.get("/{submission_id}")
 def one(request: Request, slug: str, submission_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug, submission_id)
+    return submission_page(request, principal, slug, submission_id)
 
 
 @router.post("/{submission_id}/score-again")
@@ -113,7 +113,7 @@ def score_again(request: Request, slug: str, submission_id: UUID, principal: Sig
             in_competition(session, principal, slug, submission_id)
             rulings.score_again(session, principal, submission_id)
     except DomainError as problem:
-        return shown(request, principal, slug, submission_id, problem=problem)
+        return submission_page(request, principal, slug, submission_id, problem=problem)
     return see(f"/competitions/{slug}/organize/submissions/{submission_id}", done="queued_again")
 
 
@@ -128,7 +128,7 @@ def in_competition(
     return frame, found
 
 
-def shown(
+def submission_page(
     request: Request,
     principal: Principal,
     slug: str,
@@ -143,6 +143,6 @@ def shown(
         principal,
         "organizer/ruling.html",
         frame=frame,
-        found=found,
+        submission=found,
         **trouble(request, problem),
     )

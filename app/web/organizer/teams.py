@@ -30,8 +30,8 @@ Text = Annotated[str, Form()]
 
 
 @router.get("")
-def listed(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
-    return shown(request, principal, slug)
+def all_teams(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
+    return teams_page(request, principal, slug)
 
 
 @router.get("/invites")
@@ -53,9 +53,9 @@ def invite(
         with transaction() as session:
             code = invites.for_teams(session, principal, slug, uses=number, invite_id=identifier(key))
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, typed={"uses": uses})
+        return teams_page(request, principal, slug, problem=problem, typed={"uses": uses})
     link = f"{service_address(request)}/sign-up?invite={code}"
-    return shown(request, principal, slug, invite={"link": link, "code": code, "uses": number})
+    return teams_page(request, principal, slug, invite={"link": link, "code": code, "uses": number})
 
 
 def identifier(key: str) -> UUID | None:
@@ -71,7 +71,7 @@ def withdraw_invite(request: Request, slug: str, invite_id: UUID, principal: Sig
         with transaction() as session:
             invites.withdraw(session, principal, slug, invite_id)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem)
+        return teams_page(request, principal, slug, problem=problem)
     return see(f"/competitions/{slug}/organize/teams", done="invite_withdrawn")
 
 
@@ -82,7 +82,7 @@ def add_organizer(request: Request, slug: str, principal: SignedIn, sure: Sure, 
         with transaction() as session:
             organizers.add(session, principal, slug, name)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem, typed={"organizer": name})
+        return teams_page(request, principal, slug, problem=problem, typed={"organizer": name})
     return see(f"/competitions/{slug}/organize/teams", done="organizer_added")
 
 
@@ -93,14 +93,14 @@ def remove_organizer(request: Request, slug: str, user_id: UUID, principal: Sign
         with transaction() as session:
             organizers.remove(session, principal, slug, user_id)
     except DomainError as problem:
-        return shown(request, principal, slug, problem=problem)
+        return teams_page(request, principal, slug, problem=problem)
     gone = user_id == principal.user_id
     return see("/" if gone else f"/competitions/{slug}/organize/teams", done="organizer_removed")
 
 
 @router.get("/{team_id}")
 def team(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> HTMLResponse:
-    return team_shown(request, principal, slug, team_id)
+    return team_page(request, principal, slug, team_id)
 
 
 @router.post("/{team_id}/grants")
@@ -121,7 +121,7 @@ def grant(
             rulings.grant(session, principal, slug, team_id=team_id, cap=cap, amount=number, reason=reason)
     except DomainError as problem:
         typed = {"cap": cap, "amount": amount, "grant_reason": reason}
-        return team_shown(request, principal, slug, team_id, problem=problem, typed=typed)
+        return team_page(request, principal, slug, team_id, problem=problem, typed=typed)
     return see(f"/competitions/{slug}/organize/teams/{team_id}", done="granted")
 
 
@@ -139,10 +139,10 @@ def password_link(
                 raise NotFound("the team has no such member", code="no_such_user")
             made = passwords.issue_link(session, principal, name)
     except DomainError as problem:
-        return team_shown(request, principal, slug, team_id, problem=problem)
+        return team_page(request, principal, slug, team_id, problem=problem)
     link = f"{service_address(request)}/password?code={made.code}"
     password = {"link": link, "name": name, "expires_at": made.expires_at}
-    return team_shown(request, principal, slug, team_id, password=password)
+    return team_page(request, principal, slug, team_id, password=password)
 
 
 def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) -> tuple[Frame, Entrant]:
@@ -153,7 +153,7 @@ def entrant(session: Session, principal: Principal, slug: str, team_id: UUID) ->
     return frame, found
 
 
-def team_shown(
+def team_page(
     request: Request,
     principal: Principal,
     slug: str,
@@ -177,7 +177,7 @@ def team_shown(
         principal,
         "organizer/team.html",
         frame=frame,
-        found=found,
+        entrant=found,
         phase=phase,
         cap_names=quota.CAPS,
         most=rulings.MOST_GRANTED,
@@ -189,7 +189,7 @@ def team_shown(
     )
 
 
-def shown(
+def teams_page(
     request: Request,
     principal: Principal,
     slug: str,

@@ -57,7 +57,7 @@ def threshold_page(
 ) -> HTMLResponse:
     """``form`` was refused: it was ``asked`` of the advisor, else it is the rule itself."""
     rules = desk.frame.rules
-    typed, wrong = (form.shown(), form.wrong) if form else ({}, {})
+    typed, wrong = (form.typed(), form.wrong) if form else ({}, {})
     known, usual = desk.frame.contest.track.group_columns(rules)
     return step_page(
         request,
@@ -189,18 +189,18 @@ def report_page(
     found: ThresholdReport,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    shown: Advised | None = None
+    advice: Advised | None = None
     working = found.state in (State.QUEUED, State.SCORING)
     if found.report is not None:
-        shown = advised(found.report, languages.words_of(request))
+        advice = advised(found.report, languages.words_of(request))
     return step_page(
         request,
         principal,
         "organizer/report.html",
         desk,
         problem=problem,
-        found=found,
-        advised=shown,
+        asked=found,
+        advised=advice,
         working=working,
         # The address keeps saying what was asked while the page loads itself again until it is answered.
         done=request.query_params.get("done", "") if working else "",

@@ -32,7 +32,7 @@ from app.web.organizer.steps import (
 )
 from app.web.site import languages
 from app.web.site.pages import PageRoute, page, see
-from app.web.site.sentences import said
+from app.web.site.sentences import sentence
 
 router = APIRouter(route_class=PageRoute)
 
@@ -127,7 +127,7 @@ def repair_page(
         status=status_of(refused or problem),
         slug=slug,
         title=competitions.title_of(row),
-        why=said(problem.message, languages.words_of(request)),
+        why=sentence(problem.message, languages.words_of(request)),
         refused=refusal(request, refused) if refused else None,
         text=row.file if text is None else text,
         of=competitions.sha256_of(row.file),

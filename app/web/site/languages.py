@@ -12,12 +12,12 @@ COOKIE = "anoncup_language"
 
 
 @cache
-def in_language(language: str) -> Words:
+def words_in(language: str) -> Words:
     return Words(language, catalogue(language), LABELS)
 
 
 def words_of(request: Request) -> Words:
-    return in_language(language_of(request))
+    return words_in(language_of(request))
 
 
 def language_of(request: Request) -> str:

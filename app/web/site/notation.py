@@ -9,30 +9,30 @@ from markupsafe import Markup, escape
 from app.wire import Board, BoardRow
 
 
-def shown(number: float | None) -> str:
+def numeral(value: float | None) -> str:
     """Five significant digits for people; full precision is in JSON and CSV."""
-    if number is None:
+    if value is None:
         return "–"
-    if 0 < abs(number) < 1e-9:
+    if 0 < abs(value) < 1e-9:
         return "≈0"  # rounding, which the scores take for 0 too
-    if number == int(number) and abs(number) < 1e6:
-        return f"{int(number):,}"
-    if abs(number) >= 1e6 or abs(number) < 1e-4:
-        return f"{number:.4e}"
-    return f"{number:,.5g}" if abs(number) < 1e5 else f"{number:,.1f}"
+    if value == int(value) and abs(value) < 1e6:
+        return f"{int(value):,}"
+    if abs(value) >= 1e6 or abs(value) < 1e-4:
+        return f"{value:.4e}"
+    return f"{value:,.5g}" if abs(value) < 1e5 else f"{value:,.1f}"
 
 
-def shown_time(moment: datetime, zone: str) -> str:
+def clock_time(moment: datetime, zone: str) -> str:
     """The time on the competition's clock, with the zone's name beside it."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def shown_minute(moment: datetime, zone: str) -> str:
+def clock_minute(moment: datetime, zone: str) -> str:
     """The minute on the competition's clock, in a column that names the zone once."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
 
 
-def shown_zone(moment: datetime, zone: str) -> str:
+def zone_name(moment: datetime, zone: str) -> str:
     """The zone's name as it is written then."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
 

@@ -51,12 +51,12 @@ templates.env.globals |= {
     "message_under": message_under,
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": notation.score,
-    "sentence": sentences.said,
+    "sentence": sentences.sentence,
     "service_address": service_address,
-    "shown": notation.shown,
-    "shown_minute": notation.shown_minute,
-    "shown_time": notation.shown_time,
-    "shown_zone": notation.shown_zone,
+    "numeral": notation.numeral,
+    "clock_minute": notation.clock_minute,
+    "clock_time": notation.clock_time,
+    "zone_name": notation.zone_name,
 }
 NO_FORM_OF_OURS = N_("this form cannot be read: check what you typed")
 NOTHING_REFUSED = {
@@ -81,7 +81,7 @@ def page(
 ) -> HTMLResponse:
     """A page in the reader's language; a language asked for in the address is kept in a cookie."""
     language = languages.language_of(request)
-    t = languages.in_language(language)
+    t = languages.words_in(language)
     context = {
         "_": t,
         "label_of": t.label,
@@ -113,7 +113,7 @@ def again(
     t = languages.words_of(request)
     said: dict[str, Any] = {
         "status": status_of(problem),
-        "error": said_of(problem, t),
+        "error": sentence_of(problem, t),
         "error_code": problem.code,
     }
     return waiting(problem, page(request, principal, template, **said, **content))
@@ -176,7 +176,7 @@ def refusal(request: Request, problem: DomainError) -> HTMLResponse:
         "site/refusal.html",
         status=status_of(problem),
         code=problem.code,
-        detail=None if hidden else said_of(problem, languages.words_of(request)),
+        detail=None if hidden else sentence_of(problem, languages.words_of(request)),
     )
     return waiting(problem, answer)
 
@@ -230,6 +230,6 @@ def who(request: Request) -> Principal | None:
         return None
 
 
-def said_of(problem: DomainError, t: Words) -> str:
+def sentence_of(problem: DomainError, t: Words) -> str:
     """A domain error in the reader's language; ``problem_<code>``: what pages say instead of it."""
-    return t.label(f"problem_{problem.code}", "") or sentences.said(problem.message, t)
+    return t.label(f"problem_{problem.code}", "") or sentences.sentence(problem.message, t)

@@ -4,7 +4,7 @@ from app.language import ENGLISH, Words
 from app.messages import Message
 
 
-def said(message: Message, t: Words) -> str:
+def sentence(message: Message, t: Words) -> str:
     """As a sentence by itself, which the translations are and the English becomes."""
     text = t.say(message)
     if t.language != ENGLISH:

@@ -20,7 +20,7 @@ from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.team.costs import costs_of
-from app.web.team.submission_lines import lines_of, rows_as_seen
+from app.web.team.submission_lines import finals_of, lines_of
 from app.web.team.submission_pictures import attackers_of, distances_of, strips_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 
@@ -43,10 +43,10 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         principal,
         "team/submission.html",
         frame=frame,
-        found=found,
+        submission=found,
         line=line,
         own=own,
-        rows=rows_as_seen(frame, outline),
+        finals=finals_of(frame, outline),
         waits_for_rules=line.unfinished and lacks(frame.rules),
         result=result,
         **shown,

@@ -49,7 +49,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Finals:
     """What all lines share: ``chosen`` of at most ``most`` finals, and whether the choice is open."""
 
     taking: Taking
@@ -70,8 +70,8 @@ def lines_of(session: Session, found: Sequence[Submission]) -> list[Line]:
     return [Line(one, known[one.id].queue_position) for one in found]
 
 
-def rows_as_seen(frame: Frame, outline: Sequence[Summary]) -> Rows:
-    return Rows(
+def finals_of(frame: Frame, outline: Sequence[Summary]) -> Finals:
+    return Finals(
         taking=taking(frame),
         chosen=sum(one.chosen for one in outline),
         most=frame.rules.ranking.finals,

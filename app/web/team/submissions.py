@@ -39,10 +39,10 @@ from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of
-from app.web.site.pages import PageRoute, page, said_of, see, waiting
+from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
 from app.web.team.mistakes import LOOKED_AT, Found, mistakes_of
 from app.web.team.script_words import script_words
-from app.web.team.submission_lines import lines_of, rows_as_seen, taking
+from app.web.team.submission_lines import finals_of, lines_of, taking
 from app.web.team.upload_form import (
     REFUSALS,
     SECRET_SAMPLES,
@@ -103,7 +103,7 @@ def own_page(
     t = languages.words_of(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        own, older = listed(session, principal, slug, cursor)
+        own, older = page_of_own(session, principal, slug, cursor)
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
         content = {
@@ -111,7 +111,7 @@ def own_page(
             "caps": caps,
             "tag": tag_of(frame, outline, caps),
             "lines": lines_of(session, own),
-            "rows": rows_as_seen(frame, outline),
+            "finals": finals_of(frame, outline),
         }
         parts = parts_of(frame.contest)
     answer = page(
@@ -127,7 +127,7 @@ def own_page(
         secret_samples=SECRET_SAMPLES,
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,
-        refused_for=said_of(refused.problem, t) if refused else None,
+        refused_for=sentence_of(refused.problem, t) if refused else None,
         course=course_of(outline, t, frame.rules),
         older=older,
         cursor=cursor,
@@ -161,7 +161,7 @@ def state(slug: str, principal: SignedIn) -> PlainTextResponse:
     return PlainTextResponse(tag_of(frame, outline, caps))
 
 
-def listed(
+def page_of_own(
     session: Session, principal: Principal, slug: str, cursor: str | None
 ) -> tuple[list[Submission], str | None]:
     """A page of the team's submissions, and the cursor of the next one."""
@@ -234,7 +234,7 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
         "team/submission_row.html",
         frame=frame,
         line=line,
-        rows=rows_as_seen(frame, outline),
+        finals=finals_of(frame, outline),
     )
 
 

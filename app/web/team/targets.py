@@ -45,15 +45,15 @@ class Told:
 def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        listed = listed_if_published(session, principal, slug)
-        own = own_guesses(session, principal, frame) if listed is not None else []
-        report = quota.report(session, principal, slug) if frame.team and listed is not None else None
+        published = published_targets(session, principal, slug)
+        own = own_guesses(session, principal, frame) if published is not None else []
+        report = quota.report(session, principal, slug) if frame.team and published is not None else None
     return page(
         request,
         principal,
         "team/targets.html",
         frame=frame,
-        listed=listed,
+        targets=published,
         own=own[:SHOWN_GUESSES],
         more=max(0, len(own) - SHOWN_GUESSES),
         waits=any(one.waits for one in own),
@@ -63,7 +63,7 @@ def all_targets(request: Request, slug: str, principal: SignedIn) -> HTMLRespons
     )
 
 
-def listed_if_published(session: Session, principal: Principal, slug: str) -> list[Shown] | None:
+def published_targets(session: Session, principal: Principal, slug: str) -> list[Shown] | None:
     try:
         return targets.listed(session, principal, slug)
     except NotFound:  # only the targets can be missing: the competition has been found

@@ -14,7 +14,7 @@ MOVING = ("anonymization", "settling", "reidentification")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BoardView:
     """``as_of``: the moment the boards show. ``freeze``: ahead, in force for this reader, or, for organizers,
     for the others. ``guesses``: which of the rivals' are counted; ``guesses_before``: if only earlier ones.
     ``live``: the boards may change while they are read. ``second``: the phase of attacks; ``begun``: it has.
@@ -29,14 +29,14 @@ class Seen:
     begun: bool
 
 
-def seen(frame: Frame) -> Seen:
+def view_of(frame: Frame) -> BoardView:
     audience = Audience(frame.team.id if frame.team else None, frame.organizer)
     now = frame.standing.now
     cut = visibility.frozen_since(frame.contest, audience, now)
     horizon = visibility.guess_horizon(frame.contest, audience, now)
     second = frame.rules.phase(phases.REIDENTIFICATION)
     frozen = cut != ALWAYS
-    return Seen(
+    return BoardView(
         as_of=cut if frozen else now,
         freeze="now" if frozen else freeze_of(frame, now),
         guesses="hidden" if horizon is None else "all" if horizon == ALWAYS else "daily",

@@ -20,8 +20,8 @@ from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.visitor import board_pictures, standings
-from app.web.visitor.board_view import seen
-from app.web.visitor.leader import lead_of
+from app.web.visitor.board_view import view_of
+from app.web.visitor.leader import leader_of
 
 router = APIRouter(route_class=PageRoute)
 Board = TypeVar("Board")
@@ -42,7 +42,7 @@ def anonymization_board(
         principal,
         "visitor/board_anonymization.html",
         frame=frame,
-        seen=seen(frame),
+        view=view_of(frame),
         board=board,
         wide=wide,
         **headed(wire.BoardRow, words_for(request)),
@@ -59,7 +59,7 @@ def anonymization_content(
     choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
-        "lead": lead_of(board, frame.rules),
+        "leader": leader_of(board, frame.rules),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "rivals": standings.has_rivals(board),
@@ -80,7 +80,7 @@ def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn
         principal,
         "visitor/board_reidentification.html",
         frame=frame,
-        seen=seen(frame),
+        view=view_of(frame),
         board=board,
         **headed(wire.AttackersRow, words_for(request)),
     )
@@ -97,7 +97,7 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
         principal,
         "visitor/board_matrix.html",
         frame=frame,
-        seen=seen(frame),
+        view=view_of(frame),
         board=board,
         heatmap=heatmap,
     )

@@ -25,15 +25,15 @@ RUNNING = ("anonymization", "settling", "between", "reidentification")
 class Card:
     """A competition as the front page shows it."""
 
-    listed: Readable
+    entry: Readable
 
     @property
     def rules(self) -> Rules:
-        return self.listed.rules
+        return self.entry.rules
 
     @property
     def standing(self) -> Standing:
-        return self.listed.standing
+        return self.entry.standing
 
     @property
     def next_turn(self) -> Turn | None:
@@ -41,11 +41,11 @@ class Card:
 
     @property
     def own(self) -> bool:
-        return self.listed.team is not None or self.listed.organizer
+        return self.entry.team is not None or self.entry.organizer
 
 
 @router.get("/")
-def front(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
+def all_competitions(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         found = directory.competitions_for(session, principal)
     groups = grouped(map(Card, found.readable))

@@ -8,11 +8,11 @@ from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 
 Comparison = Literal["both", "safer", "more_useful", "neither"]
-SHOWN = 5
+FIRST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class Leader:
     """``attacker``: who finds the most in the leading release, None if nobody finds anything; ``by_rival``:
     another team does; ``told``: whether the reader may know who. ``second``: the next rank, None without one;
     ``comparison``: in what the leader is better than it. ``tied``: how many share the first rank. ``digits``:
@@ -30,18 +30,18 @@ class Lead:
     digits: int
 
     @property
-    def found(self) -> str:
+    def share_found(self) -> str:
         return percent(self.security)
 
 
-def lead_of(board: Board, rules: Rules) -> Lead | None:
+def leader_of(board: Board, rules: Rules) -> Leader | None:
     """The leader of a board; None before anybody has a rank."""
     ranked = [row for row in board.rows if row.rank is not None]
     if not ranked or ranked[0].utility is None or ranked[0].security is None:
         return None
     first, digits = ranked[0], SCORE_DIGITS if board.digits is None else board.digits
     second = next((row for row in ranked if row.rank != first.rank), None)
-    return Lead(
+    return Leader(
         row=first,
         utility=ranked[0].utility,
         security=ranked[0].security,
@@ -57,7 +57,7 @@ def lead_of(board: Board, rules: Rules) -> Lead | None:
 
 def top(board: Board) -> list[BoardRow]:
     """The first rows that have a rank."""
-    return [row for row in board.rows if row.rank is not None][:SHOWN]
+    return [row for row in board.rows if row.rank is not None][:FIRST]
 
 
 def best_attacker(row: BoardRow, rules: Rules) -> str | None:

@@ -17,7 +17,7 @@ from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor.leader import lead_of, top
+from app.web.visitor.leader import leader_of, top
 from app.web.visitor.next_step import next_step
 from app.wire import AttackersBoard, AttackersRow, Board
 
@@ -42,8 +42,8 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame=frame,
         board=board,
         first_rows=top(board) if board else [],
-        lead=lead_of(board, rules) if board else None,
-        attackers=leading(attacks) if attacks else [],
+        leader=leader_of(board, rules) if board else None,
+        attackers=first_attackers(attacks) if attacks else [],
         attackers_hidden=attacks is not None and attacks.hidden,
         paragraphs=paragraphs,
         announcements=said,
@@ -78,7 +78,7 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
     return reidentification.board(session, principal, frame.contest.slug)
 
 
-def leading(board: AttackersBoard) -> list[AttackersRow]:
+def first_attackers(board: AttackersBoard) -> list[AttackersRow]:
     """Those on the first rank, as far as the scores of guesses are visible."""
     return [row for row in board.rows if row.rank == 1 and row.identified]
 

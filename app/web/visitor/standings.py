@@ -25,7 +25,7 @@ class Column:
     def written(self, row: BoardRow) -> str:
         """What the board shows of a row: rates and scores are written as such, measures by their size."""
         value = self.value(row)
-        return notation.shown(value) if self.kind == "measure" else notation.score(value)
+        return notation.numeral(value) if self.kind == "measure" else notation.score(value)
 
 
 @dataclass(frozen=True, slots=True)

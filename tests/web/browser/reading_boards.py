@@ -7,7 +7,7 @@ from typing import Any
 from playwright.sync_api import Locator, expect
 
 from app.charts.axes import number
-from app.web.site.notation import score, shown
+from app.web.site.notation import numeral, score
 from tests.web.browser.clicked_data import ROWS, Release
 from tests.web.browser.organizing import goes_home
 from tests.web.browser.person import Person
@@ -107,8 +107,8 @@ def reads_who_attacked_best(visitor: Person, slug: str, results: Mapping[str, Re
 
 
 def reidentification_row(row: dict[str, Any]) -> list[str]:
-    identified, tried = shown(row["identified"]), shown(row["tried"])
-    return [str(row["rank"]), row["team"], identified, tried, score(row["rate"]), shown(row["targets"])]
+    identified, tried = numeral(row["identified"]), numeral(row["tried"])
+    return [str(row["rank"]), row["team"], identified, tried, score(row["rate"]), numeral(row["targets"])]
 
 
 def reads_who_found_whom(visitor: Person, slug: str, results: Mapping[str, Result]) -> None:

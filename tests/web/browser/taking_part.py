@@ -7,9 +7,9 @@ import pandas as pd
 from playwright.sync_api import Locator, expect
 
 from app.messages import Message
-from app.web.site.languages import in_language
-from app.web.site.notation import score, shown
-from app.web.site.sentences import said as sentence
+from app.web.site.languages import words_in
+from app.web.site.notation import numeral, score
+from app.web.site.sentences import sentence
 from tests.arena import PASSWORD
 from tests.web.browser.clicked_data import ROWS, Release
 from tests.web.browser.person import Person
@@ -35,7 +35,7 @@ def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) 
     with member.refused(422):
         sends(member, with_a_word(release.anonymized, row=7, column=2), release.secret)
         problem = member.page.locator("#anonymized-problems")
-        t = in_language(member.look.language)
+        t = words_in(member.look.language)
         what = Message("not a decimal number")
         told = Message("{column}, row {row}: {what}", column="income", row=7, what=what)
         expect(problem).to_contain_text(sentence(told, t))
@@ -88,7 +88,7 @@ def is_rejected_for_excess(member: Person, release: Release, comment: str, file:
     line = entry(member, comment)
     member.touch(line.get_by_text(member.word("Why"), exact=True))
     (violation,) = release.verdict(file).violations
-    t = in_language(member.look.language)
+    t = words_in(member.look.language)
     expect(line.get_by_text(sentence(violation.message, t))).to_be_visible()
     member.finds_no_fault()
     expect(member.control("button", "Choose as final", within=line)).to_have_count(0)
@@ -106,7 +106,7 @@ def reads_how_it_was_scored(member: Person, comment: str, release: Release, file
     member.follow(entry(member, comment).get_by_role("link").first)
     verdict = release.verdict(file)
     for name, measure in verdict.measures.items():
-        assert shown(measure.value) in cells(member, "Measures", name), name
+        assert numeral(measure.value) in cells(member, "Measures", name), name
     for name, attacker in verdict.attackers.items():
         assert score(attacker.rate.rate) in cells(member, "Attackers", name), name
     member.tab("submissions")
