@@ -40,7 +40,7 @@ class AnnouncementIn(BaseModel):
 @router.post(
     "/competitions/{slug}/announcements",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(ORGANIZER, {422: ("no_text", "announcement_text")}),
+    responses=refusing(ORGANIZER, "no_text announcement_text"),
 )
 def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> wire.Announcement:
     """Tell everybody something, as an organizer."""
@@ -61,7 +61,7 @@ def list_announcements(slug: str, page: AskedPage) -> list[wire.Announcement]:
 @router.delete(
     "/announcements/{announcement_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, {409: ("service_announcement",)}),
+    responses=refusing(ORGANIZER, "service_announcement"),
 )
 def withdraw_announcement(announcement_id: UUID, principal: Confirming) -> None:
     """Take an announcement back; the audit log keeps it."""

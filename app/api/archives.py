@@ -30,9 +30,7 @@ KITS = Shelf(files=64, size=512 << 20, making=Lock())
 @router.get(
     "/kit.zip",
     response_class=StreamingResponse,
-    responses=raw(ZIP)
-    | {304: {"description": "the client has it already"}}
-    | refusing({404: ("no_original",)}, READ),
+    responses=raw(ZIP) | {304: {"description": "the client has it already"}} | refusing("no_original", READ),
 )
 def download_kit(slug: str, request: Request, settings: AppSettings) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
@@ -49,11 +47,7 @@ def download_kit(slug: str, request: Request, settings: AppSettings) -> Response
     return sent(file, name=f"{slug}-kit.zip", headers=headers)
 
 
-@router.get(
-    "/export.zip",
-    response_class=StreamingResponse,
-    responses=raw(ZIP) | refusing(ORGANIZER, READ),
-)
+@router.get("/export.zip", response_class=StreamingResponse, responses=raw(ZIP) | refusing(ORGANIZER, READ))
 def export(slug: str, principal: SignedIn) -> StreamingResponse:
     """All of the competition but its secrets: rules, releases, guesses, evaluations, boards, audit log."""
     archive = zipped(exported(principal, slug))

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Request, status
 
 from app import wire
-from app.api.documentation.answers import NEW_NAME, ORGANIZER, refusing
+from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
 from app.api.submissions import PARTS, SENT, receipt
 from app.config import get_settings
@@ -39,12 +39,9 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
     ),
     responses=refusing(
         ORGANIZER,
-        {
-            404: ("file_lost",),
-            409: ("no_original", "changed_meanwhile", "phase_closed", "team_name_taken"),
-            422: ("comment", *NEW_NAME),
-            503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "busy"),
-        },
+        NEW_NAME,
+        BUSY,
+        "file_lost 409.no_original changed_meanwhile phase_closed team_name_taken comment",
     ),
 )
 async def add_baseline(
@@ -75,7 +72,7 @@ BASELINE = Way(uploads.renewed, added)
 @router.delete(
     "/competitions/{slug}/baselines/{team_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, {404: ("no_such_baseline",)}),
+    responses=refusing(ORGANIZER, "no_such_baseline"),
 )
 def remove_baseline(slug: str, team_id: UUID, principal: Confirming) -> None:
     """Take a baseline off the board."""

@@ -100,7 +100,7 @@ def list_competitions() -> list[wire.Listed]:
         return [entry(row, now, reveals.get(row.id)) for row in rows]
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, {409: ("slug_taken",)}))
+@router.post("", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "slug_taken"))
 def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
@@ -140,7 +140,7 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wi
 @router.get(
     "/{slug}/original/{file}",
     response_class=Response,
-    responses=raw("text/csv", examples.TABLE) | refusing({404: ("no_original",)}),
+    responses=raw("text/csv", examples.TABLE) | refusing("no_original"),
 )
 def get_original(slug: str, file: str) -> Response:
     """The original data, as the organizer uploaded them."""
@@ -155,9 +155,7 @@ def get_original(slug: str, file: str) -> Response:
 @router.put(
     "/{slug}/original/{file}",
     openapi_extra=taking("text/csv", A_TABLE, examples.TABLE),
-    responses=refusing(
-        ORGANIZER, REVISION, {409: ("first_file_missing",), 422: COMPETITION_FILE, 503: ("busy",)}
-    ),
+    responses=refusing(ORGANIZER, REVISION, "first_file_missing", COMPETITION_FILE, "busy"),
 )
 def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.Original:
     """Upload a file of the original; once all are there, the scales of the utility scores are computed.

@@ -54,7 +54,7 @@ def look_once(principal: Principal, submission_id: UUID) -> Progress:
         said="`progress` now and at every change, `done` with the last state, then the end",
     )
     | {204: {"description": "the client has heard the last state already"}}
-    | refusing({429: ("too_many_streams",)}),
+    | refusing("too_many_streams"),
 )
 async def follow_submission(
     watcher: Annotated[Watcher, Depends(watcher)],

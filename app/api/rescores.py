@@ -49,9 +49,7 @@ def get_rescore(rescore_id: UUID, principal: SignedIn) -> wire.Rescore:
 
 @router.post(
     "/rescores/{rescore_id}/apply",
-    responses=refusing(
-        {409: ("rescore_scoring", "rescore_failed", "rescore_ended", "changed_meanwhile", "phase_turned")}
-    ),
+    responses=refusing("rescore_scoring rescore_failed rescore_ended changed_meanwhile phase_turned"),
 )
 def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummary:
     """Put the new rules and all their results in force at once."""
@@ -60,7 +58,7 @@ def apply_rescore(rescore_id: UUID, principal: Confirming) -> wire.RescoreSummar
         return summary(rescores.progress_of(session, ended))
 
 
-@router.post("/rescores/{rescore_id}/cancel", responses=refusing({409: ("rescore_ended",)}))
+@router.post("/rescores/{rescore_id}/cancel", responses=refusing("rescore_ended"))
 def cancel_rescore(rescore_id: UUID, principal: SignedIn) -> wire.RescoreSummary:
     """Drop a set; everything stays as it is."""
     with transaction() as session:

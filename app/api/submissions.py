@@ -49,12 +49,7 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=multipart(PARTS, SENT, needed=["secret"]),
     responses=refusing(
-        UPLOAD,
-        {
-            404: ("file_lost",),
-            409: ("phase_closed", "phase_paused", "too_late", "no_original", "changed_meanwhile"),
-            422: ("comment",),
-        },
+        UPLOAD, "file_lost phase_closed phase_paused too_late 409.no_original changed_meanwhile comment"
     ),
 )
 async def create_submission(
@@ -139,7 +134,7 @@ def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Resp
     return Response(store().get(known[file]), media_type="text/csv")
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=refusing(TEAM, {409: ("finished",)}))
+@router.post("/submissions/{submission_id}/cancel", responses=refusing(TEAM, "finished"))
 def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
     """Withdraw a submission that is not scored yet. The attempt stays counted, the submission does not."""
     with transaction() as session:
@@ -149,10 +144,7 @@ def cancel_submission(submission_id: UUID, principal: SignedIn) -> wire.Submissi
 
 @router.put(
     "/submissions/{submission_id}/final",
-    responses=refusing(
-        {403: ("not_in_a_team", "disqualified")},
-        {409: ("phase_closed", "phase_paused", "not_valid", "too_many_finals")},
-    ),
+    responses=refusing("not_in_a_team disqualified phase_closed phase_paused not_valid too_many_finals"),
 )
 def mark_final(submission_id: UUID, body: FinalIn, principal: SignedIn) -> wire.Submission:
     """Mark a submission as one of the team's finals, or unmark it, while the first phase is open."""

@@ -23,7 +23,7 @@ from app.transaction import transaction
 router = APIRouter(tags=["targets"])
 
 
-@router.get("/competitions/{slug}/targets", responses=refusing(TEAM, {404: ("no_targets_yet",)}))
+@router.get("/competitions/{slug}/targets", responses=refusing(TEAM, "no_targets_yet"))
 def list_targets(slug: str, principal: SignedIn) -> list[wire.Target]:
     """What may be attacked, from the start of the second phase on."""
     with transaction() as session:
@@ -33,7 +33,7 @@ def list_targets(slug: str, principal: SignedIn) -> list[wire.Target]:
 @router.get(
     "/competitions/{slug}/targets.zip",
     response_class=StreamingResponse,
-    responses=raw(ZIP) | refusing(TEAM, {404: ("no_targets_yet",)}, READ),
+    responses=raw(ZIP) | refusing(TEAM, "no_targets_yet", READ),
 )
 def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     """All targets that your team may attack, a folder each, with their `SHA256SUMS` and `commitments.csv`.
@@ -58,7 +58,7 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
     return Response(store().get(known[file]), media_type="text/csv")
 
 
-@router.get("/competitions/{slug}/manifest", responses=refusing({404: ("no_targets_yet",)}))
+@router.get("/competitions/{slug}/manifest", responses=refusing("no_targets_yet"))
 def get_manifest(slug: str) -> wire.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
@@ -67,7 +67,7 @@ def get_manifest(slug: str) -> wire.Manifest:
     return wire.Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
 
 
-@router.get("/competitions/{slug}/reveal", responses=refusing({404: ("no_targets_yet", "not_revealed_yet")}))
+@router.get("/competitions/{slug}/reveal", responses=refusing("no_targets_yet not_revealed_yet"))
 def get_reveal(slug: str) -> list[wire.Revealed]:
     """Whose target was whose, with the salt of every commitment, once the competition has closed."""
     with transaction() as session:
@@ -88,7 +88,7 @@ def get_reveal(slug: str) -> list[wire.Revealed]:
 @router.get(
     "/targets/{target_id}/secret",
     response_class=Response,
-    responses=raw("text/csv", examples.SECRET) | refusing({404: ("not_revealed_yet",)}, READ),
+    responses=raw("text/csv", examples.SECRET) | refusing("not_revealed_yet", READ),
 )
 def get_secret(target_id: UUID) -> Response:
     """The revealed secret of a target, headed `original_row`."""

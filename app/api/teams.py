@@ -40,7 +40,7 @@ def create_team_invite(slug: str, principal: Confirming, body: InviteIn) -> wire
 @router.delete(
     "/team/members/{user_id}",
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(TEAM, {404: ("no_such_member",), 409: ("last_member",)}),
+    responses=refusing(TEAM, "no_such_member last_member"),
 )
 def remove_member(slug: str, user_id: UUID, principal: SignedIn) -> None:
     """Leave your team, or take another member out of it, which ends the team's invites.
@@ -81,14 +81,7 @@ def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
     "/organizers",
     tags=["organizers"],
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
-        ORGANIZER,
-        {
-            404: ("no_such_user",),
-            409: ("not_an_organizer", "organizes_it", "in_a_team"),
-            422: NEW_NAME,
-        },
-    ),
+    responses=refusing(ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team", NEW_NAME),
 )
 def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""
@@ -100,7 +93,7 @@ def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person
     "/organizers/{user_id}",
     tags=["organizers"],
     status_code=status.HTTP_204_NO_CONTENT,
-    responses=refusing(ORGANIZER, {404: ("no_such_organizer",), 409: ("last_organizer",)}),
+    responses=refusing(ORGANIZER, "no_such_organizer last_organizer"),
 )
 def remove_organizer(slug: str, user_id: UUID, principal: Confirming) -> None:
     """Take an organizer away. The last one stays."""

@@ -36,9 +36,7 @@ class ByName(BaseModel):
 @router.post(
     "",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
-        {403: ("not_administrator",), 409: ("name_taken",), 422: (*NEW_NAME, "password_length")}
-    ),
+    responses=refusing("not_administrator name_taken", NEW_NAME, "password_length"),
 )
 @few_at_a_time
 def create_user(body: UserIn, principal: Confirming) -> wire.User:
@@ -53,9 +51,7 @@ def create_user(body: UserIn, principal: Confirming) -> wire.User:
 @router.post(
     "/password-links",
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(
-        {403: ("not_organizer", "in_another_competition"), 404: ("no_such_user",), 422: NEW_NAME}
-    ),
+    responses=refusing("not_organizer in_another_competition no_such_user", NEW_NAME),
 )
 def create_password_link(body: ByName, principal: Confirming) -> wire.PasswordLink:
     """A code with which somebody sets a new password, once, within 48 hours; earlier codes end.

@@ -7,6 +7,7 @@ from typing import Any
 
 from openapi_spec_validator import validate
 
+from app import errors
 from app.api.documentation import examples
 from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
@@ -124,6 +125,22 @@ def raised_codes() -> dict[str, str]:
                     if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "code":
                         found |= dict.fromkeys(texts(line.value), f"{file}:{line.lineno}")
     return found
+
+
+def test_every_code_comes_with_the_status_of_the_errors_that_have_it() -> None:
+    kinds = {kind.__name__: kind for kind in vars(errors).values() if isinstance(kind, type)}
+    found = {
+        f"{STATUS[kinds[name]]}.{code}"
+        for file, tree in trees()
+        if PAGES not in file.parents
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in kinds
+        for given in node.keywords
+        if given.arg == "code" and kinds[name] in STATUS
+        for code in literal(given.value)
+    }
+    assert len(found) > 80
+    assert found <= set(codes.ANSWERS)
 
 
 def literal(node: ast.expr, registry: Mapping[str, str] = codes.ERRORS) -> list[str]:

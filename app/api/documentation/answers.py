@@ -1,108 +1,84 @@
-"""Which errors each operation answers: most follow from what its route takes, the rest stands beside it."""
+"""Which errors each operation answers: most follow from what its route takes, the rest stands beside it.
 
-from collections.abc import Iterable, Mapping
+Lists of codes are texts; of a code that comes with two statuses, the larger is written as ``422.too_large``.
+"""
+
+from collections.abc import Mapping
 from typing import Any
 
-Answers = Mapping[int, tuple[str, ...]]
-CODES = "x-codes"
+from app.wire.codes import ANSWERS
 
-VISITORS_TOO: Answers = {401: ("invalid_token",)}
-SIGNED_IN: Answers = {401: ("not_signed_in", "invalid_token"), 403: ("scope_missing",)}
-BY_COOKIE: Answers = {403: ("cross_site",)}
+CODES = "x-codes"
+LEAST = {
+    code: int(status) for status, _, code in sorted((each.partition(".") for each in ANSWERS), reverse=True)
+}
+
+VISITORS_TOO = "invalid_token"
+SIGNED_IN = "not_signed_in invalid_token scope_missing"
+BY_COOKIE = "cross_site"
 """Of a browser's session, where the request would change something."""
-THROTTLED: Answers = {429: ("too_many_tries",)}
-STORED: Answers = {503: ("database_unavailable",)}
-PARAMETERS: Answers = {422: ("invalid_request",)}
+THROTTLED = "too_many_tries"
+STORED = "database_unavailable"
+PARAMETERS = "invalid_request"
 """Where a parameter is more than a text."""
 
-BY_PARAMETER: Mapping[str, Answers] = {
-    "slug": {404: ("no_such_competition",), 503: ("competition_unavailable",)},
-    "name": {404: ("no_such_phase",)},
-    "file": {404: ("no_such_file", "file_lost"), 503: ("storage_unavailable", "file_damaged")},
-    "submission_id": {404: ("no_such_submission",)},
-    "target_id": {404: ("no_such_target", "no_targets_yet")},
-    "team_id": {404: ("no_such_team",)},
-    "token_id": {404: ("no_such_token",)},
-    "rescore_id": {404: ("no_such_rescore",)},
-    "report_id": {404: ("no_such_report",)},
-    "announcement_id": {404: ("no_such_announcement",)},
-    "cursor": {422: ("invalid_cursor",)},
-    "X-Confirm-Password": {403: ("password_needed",), 422: ("wrong_password",), 429: ("too_many_tries",)},
-    "Idempotency-Key": {422: ("idempotency_key", "idempotency_key_reused")},
+READ = "file_lost storage_unavailable file_damaged"
+"""Where a stored file is."""
+
+BY_PARAMETER: Mapping[str, str] = {
+    "slug": "no_such_competition competition_unavailable",
+    "name": "no_such_phase",
+    "file": f"no_such_file {READ}",
+    "submission_id": "no_such_submission",
+    "target_id": "no_such_target no_targets_yet",
+    "team_id": "no_such_team",
+    "token_id": "no_such_token",
+    "rescore_id": "no_such_rescore",
+    "report_id": "no_such_report",
+    "announcement_id": "no_such_announcement",
+    "cursor": "invalid_cursor",
+    "X-Confirm-Password": "password_needed 422.wrong_password too_many_tries",
+    "Idempotency-Key": "idempotency_key idempotency_key_reused",
 }
 
 COMPETITION_FILE = (
-    "not_toml",
-    "encoding",
-    "too_large",
-    "missing_key",
-    "unknown_key",
-    "wrong_type",
-    "wrong_value",
-    "unknown_column",
-    "column_in_both_roles",
-    "unknown_measure",
-    "measure_without_weight",
-    "unknown_attacker",
-    "attacker_never_counts",
-    "no_weights",
+    "not_toml encoding 422.too_large missing_key unknown_key wrong_type wrong_value unknown_column "
+    "column_in_both_roles unknown_measure measure_without_weight unknown_attacker attacker_never_counts "
+    "no_weights"
 )
-BY_BODY: Mapping[str, Answers] = {
-    "application/json": {
-        400: ("bad_request",),
-        408: ("too_slow",),
-        413: ("too_large",),
-        422: ("invalid_request",),
-    },
-    "application/toml": {
-        400: ("bad_request",),
-        408: ("too_slow",),
-        413: ("too_large",),
-        422: (*COMPETITION_FILE, "invalid_request"),
-    },
-    "text/csv": {
-        400: ("bad_request",),
-        408: ("too_slow",),
-        413: ("too_large",),
-        422: ("malformed_upload", "invalid_request"),
-    },
-    "multipart/form-data": {
-        400: ("bad_request",),
-        408: ("too_slow",),
-        413: ("too_large",),
-        422: ("malformed_upload",),
-    },
+ANY_BODY = "bad_request too_slow too_large"
+BY_BODY: Mapping[str, str] = {
+    "application/json": f"{ANY_BODY} invalid_request",
+    "application/toml": f"{ANY_BODY} invalid_request {COMPETITION_FILE}",
+    "text/csv": f"{ANY_BODY} malformed_upload invalid_request",
+    "multipart/form-data": f"{ANY_BODY} malformed_upload",
 }
 
-READ: Answers = {404: ("file_lost",), 503: ("storage_unavailable", "file_damaged")}
-"""Where a stored file is."""
-TEAM: Answers = {403: ("not_in_a_team",)}
-ORGANIZER: Answers = {403: ("not_organizer",)}
-REVISION: Answers = {
-    404: ("file_lost",),
-    409: ("changed_meanwhile", "fixed", "notice_fixed", "phase_paused", "phase_turned", "rescore_open"),
-    422: ("malformed_upload",),
-    503: ("storage_unavailable", "file_damaged"),
-}
-JUDGED: Answers = {403: ("not_organizer",), 409: ("nothing_to_change",)}
-BOARD: Answers = {403: ("scope_missing", "board_not_open")}
-NEW_NAME = ("name_length", "name_blank", "name_characters")
-UPLOAD: Answers = {
-    403: ("not_in_a_team", "disqualified"),
-    429: ("quota_used_up",),
-    503: ("storage_unavailable", "file_damaged", "sealing_unavailable", "unavailable", "busy"),
-}
+TEAM = "not_in_a_team"
+ORGANIZER = "not_organizer"
+REVISION = (
+    f"{READ} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open malformed_upload"
+)
+JUDGED = "not_organizer nothing_to_change"
+BOARD = "scope_missing board_not_open"
+NEW_NAME = "name_length name_blank name_characters"
+BUSY = "storage_unavailable file_damaged sealing_unavailable busy"
+UPLOAD = f"not_in_a_team disqualified quota_used_up {BUSY} unavailable"
 
 
-def refusing(*parts: Answers) -> dict[int | str, dict[str, Any]]:
+def refusing(*codes: str) -> dict[int | str, dict[str, Any]]:
     """What does not follow from what a route takes, as its decorator takes it."""
-    return {status: {CODES: codes} for status, codes in merged(parts).items()}
+    return {status: {CODES: listed} for status, listed in by_status(*codes).items()}
 
 
-def merged(parts: Iterable[Answers]) -> dict[int, tuple[str, ...]]:
-    """The codes by status, each once, in the order they are given."""
-    found: dict[int, dict[str, None]] = {}
-    for part in parts:
-        for status, codes in part.items():
-            found.setdefault(status, {}).update(dict.fromkeys(codes))
-    return {status: tuple(found[status]) for status in sorted(found)}
+def by_status(*codes: str) -> dict[int, list[str]]:
+    """The codes by their statuses, each once, in the order they are given."""
+    found: dict[int, list[str]] = {}
+    for status, code in dict.fromkeys(map(answer_of, " ".join(codes).split())):
+        found.setdefault(status, []).append(code)
+    return dict(sorted(found.items()))
+
+
+def answer_of(code: str) -> tuple[int, str]:
+    status, dot, name = code.rpartition(".")
+    return (int(status), name) if dot else (LEAST[code], code)

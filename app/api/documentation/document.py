@@ -195,27 +195,24 @@ def names_of(operation: Json) -> list[str]:
     return [parameter["name"] for parameter in operation.get("parameters", ())]
 
 
-def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> dict[int, tuple[str, ...]]:
+def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> Mapping[int, list[str]]:
     """Every error of an operation: by what it takes, then what only it knows."""
-    parts: list[answers.Answers] = []
+    codes: list[str] = []
     if signed_in_or_not in takes:
-        parts.append(answers.SIGNED_IN if signed_in in takes else answers.VISITORS_TOO)
+        codes.append(answers.SIGNED_IN if signed_in in takes else answers.VISITORS_TOO)
         if method != "GET":
-            parts.append(answers.BY_COOKIE)
+            codes.append(answers.BY_COOKIE)
     if client_address in takes:
-        parts.append(answers.THROTTLED)
+        codes.append(answers.THROTTLED)
     if name not in {"healthz", "metrics"}:
-        parts.append(answers.STORED)
-    parts += [answers.BY_PARAMETER.get(parameter, {}) for parameter in names_of(operation)]
+        codes.append(answers.STORED)
+    codes += [answers.BY_PARAMETER.get(parameter, "") for parameter in names_of(operation)]
     if any(parameter["schema"] != plain(parameter) for parameter in operation.get("parameters", ())):
-        parts.append(answers.PARAMETERS)
-    parts += [answers.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
-    own = {
-        int(status): said[answers.CODES]
-        for status, said in operation["responses"].items()
-        if answers.CODES in said
-    }
-    return answers.merged([*parts, own])
+        codes.append(answers.PARAMETERS)
+    codes += [answers.BY_BODY[media] for media in operation.get("requestBody", {}).get("content", ())]
+    for status, answer in operation["responses"].items():
+        codes += [f"{status}.{code}" for code in answer.get(answers.CODES, ())]
+    return answers.by_status(*codes)
 
 
 def plain(parameter: Json) -> Json:
@@ -224,7 +221,7 @@ def plain(parameter: Json) -> Json:
     return kept | {"type": "string"}
 
 
-def put_errors(operation: Json, found: Mapping[int, tuple[str, ...]]) -> None:
+def put_errors(operation: Json, found: Mapping[int, list[str]]) -> None:
     operation["responses"].pop("422", None)
     for status, listed in found.items():
         known = {code: {"$ref": f"#/components/examples/{status}.{code}"} for code in listed}
