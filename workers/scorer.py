@@ -25,8 +25,7 @@ from app.errors import InvalidCompetition
 from app.scoring import kernels
 from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
-from app.scoring.excessive.question import Question
-from app.scoring.excessive.question import answer as answer_question
+from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
 from app.scoring.permutation import guess_from_file, source_from_secret
 from app.scoring.rates import guess_rate
@@ -179,7 +178,8 @@ def without_evidence(alike: dict[str, object]) -> dict[str, object]:
 def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, Any]:
     digests = tuple(sorted(request["original"].items()))
     rules, _, prepared = desk.original(digests, request["competition_file"])
-    return answer_question(Question(**request["question"]), rules, prepared, progress=progress).to_json()
+    asked = question.Question(**request["question"])
+    return question.answer(asked, rules, prepared, progress=progress).to_json()
 
 
 def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:

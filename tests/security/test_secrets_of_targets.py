@@ -18,7 +18,6 @@ from tests.arena import ROWS, numbers
 from tests.contest import Contest, judge_everything, turn
 from tests.security.table import TABLE
 from tests.security.test_secrets import cells_of_the_database, files_below, needles, seen
-from workers import transitions as work
 
 AUDIENCES = ("visitor", "red", "blue", "organizer")
 ROUTES = [
@@ -117,7 +116,7 @@ def test_no_answer_log_line_column_or_file_holds_a_targets_secret_before_the_rev
         assert contest.guess("blue", contest.target_of(watched.sent[0])["id"], content).status_code == 422
     assert watched.leaks() == set()
     keyless = settings.model_copy(update={"opening_keys_dir": None})
-    monkeypatch.setattr(work, "get_settings", lambda: keyless)
+    monkeypatch.setattr("workers.transitions.get_settings", lambda: keyless)
     contest.close()
     assert contest.state() == "closed"
     assert watched.leaks() == set()

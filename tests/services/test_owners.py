@@ -6,14 +6,13 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from app import contest as contests
 from app.db.models import Evaluation
 from app.scoring.publication import fits
 from app.scoring.toml_text import with_tables
 from app.services.attacks import owners
 from app.services.attacks.owners import Anonymity
 from app.services.boards import verdicts
-from app.services.contest import phases
+from app.services.contest import competitions, phases
 from app.services.desk import dashboard
 from app.transaction import transaction
 from tests.contest import Contest, competition_row, turn
@@ -32,7 +31,7 @@ def opened(client: TestClient, *, at_least: int = 1, digits: int = 2, more: str 
 
 def found() -> Anonymity | None:
     with transaction() as session:
-        return owners.anonymity(session, contests.Contest(competition_row()))
+        return owners.anonymity(session, competitions.find(session, "small"))
 
 
 def counted() -> Anonymity:
@@ -65,15 +64,15 @@ def test_what_reads_the_secret_is_open_and_the_rest_is_known_by_the_scales_besid
     opened(client)
     of_reach = {}
     with transaction() as session:
-        assert not contests.read_file(competition_row().file).scales
-        _, question = owners.asked(session, contests.Contest(competition_row()))
+        assert "scales" not in competition_row().file
+        _, question = owners.asked(session, competitions.find(session, "small"))
         for evaluation in session.scalars(select(Evaluation)):
             assert evaluation.verdict is not None
             of_reach[evaluation.id] = evaluation.verdict["reach"]
             evaluation.verdict = {name: one for name, one in evaluation.verdict.items() if name != "reach"}
     verdicts.kept.clear()
     with transaction() as session:
-        _, older = owners.asked(session, contests.Contest(competition_row()))
+        _, older = owners.asked(session, competitions.find(session, "small"))
     assert len(question.finals) == len(older.finals) == len(of_reach) == len(TEAMS)
     for final, old in zip(question.finals, older.finals, strict=True):
         (span,) = old.computed.spans
@@ -101,8 +100,7 @@ def test_the_number_is_known_before_the_finals_and_does_not_change_with_them(cli
 def test_every_targets_own_row_fits_it(client: TestClient) -> None:
     opened(client)
     with transaction() as session:
-        row = competition_row()
-        _, question = owners.asked(session, contests.Contest(row))
+        _, question = owners.asked(session, competitions.find(session, "small"))
     assert len(question.finals) == len(TEAMS)
     for digits in (0, 2, 4):
         assert all(fits(each.computed, each.scores.rounded(digits), digits) for each in question.finals)
@@ -113,8 +111,7 @@ def test_what_a_team_showed_once_counts_as_seen_and_a_worse_final_does_not(clien
     for _ in range(3):
         contest.submit("red")
     with transaction() as session:
-        row = competition_row()
-        _, question = owners.asked(session, contests.Contest(row))
+        _, question = owners.asked(session, competitions.find(session, "small"))
     mine = [each for each in question.finals if each.team == question.finals[0].team]
     assert (len(mine), max(question.limits)) == (2, 2)
     best = min(mine, key=lambda each: each.scores.overall)

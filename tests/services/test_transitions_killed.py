@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+import workers.transitions
 from app.services.attacks import transitions
 from tests.contest import Contest, competition_row, turn
 from tests.services.test_transitions import acts, quick, targets
-from workers import transitions as work
 
 
 class Killed(BaseException):
@@ -36,11 +36,11 @@ KILLS = [
     (place, name, before, on)
     for place, name, times in (
         (transitions, "freeze", (1,)),
-        (work, "write", (1, 2)),
+        (workers.transitions, "write", (1, 2)),
         (transitions, "written", (1, 3)),
         (transitions, "publish", (1,)),
         (transitions, "close", (1,)),
-        (work, "open_secret", (1, 2)),
+        (workers.transitions, "open_secret", (1, 2)),
         (transitions, "opened", (1, 3)),
         (transitions, "reveal", (1,)),
     )

@@ -23,8 +23,8 @@ from app.transaction import transaction
 from app.witnessing import Ring
 from tests.contest import Contest, competition_id, competition_row, judge_everything, turn
 from tests.services.test_transitions import acts, quick
-from workers import clock as clock_of
-from workers import transitions as work
+from workers.clock import ready_to_witness
+from workers.transitions import work
 
 NOTICE = timedelta(hours=24)
 
@@ -122,7 +122,7 @@ def test_once_the_notice_has_run_everything_is_revealed(
 def test_setting_closed_at_opens_no_secret(contest: Contest) -> None:
     written(closed_at=func.clock_timestamp())
     assert nothing_is_revealed()
-    assert work.work(competition_id())  # the worker by itself finds nothing to do
+    assert work(competition_id())  # the worker by itself finds nothing to do
     assert nothing_is_revealed()
 
 
@@ -253,11 +253,11 @@ def test_rows_that_are_deleted_give_nothing_but_delay(contest: Contest) -> None:
 
 
 def test_the_clock_makes_its_key_where_the_private_keys_are(tmp_path: Path) -> None:
-    clock_of.ready_to_witness(None)
-    clock_of.ready_to_witness(tmp_path / "nowhere")
+    ready_to_witness(None)
+    ready_to_witness(tmp_path / "nowhere")
     assert not (tmp_path / "nowhere").exists()
     for _ in range(2):
-        clock_of.ready_to_witness(tmp_path)
+        ready_to_witness(tmp_path)
     (made,) = tmp_path.iterdir()
     assert (made.suffix, made.stat().st_mode & 0o777) == (".signing", 0o400)
     message = b"said"

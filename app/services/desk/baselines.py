@@ -70,7 +70,7 @@ def add(
     if row.closed_at is not None:
         raise Conflict("the competition has closed", code="phase_closed")
     team = teams.create_team(session, row.id, name, baseline=True)
-    made = submissions.kept(
+    made = submissions.keep(
         session,
         principal,
         upload,

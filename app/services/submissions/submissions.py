@@ -14,8 +14,7 @@ from app import sealing
 from app.contest import Contest
 from app.db.models import Competition, Evaluation, Secret, State, Submission, Team
 from app.errors import Conflict, NotFound
-from app.messages import Message
-from app.messages import kept as kept_as
+from app.messages import Message, kept
 from app.scoring.files import Remark
 from app.services.contest import competitions, phases
 from app.services.people import teams
@@ -62,7 +61,7 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     caps = quota.caps(session, Contest(row), team.id, phases.ANONYMIZATION, entered)
     quota.require_room(tuple(cap for cap in caps if cap.is_of_valid), now.now)
     attempts.end(session, at.attempt)
-    return kept(
+    return keep(
         session,
         principal,
         upload,
@@ -86,7 +85,7 @@ def taking_row(session: Session, at: Entrance) -> Competition:
     )
 
 
-def kept(
+def keep(
     session: Session,
     principal: Principal,
     upload: Upload,
@@ -112,7 +111,7 @@ def kept(
         sent=upload.sent,
         rows=upload.rows,
         remarks=[
-            kept_as(remark.code, remark.message)
+            kept(remark.code, remark.message)
             for remark in (*upload.remarks, *repetition(session, team, upload))
         ],
         quota_left=dict(quota_left),
