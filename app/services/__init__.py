@@ -1,1 +1,1 @@
-"""The rules that need rows. Each function takes a session and never commits."""
+"""The rules that need rows, in rooms that stand above each other. Each takes a session and never commits."""

@@ -18,7 +18,7 @@ def check_store() -> None:
     Unavailable if not: an empty folder where another was to be mounted would lose what is put into it.
     """
     with transaction() as session:
-        named = landmarks(session)
+        named = known_files(session)
     if not named:
         store().check()
     elif not any(store().holds(digest) for digest in named):
@@ -28,7 +28,7 @@ def check_store() -> None:
         )
 
 
-def landmarks(session: Session) -> list[str]:
+def known_files(session: Session) -> list[str]:
     """SHA-256 of some files that the rows name, the newest of each kind; empty while none is named."""
     originals = select(Competition.original).where(Competition.original_rows.is_not(None))
     releases = select(Submission.files)
