@@ -7,12 +7,10 @@ from pydantic import BaseModel
 
 from app import wire
 from app.api.documentation.answers import BOARD, refusing
-from app.api.documentation.bodies import raw
+from app.api.documentation.bodies import example_as, raw
 from app.http.dependencies import MaybeSignedIn
 from app.services.boards import anonymization, matrix, reidentification
 from app.transaction import transaction
-
-EXAMPLE = "rank,team,entries,overall,U,E\n1,Red,4,0.132,0.084,0.18\n"
 
 router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
 
@@ -25,7 +23,11 @@ def anonymization_board(slug: str, principal: MaybeSignedIn, request: Request) -
     return as_json(request, found)
 
 
-@router.get("/anonymization.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
+@router.get(
+    "/anonymization.csv",
+    response_class=Response,
+    responses=raw("text/csv", anonymization.as_csv(example_as(wire.Board))),
+)
 def anonymization_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The same board for a spreadsheet."""
     with transaction() as session:
@@ -41,7 +43,11 @@ def reidentification_board(slug: str, principal: MaybeSignedIn, request: Request
     return as_json(request, found)
 
 
-@router.get("/reidentification.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
+@router.get(
+    "/reidentification.csv",
+    response_class=Response,
+    responses=raw("text/csv", reidentification.as_csv(example_as(wire.AttackersBoard))),
+)
 def reidentification_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The same board for a spreadsheet."""
     with transaction() as session:
@@ -57,7 +63,9 @@ def matrix_board(slug: str, principal: MaybeSignedIn, request: Request) -> Respo
     return as_json(request, found)
 
 
-@router.get("/matrix.csv", response_class=Response, responses=raw("text/csv", EXAMPLE))
+@router.get(
+    "/matrix.csv", response_class=Response, responses=raw("text/csv", matrix.as_csv(example_as(wire.Matrix)))
+)
 def matrix_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
     with transaction() as session:

@@ -10,7 +10,7 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from app import wire
 from app.api.documentation.answers import refusing
-from app.api.documentation.bodies import raw
+from app.api.documentation.bodies import example_as, raw
 from app.http import live
 from app.http.dependencies import SignedIn
 from app.http.live import Watcher
@@ -25,10 +25,9 @@ router = APIRouter(tags=["submissions"])
 PING_EVERY_S = 15.0
 RETRY_MS = 3000
 """How long a browser waits before it connects again after a break."""
-EXAMPLE = (
-    f"retry: {RETRY_MS}\n\nevent: progress\nid: {ID}.1.5.SCORING\n"
-    f'data: {{"id": "{ID}", "status": "SCORING", "step": 5, "steps": 12, "step_name": "euc1", '
-    '"attempt": 1, "queue_position": null}\n\n'
+BEGUN = example_as(wire.Progress).model_copy(update={"queue_position": None})
+EXAMPLE = format_sse_event(retry=RETRY_MS) + format_sse_event(
+    data_str=BEGUN.model_dump_json(), event="progress", id=f"{ID}.1.5.SCORING"
 )
 
 
@@ -50,7 +49,7 @@ def look_once(principal: Principal, submission_id: UUID) -> Progress:
     response_class=Response,
     responses=raw(
         "text/event-stream",
-        EXAMPLE,
+        EXAMPLE.decode(),
         said="`progress` now and at every change, `done` with the last state, then the end",
     )
     | {204: {"description": "the client has heard the last state already"}}

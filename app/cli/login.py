@@ -10,7 +10,7 @@ import typer
 from app.cli import credentials
 from app.cli.connection import asking, connected, in_words
 from app.cli.credentials import Credentials
-from app.cli.listing import done, plain, print_json
+from app.cli.listing import done, plain
 from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput, NotSignedIn
 
@@ -95,10 +95,8 @@ def join(
     """Take part in one more competition: found a team, or join one."""
     with connected() as client:
         found = client.join(invite=invite, team=team)
-    if as_json:
-        print_json(found)
-    else:
-        print(f"you are in {plain(found.team)}, in {plain(found.competition)}")
+    said = f"you are in {plain(found.team)}, in {plain(found.competition)}"
+    done(found, said, as_json=as_json)
 
 
 def team(

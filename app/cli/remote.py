@@ -10,6 +10,7 @@ from app.cli.connection import connected
 from app.cli.listing import (
     Columns,
     cell,
+    done,
     plain,
     print_fields,
     print_json,
@@ -99,10 +100,7 @@ def cancel(identifier: Identifier, as_json: AsJson = False) -> None:
     """Withdraw a submission that is not scored yet."""
     with connected() as client:
         found = client.cancel(identifier)
-    if as_json:
-        print_json(found)
-    else:
-        print(f"{found.id} is {found.status}")
+    done(found, f"{found.id} is {found.status}", as_json=as_json)
 
 
 def final(
@@ -113,10 +111,8 @@ def final(
     """Mark a submission as one of your team's finals, which stand for it in the second phase."""
     with connected() as client:
         found = client.mark_final(identifier, final=not off)
-    if as_json:
-        print_json(found)
-    else:
-        print(f"{found.id} is {'' if found.final else 'not '}one of your finals")
+    said = f"{found.id} is {'' if found.final else 'not '}one of your finals"
+    done(found, said, as_json=as_json)
 
 
 def quota(slug: Slug, as_json: AsJson = False) -> None:

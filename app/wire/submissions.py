@@ -75,12 +75,12 @@ class BaselineReceipt(Form):
 class Progress(Form):
     """Where the scoring of a submission stands."""
 
-    id: Annotated[UUID, Field(description="the submission's")]
-    status: str
-    step: int
-    steps: int
-    step_name: str
-    attempt: int
+    id: Annotated[Id, Field(description="the submission's")]
+    status: Annotated[str, example("SCORING")]
+    step: Annotated[int, example(5)]
+    steps: Annotated[int, example(12)]
+    step_name: Annotated[str, example("euc1")]
+    attempt: Annotated[int, example(1)]
     queue_position: Before
 
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from openapi_spec_validator import validate
 
-from app import errors
+from app import errors, wire
 from app.api.documentation import examples
+from app.api.documentation.bodies import Missing, example_as
 from app.api.documentation.document import TAGS
 from app.http.problems import STATUS, TITLES
 from app.scoring.competition_file import parse_competition
@@ -59,6 +61,25 @@ def test_every_body_has_an_example_that_its_own_schema_takes(session_settings: o
             name = operation["operationId"]
             assert content.get("example") is not None, name
             assert not list(schema_of(content["schema"]).iter_errors(content["example"])), name
+
+
+class Shown(wire.Form):
+    flag: bool
+    unknown: int | None
+    usual: int = 3
+    parts: list[wire.Cap]
+
+
+class Unshown(Shown):
+    number: int
+
+
+def test_a_field_needs_no_example_that_is_a_flag_has_a_default_or_may_be_null() -> None:
+    made = example_as(Shown)
+    assert (made.flag, made.unknown, made.usual) == (False, None, 3)
+    assert made.parts == [example_as(wire.Cap)]
+    with pytest.raises(Missing, match="Number"):
+        example_as(Unshown)
 
 
 def test_every_error_of_an_operation_is_a_problem_with_an_example_of_each_code(

@@ -180,11 +180,12 @@ def tls_server(folder: Path) -> Iterator[str]:
     [
         ("200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello", "not the service"),
         ("200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\nhello", "not the service"),
+        ("403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]", "not the service"),
         ("301 Moved\r\nLocation: https://b.example\r\nContent-Length: 0\r\n\r\n", "https://b.example"),
         ("502 Bad Gateway\r\nContent-Length: 3\r\n\r\nnow", "not available"),
         ("200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n[", "cannot be reached"),
     ],
-    ids=["page", "no json", "moved", "gateway", "cut short"],
+    ids=["page", "no json", "no problem", "moved", "gateway", "cut short"],
 )
 def test_an_answer_that_is_not_the_services_exits_with_three(
     anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch, answer: str, said: str
@@ -194,6 +195,18 @@ def test_an_answer_that_is_not_the_services_exits_with_three(
         done = anoncup("competitions")
     assert (done.status, done.out) == (3, "")
     assert said in done.err
+
+
+def test_who_refuses_in_the_services_place_is_heard(
+    anoncup: Anoncup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = '{"detail": "no entry", "status": "closed"}'
+    kind = f"Content-Type: application/problem+json\r\nContent-Length: {len(said)}"
+    with saying(f"403 Forbidden\r\n{kind}\r\n\r\n{said}") as address:
+        monkeypatch.setenv("ANONCUP_URL", address)
+        done = anoncup("competitions")
+    assert (done.status, done.out) == (2, "")
+    assert "no entry (403)" in done.err
 
 
 @contextmanager

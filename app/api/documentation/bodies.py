@@ -1,11 +1,14 @@
 """The bodies of requests and answers, with an example of each."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 Json = dict[str, Any]
 Models = Mapping[str, Json]
 ZIP = "application/zip"
+Made = TypeVar("Made", bound=BaseModel)
 
 
 class Missing(LookupError):
@@ -68,6 +71,12 @@ def example_of(schema: Json, models: Models) -> object:
         case _:
             raise Missing(schema.get("title"))
     return found
+
+
+def example_as(form: type[Made]) -> Made:
+    """An example of what a type of the wire is."""
+    schema = form.model_json_schema()
+    return form.model_validate(example_of(schema, schema.get("$defs", {})))
 
 
 def first_of(kinds: Sequence[Json], models: Models) -> object:
