@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from app.cli import shown
+from app.cli import terminal
 
 
 class Lines:
@@ -40,8 +40,8 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> Lines:
 
 def test_a_long_step_is_said_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = listening(monkeypatch)
-    monkeypatch.setattr(shown, "LINE_EVERY_S", 0.001)
-    with shown.progress_bar("threshold") as progress:
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
+    with terminal.progress_bar("threshold") as progress:
         errors.wait_for("threshold (")
         progress(2, 5, "bounds")
         errors.wait_for("threshold: bounds, 2 of 5 (", times=2)
@@ -51,14 +51,14 @@ def test_a_long_step_is_said_again_and_again(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_is_quick_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = listening(monkeypatch)
-    with shown.progress_bar("scoring") as progress:
+    with terminal.progress_bar("scoring") as progress:
         progress(1, 1, "all")
     assert errors.text == ""
 
 
 def test_nobody_listening_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     errors = listening(monkeypatch)
-    monkeypatch.setattr(shown, "LINE_EVERY_S", 0.001)
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
     gone = threading.Event()
 
     def refuse(text: str) -> int:
@@ -66,5 +66,5 @@ def test_nobody_listening_stops_no_work(monkeypatch: pytest.MonkeyPatch) -> None
         raise BrokenPipeError
 
     monkeypatch.setattr(errors, "write", refuse)
-    with shown.progress_bar("scoring"):
+    with terminal.progress_bar("scoring"):
         assert gone.wait(60)

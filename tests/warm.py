@@ -55,14 +55,14 @@ def serve() -> None:
     """A child for every line of standard input, one after the other; its exit status is the answer."""
     import app.cli
     import app.scoring
-    from app.cli import shown
+    from app.cli import terminal
     from app.scoring import kernels
 
     for package in (app.cli, app.scoring):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 import_module(module.name)
-    shown.LINE_EVERY_S = NO_LINES_S
+    terminal.LINE_EVERY_S = NO_LINES_S
     kernels.warm()
     kernels.warm_bounds()
     answers = os.fdopen(os.dup(1), "w")

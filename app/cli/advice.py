@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from app.cli.shown import digits, numbered
+from app.cli.terminal import digits, numbered
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 

@@ -7,7 +7,7 @@ import typer
 
 from app.cli.advice import show_advice
 from app.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
-from app.cli.shown import console, progress_bar
+from app.cli.terminal import console, progress_bar
 
 
 def threshold(

@@ -7,7 +7,7 @@ import numpy as np
 
 from app import wire
 from app.cli.files import LocalContest
-from app.cli.shown import progress_bar
+from app.cli.terminal import progress_bar
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
 from app.scoring.evaluate import attacker_json

@@ -22,7 +22,7 @@ from app.cli.options import (
     SecretFile,
     TransactionsFile,
 )
-from app.cli.shown import console, progress_bar, show_decision, show_fingerprint, show_verdict
+from app.cli.terminal import console, progress_bar, show_decision, show_fingerprint, show_verdict
 
 if TYPE_CHECKING:
     from app import wire

@@ -350,7 +350,7 @@ def threshold(
     """Have the service advise on the threshold, on its data and rules; wait for the report."""
     from app.cli.advice import show_advice
     from app.cli.sending import LONGEST_WAIT_S, PATIENCE_S
-    from app.cli.shown import console, progress_bar
+    from app.cli.terminal import console, progress_bar
 
     question = {"groups": names_in(groups), "draws": draws}
     with connected() as client, progress_bar("threshold report") as progress:

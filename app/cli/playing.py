@@ -18,7 +18,7 @@ from app.cli.options import (
     OriginalFiles,
     TransactionsFile,
 )
-from app.cli.shown import console, show_attackers
+from app.cli.terminal import console, show_attackers
 from app.errors import InvalidInput
 
 Seed = Annotated[int, typer.Option(min=0, help="of the random choices")]

@@ -20,7 +20,7 @@ from app.cli.listing import (
     title_of,
 )
 from app.cli.options import AsJson, Identifier, Slug
-from app.cli.shown import show_verdict
+from app.cli.terminal import show_verdict
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:

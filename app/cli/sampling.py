@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.table import Table
 
 from app.cli.files import LocalContest
-from app.cli.shown import numbered
+from app.cli.terminal import numbered
 from app.errors import InvalidInput
 from app.scoring.registry import Method
 

@@ -15,7 +15,7 @@ from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
 from app.cli.options import AnonymizedFile, AsJson, CustomersFile, SecretFile, Slug, TransactionsFile
 from app.cli.remote import show_submission
-from app.cli.shown import progress_bar
+from app.cli.terminal import progress_bar
 from app.errors import InvalidInput, InvalidUpload, Unavailable
 
 if TYPE_CHECKING:

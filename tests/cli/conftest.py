@@ -14,7 +14,7 @@ import pytest
 import structlog
 import uvicorn
 
-from app.cli import shown
+from app.cli import terminal
 from app.cli.main import main
 from app.config import Settings
 from app.main import create_app
@@ -75,7 +75,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def anoncup(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Anoncup:
     """Run the command line in this process; ``typed`` is its standard input."""
-    monkeypatch.setattr(shown, "LINE_EVERY_S", NO_LINES_S)
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", NO_LINES_S)
 
     def run(*words: str | Path, typed: str = "") -> Ran:
         monkeypatch.setattr(sys, "argv", ["anoncup", *map(str, words)])

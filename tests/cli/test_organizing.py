@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from app.cli import shown
+from app.cli import terminal
 from app.db import engine
 from app.db.models import State, ThresholdReport
 from app.scoring.competition_file import parse_competition
@@ -265,7 +265,7 @@ def test_a_threshold_report_is_asked_for_awaited_and_shown(anoncup: Anoncup, con
 def test_whoever_waits_without_a_terminal_reads_how_far_it_is(
     anoncup: Anoncup, contest: Contest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shown, "LINE_EVERY_S", 0.001)
+    monkeypatch.setattr(terminal, "LINE_EVERY_S", 0.001)
     with working(advise_all):
         found = anoncup("organize", "threshold", "small", "--draws", "0", "--json")
     assert found.json["status"] == "SCORED"
