@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -15,8 +17,11 @@ from babel.numbers import format_decimal
 from app.messages import Message, filled
 
 FOLDER = Path(__file__).parent / "locale"
+DOMAIN = "anoncup"
+ADDED = "anoncup.locale"
+"""Entry points of packages that add parts: a domain's name, and the package whose ``locale`` has it."""
 ENGLISH = "en"
-LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob("*/LC_MESSAGES/anoncup.po")))
+LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")))
 COUNTS_TRIED = 200
 """Every plural category of whole numbers that CLDR knows has one below."""
 
@@ -76,14 +81,32 @@ class Words:
 
 @cache
 def catalogue(language: str) -> NullTranslations:
-    """A language's texts, compiled in memory: a catalogue is edited and read as the one file it is."""
-    if language == ENGLISH:
-        return NullTranslations()
-    compiled = BytesIO()
-    with (FOLDER / language / "LC_MESSAGES" / "anoncup.po").open("rb") as file:
-        write_mo(compiled, read_po(file, locale=language))
-    compiled.seek(0)
-    return GNUTranslations(compiled)
+    """A language's texts: ours, then what packages add, each said by the first that has it."""
+    found = NullTranslations()
+    for domain, folder in reversed(domains()):
+        path = folder / language / "LC_MESSAGES" / f"{domain}.po"
+        if path.is_file():
+            more = compiled(path, language)
+            more.add_fallback(found)
+            found = more
+    return found
+
+
+def domains() -> list[tuple[str, Path]]:
+    """Names and folders of all that has catalogues, ours first; no package is imported for them."""
+    added = sorted(entry_points(group=ADDED), key=lambda one: one.name)
+    specs = [(one.name, find_spec(one.value)) for one in added]
+    folders = [(name, Path(spec.origin).parent / "locale") for name, spec in specs if spec and spec.origin]
+    return [(DOMAIN, FOLDER), *folders]
+
+
+def compiled(path: Path, language: str) -> GNUTranslations:
+    """In memory: a catalogue is edited and read as the one file it is."""
+    made = BytesIO()
+    with path.open("rb") as file:
+        write_mo(made, read_po(file, locale=language))
+    made.seek(0)
+    return GNUTranslations(made)
 
 
 def in_language(language: str) -> Words:

@@ -1,6 +1,6 @@
 """The language of a page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from fastapi import Request
@@ -23,10 +23,20 @@ def words_of(request: Request) -> Words:
 def language_of(request: Request) -> str:
     """``?lang=``, else what was chosen before, else the first of the browser's languages that there is."""
     asked = [request.query_params.get("lang", ""), request.cookies.get(COOKIE, "")]
-    asked += [
-        entry.split(";")[0].strip()[:2] for entry in request.headers.get("accept-language", "").split(",")
-    ]
-    return next((language for language in asked if language in LANGUAGES), ENGLISH)
+    chosen = next((language for language in asked if language in LANGUAGES), None)
+    accepted = request.headers.get("accept-language", "").split(",")
+    return chosen or of_browser(entry.split(";")[0].strip() for entry in accepted)
+
+
+def of_browser(accepted: Iterable[str]) -> str:
+    """The first that there is, as ``zh-Hant-TW``, else ``zh_Hant``, else ``zh``."""
+    known = {language.lower(): language for language in LANGUAGES}
+    for each in accepted:
+        parts = each.lower().replace("-", "_").split("_")
+        for length in range(len(parts), 0, -1):
+            if found := known.get("_".join(parts[:length])):
+                return found
+    return ENGLISH
 
 
 def title_in(titles: Mapping[str, str], language: str) -> str:
