@@ -37,11 +37,6 @@ def cross(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
     )
 
 
-def bar(x: float, y: float, size: float = 6.0, **more: str) -> Markup:
-    """A short upright stroke."""
-    return tag("path", d=f"M{short(x)} {short(y - size)}V{short(y + size)}", **more)
-
-
 def closed(x: float, y: float, corners: tuple[tuple[float, float], ...], **more: str) -> Markup:
     places = (f"{short(x + right)} {short(y + down)}" for right, down in corners)
     return tag("path", d=f"M{'L'.join(places)}Z", **more)

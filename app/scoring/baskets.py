@@ -33,12 +33,6 @@ def similarities(
     return _blocks(baskets, original, np.arange(target.rows) if rows is None else rows)
 
 
-def similarity_matrix(target: TransactionTarget, kind: Kind) -> FloatArray:
-    """J of every customer of M' with every customer of M, (n', n): for tables of stated size only."""
-    blocks = [block for _, block in similarities(target, kind)]
-    return np.concatenate(blocks)
-
-
 def distance_matrix(original: PreparedTransactions, kind: Kind) -> FloatArray:
     """1 - J of every pair of customers of M, (n, n); symmetric, zeros on the diagonal."""
 
@@ -83,14 +77,6 @@ def nearest_other(original: PreparedTransactions, kind: Kind) -> FloatArray:
         scores[np.arange(len(rows)), rows] = -np.inf
         found[rows] = 1.0 - scores.max(axis=1)
     return found
-
-
-def distance_by_sets(release: TransactionRelease) -> FloatArray:
-    return distances_to_source(release, "jaccard")
-
-
-def distance_by_quantities(release: TransactionRelease) -> FloatArray:
-    return distances_to_source(release, "jaccard_quantity")
 
 
 def widened(baskets: SparseCounts, goods: int) -> SparseCounts:

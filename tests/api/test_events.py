@@ -25,6 +25,7 @@ from app.services.people.accounts import Principal
 from app.services.submissions import evaluations, progress, submissions
 from app.services.submissions.evaluations import Claim
 from app.services.submissions.progress import Follower, Progress
+from app.services.work import leases
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import API, PASSWORD, Arena, numbers
@@ -54,7 +55,8 @@ def claimed(submission_id: str) -> Claim:
 
 def step(claim: Claim, number: int) -> None:
     with transaction() as session:
-        assert evaluations.renew(session, claim, lease=LEASE, step=number, steps=9, name=f"step {number}")
+        progress = {"step": number, "steps": 9, "step_name": f"step {number}"}
+        assert leases.renew(session, Evaluation, claim.evaluation_id, claim.attempt, lease=LEASE, **progress)
 
 
 def record(claim: Claim) -> None:

@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -145,11 +145,10 @@ def test_a_one_to_one_attacker(name: str, case: Case) -> None:
 @hostile
 @given(case=cases())
 def test_distances_of_individuals(case: Case) -> None:
-    by_kind = {"jaccard": baskets.distance_by_sets, "jaccard_quantity": baskets.distance_by_quantities}
-    for kind, distances in by_kind.items():
+    for kind in get_args(baskets.Kind):
         expected = reference.distances(case.before, case.after, case.source, SIMILARITIES[kind])
         moved = np.ones(len(case.before.customers))
-        moved[case.source] = distances(case.release)
+        moved[case.source] = baskets.distances_to_source(case.release, kind)
         assert moved.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -295,8 +294,9 @@ def test_measures_do_not_depend_on_the_order_of_rows_or_customers(case: Case, da
     other = with_customers_in_another_order(data, with_records_in_another_order(data, case))
     for name in MEASURES:
         agree(measured(name, other), measured(name, case), unit=unit_of(name, case))
-    for kind in (baskets.distance_by_sets, baskets.distance_by_quantities):
-        assert sorted(kind(other.release)) == sorted(kind(case.release))
+    for kind in get_args(baskets.Kind):
+        after, before = (baskets.distances_to_source(one.release, kind) for one in (other, case))
+        assert sorted(after) == sorted(before)
 
 
 @hostile

@@ -64,7 +64,7 @@ GUESSES = {
     "own_row": "123",
 }
 """The last three follow from who is who: masters and receipts are unaltered, and so is nobody's place."""
-DISTANCES = {"jaccard": 0.3333333333, "jaccard_quantity": 0.2916666667}
+DISTANCES: dict[baskets.Kind, float] = {"jaccard": 0.3333333333, "jaccard_quantity": 0.2916666667}
 SIMILARITIES = {"jaccard": reference.set_similarity, "jaccard_quantity": reference.quantity_similarity}
 BEST_TOTALS = {"jaccard": 1 + 1 + 2 / 3, "jaccard_quantity": 1 + 1 + 5 / 6}
 """Of one-to-one guesses: the right one, p1 = c3, p2 = c1, p3 = c2."""
@@ -97,9 +97,8 @@ def test_random_in_cluster() -> None:
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_the_mean_distance_counts_a_deleted_customer_as_one(name: str) -> None:
-    by_name = {"jaccard": baskets.distance_by_sets, "jaccard_quantity": baskets.distance_by_quantities}
-    mean = (by_name[name](CASE.release).sum() + 1) / 4
+def test_the_mean_distance_counts_a_deleted_customer_as_one(name: baskets.Kind) -> None:
+    mean = (baskets.distances_to_source(CASE.release, name).sum() + 1) / 4
     assert mean == pytest.approx(DISTANCES[name], abs=1e-10)
     distances = reference.distances(BEFORE, AFTER, CASE.source, SIMILARITIES[name])
     assert sum(distances) / 4 == pytest.approx(DISTANCES[name], abs=1e-10)

@@ -15,6 +15,7 @@ from app.errors import Unavailable
 from app.messages import Statement
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
+from app.services.work import leases
 from app.transaction import transaction
 from tests.arena import Arena
 from tests.conftest import empty_queue
@@ -95,18 +96,21 @@ def test_a_claim_that_has_run_out_passes_to_the_next_and_only_that_one_records(a
     assert row(identifier).state == State.SCORED
 
 
+def renewed(claimed: Claim, *, step: int, name: str, lease: timedelta = LEASE) -> bool:
+    mine = (Evaluation, claimed.evaluation_id, claimed.attempt)
+    with transaction() as session:
+        return leases.renew(session, *mine, lease=lease, step=step, steps=9, step_name=name)
+
+
 def test_a_renewed_claim_is_kept_and_a_lost_one_cannot_be_renewed(arena: Arena) -> None:
     identifier = submitted(arena)
     claimed = taken(identifier, lease=timedelta(0))
-    with transaction() as session:
-        assert evaluations.renew(session, claimed, lease=LEASE, step=3, steps=9, name="euc1")
+    assert renewed(claimed, step=3, name="euc1")
     assert claim(identifier) is None
     assert (row(identifier).step, row(identifier).steps, row(identifier).step_name) == (3, 9, "euc1")
-    with transaction() as session:
-        assert evaluations.renew(session, claimed, lease=timedelta(0), step=3, steps=9, name="euc1")
+    assert renewed(claimed, step=3, name="euc1", lease=timedelta(0))
     taken(identifier)
-    with transaction() as session:
-        assert not evaluations.renew(session, claimed, lease=LEASE, step=4, steps=9, name="euc2")
+    assert not renewed(claimed, step=4, name="euc2")
 
 
 def test_who_counts_other_steps_each_time_is_not_written_down_more_often(

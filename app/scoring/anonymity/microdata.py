@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import IntArray
 from app.scoring.encoding import Grouping, group_rows
 from app.scoring.release import Release, once
 
@@ -90,12 +90,6 @@ def ordered_emd(ranks: IntArray, grouping: Grouping) -> float:
     moved = np.zeros(grouping.count, dtype=np.int64)
     np.add.at(moved, group, under + over)
     return float((moved / (sizes * rows)).max()) / most
-
-
-def equal_distance_emd(part: IntArray, whole: IntArray) -> float:
-    """EMD of two count vectors over the same, equally distant categories; in [0, 1]."""
-    gaps: FloatArray = part / part.sum() - whole / whole.sum()
-    return float(np.abs(gaps).sum()) / 2
 
 
 def _classes(release: Release) -> Grouping:

@@ -92,12 +92,6 @@ def rules_of(session: Session, evaluation: Evaluation, competition: Competition)
     return completed(rescore.file, rescore.scales, rescore.scored_by)
 
 
-def renew(session: Session, claimed: Claim, *, lease: timedelta, step: int, steps: int, name: str) -> bool:
-    """Keep the claim and say how far the scoring is; False if another worker has taken over."""
-    progress = {"step": step, "steps": steps, "step_name": name}
-    return leases.renew(session, Evaluation, claimed.evaluation_id, claimed.attempt, lease=lease, **progress)
-
-
 def record(session: Session, claimed: Claim, *, verdict: dict[str, Any], scorer: str) -> bool:
     """Store a verdict, once: False if another worker has taken the evaluation since."""
     evaluation = leases.held(session, Evaluation, claimed.evaluation_id, claimed.attempt)
