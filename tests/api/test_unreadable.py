@@ -93,7 +93,7 @@ def test_the_list_of_the_api_says_which_one_is_unavailable(client: TestClient, p
     assert "code" not in second
 
 
-@KINDS
+@KINDS_OR_LONG
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_front_page_names_it_with_a_sentence(
     client: TestClient, pair: Pair, kind: str, language: str
@@ -112,7 +112,7 @@ def test_the_front_page_names_it_with_a_sentence(
     assert "/competitions/small" in shown
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_its_own_calls_and_pages_say_that_it_is_unavailable(
     client: TestClient, pair: Pair, kind: str
 ) -> None:
@@ -136,7 +136,7 @@ def test_its_own_calls_and_pages_say_that_it_is_unavailable(
     )
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_the_clock_turns_the_others(pair: Pair, kind: str) -> None:
     pair.break_by(kind)
     pair.whole.attack()
@@ -158,7 +158,7 @@ def rested() -> None:
         session.execute(update(Evaluation).values(not_before=func.now()))
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_what_waits_in_it_waits_until_it_is_put_right_and_delays_nobody(
     client: TestClient, settings: Settings, pair: Pair, kind: str
 ) -> None:
@@ -191,7 +191,7 @@ def put(pair: Pair, file: str) -> Response:
     return pair.broken.put("/competitions/broken/competition.toml", content=file)
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_its_organizer_reads_and_replaces_the_file_by_the_api(
     client: TestClient, pair: Pair, kind: str
 ) -> None:
@@ -208,7 +208,7 @@ def test_its_organizer_reads_and_replaces_the_file_by_the_api(
     assert acts[0] == "competition.revise"
 
 
-@KINDS
+@KINDS_OR_LONG
 def test_its_organizer_reads_and_replaces_the_file_on_its_page(
     client: TestClient, pair: Pair, kind: str
 ) -> None:

@@ -24,13 +24,15 @@ from app.services.boards.verdicts import numbers
 from tests.scoring import publication_attacks as linking
 from tests.scoring import subset_sums, tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import COMPETITION
-from tests.trying import tries
+from tests.trying import LEFT_OUT, tries
 
 TEAMS = 12
 ADVISED = 0.03
 """By ``anoncup threshold`` on the rows of these contests."""
 DOCS = Path("docs/publication.md").read_text(encoding="utf-8")
 hostile = tries(15)
+LONG_ZERO = pytest.param(0, marks=LEFT_OUT)
+"""Most rows fit most targets, so most is to be tried."""
 
 
 def stated(found: linking.Contest, digits: int) -> list[set[int]]:
@@ -45,7 +47,7 @@ def attacked(digits: int, *, secret_free: bool) -> list[set[int]]:
 
 
 @pytest.mark.parametrize("secret_free", [False, True])
-@pytest.mark.parametrize("digits", [0, 2, 4])
+@pytest.mark.parametrize("digits", [LONG_ZERO, 2, 4])
 def test_recomputing_all_that_reads_no_secret_leaves_the_owners_that_are_stated(
     digits: int, secret_free: bool
 ) -> None:
@@ -66,7 +68,7 @@ def test_scoring_with_an_attackers_answer_as_the_secret_names_no_more_than_is_st
     assert sum(untold(found, digits)) > sum(named)  # so much too many, if nothing is told of U by E
 
 
-@pytest.mark.parametrize("digits", [0, 1, 2])
+@pytest.mark.parametrize("digits", [LONG_ZERO, 1, 2])
 def test_that_targets_were_accepted_leaves_the_owners_that_are_stated(digits: int) -> None:
     found = linking.contest(TEAMS, method=linking.near_of, limit=ADVISED)
     left = linking.in_some_matching(linking.fitting(found, digits))
@@ -184,7 +186,14 @@ def solved_lines() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("lines", [linked_lines, accepted_lines, solved_lines])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(linked_lines, marks=LEFT_OUT),
+        accepted_lines,
+        pytest.param(solved_lines, marks=LEFT_OUT),
+    ],
+)
 def test_the_document_tells_the_figures_that_are_computed(lines: Any) -> None:
     for line in lines():
         assert line in DOCS, line

@@ -171,12 +171,14 @@ def test_a_guess_that_is_the_secret_is_shown_to_organizers_alone_and_stands_in_n
     receipt = contest.guess("blue", target, contest.right_on(watched.sent[0], ROWS))
     judge_everything()
     assert not seen(receipt.content, watched.canaries)
-    assert watched.leaks() == {f"organizer /api/v1{contest.path}/export.zip"}
+    answers = list(watched.answers())
+    leaks = {where for where, content in answers if seen(content, watched.canaries)}
+    assert leaks == {f"organizer /api/v1{contest.path}/export.zip"}
     assert {place for place, content in cells_of_the_database() if seen(content, watched.canaries)} == set()
     captured = capfd.readouterr()
     assert not seen((captured.out + captured.err + caplog.text).encode(), watched.canaries)
     digest = digest_of(contest.right_on(watched.sent[0], ROWS))
-    for where, content in watched.answers():
+    for where, content in answers:
         assert where.startswith("organizer") or digest.encode() not in content, where
 
 
