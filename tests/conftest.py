@@ -1,6 +1,9 @@
 """Real servers for every test that asks: the embedded Postgres and Valkey, migrated and emptied."""
 
+import fcntl
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from app.config import Settings, get_settings
 from app.db import engine
 from app.db.models import Base
 from app.local.embedded import Services, embedded_services
+from app.scoring import kernels
 from app.services.people import accounts
 from migrations.run import migrate
 from tests.acting import roles_apart
@@ -26,6 +30,9 @@ from tests.patience import eventually
 from tests.s3 import S3Server
 from workers import child, fitness
 
+COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
+LOOPS = "from app.scoring import kernels; kernels.load()"
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """One more than cores for the whole suite, since many tests wait for processes that they have started.
@@ -35,6 +42,29 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     alone = any(Path(argument.partition("::")[0]).is_file() for argument in config.args)
     cores = len(os.sched_getaffinity(0))
     return 0 if alone or cores == 1 else min(cores + 1, 4)
+
+
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """One process compiles the loops of a new checkout while the others start: each would by itself."""
+    COMPILING.parent.mkdir(exist_ok=True)
+    with COMPILING.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # The lock is the process's own, and ends with it.
+        process = subprocess.Popen([sys.executable, "-c", LOOPS], pass_fds=[lock.fileno()])
+
+    def end() -> None:
+        process.terminate()
+        process.wait()
+
+    config.add_cleanup(end)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """The loops, if a process is compiling them."""
+    if COMPILING.exists():
+        with COMPILING.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
 
 
 @pytest.fixture(scope="session", autouse=True)
