@@ -119,9 +119,9 @@ class Arena:
         """Create the organizer, the competition and its data through the API."""
         name = f"organizer {next(numbers)}"
         with transaction() as session:
-            accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
-        made = client.post(f"{API}/tokens", json={"name": name, "password": PASSWORD})
-        arena = cls(client, made.json()["token"], slug, original_table())
+            user = accounts.create_user(session, name=name, password=PASSWORD, role=Role.ORGANIZER)
+            token = accounts.issue_token(session, user, name="arena")
+        arena = cls(client, token, slug, original_table())
         answer = arena.post("/competitions", content=file or competition_file(slug))
         assert answer.status_code == 201, answer.text
         answer = arena.put(f"/competitions/{slug}/original/original.csv", content=table_csv(arena.table))

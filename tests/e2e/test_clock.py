@@ -25,6 +25,7 @@ from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
 from tests.services.test_transitions import quick
+from tests.trying import left_out
 
 NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 
@@ -95,6 +96,7 @@ def test_the_clock_turns_a_whole_contest_without_a_worker_and_without_a_queue(
         until(lambda: not children(process))
 
 
+@left_out
 def test_two_clocks_turn_once(client: TestClient, tmp_path: Path) -> None:
     over(client)
     with clock(tmp_path), clock(tmp_path), clock(tmp_path):

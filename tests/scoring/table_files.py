@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
-from app.errors import InvalidUpload
+from app.errors import LISTED, InvalidUpload
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.trying import tries
@@ -145,3 +145,10 @@ def places(problem: InvalidUpload) -> list[tuple[int | None, str | None, str]]:
 
 def original(*cells: str) -> pd.DataFrame:
     return pd.DataFrame({"q": list(cells), "s": np.arange(len(cells), dtype=float)})
+
+
+def check_list(problem: InvalidUpload) -> None:
+    """What is said of a damaged file is bounded, whatever is in it."""
+    assert 1 <= len(problem.problems) <= min(LISTED, problem.total)
+    assert all(each.row is None or each.row >= 1 for each in problem.problems)
+    assert all(len(str(each.message)) < 500 for each in problem.problems)

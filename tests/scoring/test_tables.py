@@ -28,6 +28,7 @@ from tests.scoring.table_files import (
     Written,
     as_rows,
     cell_texts,
+    check_list,
     expected_rows,
     files,
     frames,
@@ -287,12 +288,6 @@ def outcome(content: bytes, columns: Columns) -> pd.DataFrame | None:
     except InvalidUpload as problem:
         check_list(problem)
         return None
-
-
-def check_list(problem: InvalidUpload) -> None:
-    assert 1 <= len(problem.problems) <= min(LISTED, problem.total)
-    assert all(each.row is None or each.row >= 1 for each in problem.problems)
-    assert all(len(str(each.message)) < 500 for each in problem.problems)
 
 
 @tries(500)

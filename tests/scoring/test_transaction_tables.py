@@ -18,7 +18,7 @@ from app.scoring.transaction_tables import (
     parse_original,
     parse_release,
 )
-from tests.scoring.table_files import NOT_NUMBERS, cell_texts, quoted
+from tests.scoring.table_files import NOT_NUMBERS, cell_texts, check_list, quoted
 from tests.scoring.transactions_to_break import Case, cases, tables_of
 from tests.trying import tries
 
@@ -376,11 +376,6 @@ def outcome(content: bytes) -> pd.DataFrame | None:
     except InvalidUpload as problem:
         check_list(problem)
         return None
-
-
-def check_list(problem: InvalidUpload) -> None:
-    assert 1 <= len(problem.problems) <= min(LISTED, problem.total)
-    assert all(each.row is None or each.row >= 1 for each in problem.problems)
 
 
 @tries(200)
