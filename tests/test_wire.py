@@ -1,5 +1,8 @@
 """The wire: what was stored yesterday is read today, and told as it was."""
 
+import ast
+import importlib
+import inspect
 from typing import Any
 
 import pytest
@@ -8,12 +11,16 @@ from sqlalchemy import update
 
 from app import wire
 from app.db.models import Evaluation, State
+from app.errors import CompetitionUnavailable
 from app.messages import Message, told
 from app.services.boards.verdicts import numbers
+from app.services.work import leases
 from app.transaction import transaction
+from app.wire.codes import FAILURES
 from tests.arena import Arena
 from tests.web.reader import page
 from tests.yesterday import VERDICTS, Json, verdict
+from workers import child, leased
 
 SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
 
@@ -68,3 +75,21 @@ def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:
     assert wire.read(verdict(**wire.FORMAT)) == wire.read(verdict())
     with pytest.raises(ValidationError):
         wire.read(verdict(format=2))
+
+
+def test_every_code_of_a_failure_is_declared() -> None:
+    """Of the child, of leases, and of what a worker may find wanting; yesterday's rows have no others."""
+    tree = ast.parse(inspect.getsource(child))
+    given = {
+        word.value.value
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+        for word in call.keywords
+        if word.arg == "code" and isinstance(word.value, ast.Constant)
+    }
+    kinds = {kind.code for kind in (child.ScoringFailed, child.ChildDied, CompetitionUnavailable)}
+    elsewhere = {leases.USED_UP, "secret_unreadable"}
+    assert given == {"time_limit", "memory_limit"}
+    assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
+    migration = importlib.import_module("migrations.versions.0016_codes_of_failures")
+    assert {*migration.CODES.values(), migration.REST} == set(FAILURES)

@@ -144,6 +144,21 @@ ANSWERS: dict[str, str] = {
 """Status and ``code`` of a problem, and what it says; three come with two statuses."""
 ERRORS = {answer.partition(".")[2]: said for answer, said in ANSWERS.items()}
 
+FAILURES = {
+    "attempts_used_up": "it was tried as often as anything is, and never finished",
+    "child_died": "the scoring process was killed, perhaps for want of memory",
+    "competition_unavailable": "this version of the service cannot read the competition's file",
+    "file_damaged": "a stored file is not what it was when it was stored",
+    "file_lost": "a file is not in the store",
+    "memory_limit": "it needed more memory than a scoring process may have",
+    "opening_key_missing": "a private key is missing from the workers' folder",
+    "scoring_failed": "a fault of the service, of which its operators are told",
+    "secret_unreadable": "a sealed secret does not open",
+    "storage_unavailable": "the file store could not be reached",
+    "time_limit": "it took longer than scoring may take",
+}
+"""Why a worker did not finish a piece of work: the codes in ``failure_code``."""
+
 IN_FILES: dict[str, str] = {
     "blank_line": "a line is blank",
     "cell_too_long": "a cell is longer than the limit",

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, field_serializer
 
 from app.messages import Message, Statement, told
+from app.wire.codes import FAILURES
 from app.wire.form import Admitted, Form, example
 
 
@@ -12,7 +13,9 @@ class Failed(Form):
     """Work that may fail; all null where it did not."""
 
     failure: Annotated[str | None, Field(description="why it ended in ERROR, or was tried again")]
-    failure_code: Annotated[str | None, Field(description="stable")] = None
+    failure_code: Annotated[
+        str | None, Field(description="stable", json_schema_extra={"x-codes": {**FAILURES}})
+    ] = None
     failure_values: Annotated[
         dict[str, Any] | None, Field(description="what the sentence says of this case, by name")
     ] = None

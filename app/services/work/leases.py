@@ -21,6 +21,7 @@ W = TypeVar("W", bound=Work)
 K = TypeVar("K", Evaluation, Guess, ThresholdReport)
 
 UNFINISHED = fairness.UNFINISHED
+USED_UP = "attempts_used_up"
 MESSAGE_TRAVELS = timedelta(seconds=5)
 """How long the message of a piece of work may be under way before it counts as lost."""
 
@@ -86,7 +87,7 @@ def gave_up(session: Session, work: Work, attempts: int) -> bool:
     finish(session, work, State.ERROR)
     last = work.failure.message if work.failure else Message("its worker was lost")
     work.failure = Statement(
-        "attempts_used_up",
+        USED_UP,
         Message("scoring was tried {times} times and never finished; last: {last}", times=tried, last=last),
     )
     return True
