@@ -20,6 +20,8 @@ router = APIRouter(tags=["threshold reports"])
 
 
 class QuestionIn(BaseModel):
+    """What the advisor is to assume and to try."""
+
     groups: Annotated[
         list[Annotated[str, Field(max_length=200)]] | None,
         Field(

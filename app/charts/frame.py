@@ -9,7 +9,7 @@ from app.charts.axes import Axis, axis
 from app.charts.svg import LETTER, fitted, short, tag, text, width_of
 
 WIDTH = 480.0
-"""All pictures are as wide as this; they scale to the room they get."""
+"""All pictures are as wide as this, in their own units, as all lengths here; they scale to the room they get."""
 EDGE = 10.0
 GAP = 7.0
 """Between a tick's text and the grid."""

@@ -12,6 +12,6 @@ OfChart = TypeVar("OfChart", bound="DataclassInstance")
 
 
 def worded(kind: type[OfChart], t: Words, **given: str) -> OfChart:
-    """The words that a chart says by itself, translated, but for those that are given."""
+    """The texts of a chart in ``t``'s language: ``kind`` has their English as defaults; ``given`` ones stay."""
     own = {each.name: t(str(each.default)) for each in fields(kind)}
     return kind(**{**own, **given})

@@ -19,7 +19,7 @@ from app.scoring.tracks import TRACKS
 
 @dataclass(frozen=True, slots=True)
 class LocalContest:
-    """A competition with its original data; ``prepared`` as its track wants it."""
+    """A competition with its original data: ``text``: its file, ``prepared``: what is measured with."""
 
     text: str
     rules: Rules

@@ -10,11 +10,13 @@ from fastapi.responses import StreamingResponse
 
 from app.errors import Unavailable
 
-IN_MEMORY = 16 << 20
-PIECE = 1 << 16
+IN_MEMORY, PIECE = 16 << 20, 1 << 16
+"""Bytes: of an archive until it goes to the disk, and of what is read of it at a time."""
 READABLE = 0o100644 << 16
+"""A plain file that everybody may read, where a zip keeps the modes of Unix."""
 
 Content = bytes | Iterable[bytes]
+"""Of a file, as a whole or one piece after the other."""
 Archive = SpooledTemporaryFile[bytes]
 
 
@@ -48,7 +50,7 @@ def add(packed: zipfile.ZipFile, name: str, content: Content) -> None:
             place.write(piece)
 
 
-def read(file: IO[bytes] | Archive) -> Iterator[bytes]:
+def pieces_of(file: IO[bytes] | Archive) -> Iterator[bytes]:
     while piece := file.read(PIECE):
         yield piece
 
@@ -69,7 +71,7 @@ def sent(file: IO[bytes] | Archive, *, name: str, headers: dict[str, str] | None
 
     def body() -> Iterator[bytes]:
         with file:
-            yield from read(file)
+            yield from pieces_of(file)
 
-    said = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
-    return StreamingResponse(body(), media_type="application/zip", headers=said | (headers or {}))
+    head = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)}
+    return StreamingResponse(body(), media_type="application/zip", headers=head | (headers or {}))

@@ -60,7 +60,7 @@ class Bucket:
     def open(self, name: str) -> IO[bytes]:
         file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  # whoever asks closes it
         try:
-            with said(NOT_READ):
+            with told_as(NOT_READ):
                 for piece in obstore.get(self.objects, name).stream():
                     file.write(piece)
         except BaseException:
@@ -70,7 +70,7 @@ class Bucket:
 
     def holds(self, name: str) -> bool:
         try:
-            with said(NOT_READ):
+            with told_as(NOT_READ):
                 obstore.head(self.objects, name)
         except NotFound:
             return False
@@ -87,7 +87,7 @@ class Bucket:
         self.write(name, content, mode="overwrite")
 
     def remove(self, name: str) -> None:
-        with said(NOT_REMOVED):
+        with told_as(NOT_REMOVED):
             obstore.delete(self.objects, name)
 
     def check(self) -> None:
@@ -97,7 +97,7 @@ class Bucket:
     def write(self, name: str, content: IO[bytes], *, mode: Literal["create", "overwrite"]) -> None:
         # Not in parts: those know no create-if-absent, and a broken upload would leave them behind.
         content.seek(0)
-        with said(NOT_STORED):
+        with told_as(NOT_STORED):
             obstore.put(self.objects, name, content.read(), mode=mode, use_multipart=False)
 
 
@@ -107,7 +107,7 @@ def is_plain(endpoint: str) -> bool:
 
 
 @contextmanager
-def said(failure: str) -> Iterator[None]:
+def told_as(failure: str) -> Iterator[None]:
     """Errors of the store in the words of the service; endpoint and names are for the log only."""
     try:
         yield

@@ -28,11 +28,11 @@ class Folder:
     root: Path
 
     def open(self, name: str) -> IO[bytes]:
-        with said(NOT_READ):
+        with told_as(NOT_READ):
             return (self.root / name).open("rb")
 
     def holds(self, name: str) -> bool:
-        with said(NOT_READ):
+        with told_as(NOT_READ):
             try:
                 (self.root / name).stat()
             except FileNotFoundError:
@@ -46,16 +46,16 @@ class Folder:
         return True
 
     def replace(self, name: str, content: IO[bytes]) -> None:
-        with said(NOT_STORED):
+        with told_as(NOT_STORED):
             # Web, workers and clock may be different users, who share the folder by its group.
             write_whole(self.root / name, content, mode=0o640)
 
     def remove(self, name: str) -> None:
-        with said(NOT_REMOVED):
+        with told_as(NOT_REMOVED):
             (self.root / name).unlink(missing_ok=True)
 
     def check(self) -> None:
-        with said(NOT_STORED):
+        with told_as(NOT_STORED):
             self.root.mkdir(parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self.root, prefix=".check-") as file:
                 file.write(b"anoncup")
@@ -63,7 +63,7 @@ class Folder:
 
 
 @contextmanager
-def said(failure: str) -> Iterator[None]:
+def told_as(failure: str) -> Iterator[None]:
     """Errors of the disk in the words of the service; the path is for the log only."""
     try:
         yield
