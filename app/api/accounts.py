@@ -35,10 +35,7 @@ Password = Annotated[Known, Field(description="8 to 256 characters")]
 class SignUp(BaseModel):
     """An invite, and who one wants to be."""
 
-    invite: Annotated[
-        Code,
-        Field(description="a code of an organizer (a new team) or of a team (joins it)"),
-    ]
+    invite: Annotated[Code, Field(description="a code of an organizer (a new team) or of a team (joins it)")]
     team: Annotated[
         str | None,
         Field(

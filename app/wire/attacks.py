@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.wire.form import Digest, Digests, Form, Id, Moment, Rows, TeamName, example
+from app.wire.form import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
 from app.wire.said import Failed
 
 
@@ -55,9 +55,7 @@ class GuessReceipt(Form):
     id: Id
     target_id: Id
     status: Annotated[str, example("QUEUED")]
-    received_at: Annotated[
-        Moment, Field(description="when it entered, before its body was read: what counts for the deadline")
-    ]
+    received_at: Entered
     answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
     guesses_left: Annotated[int, Field(description="for this target, right after this guess"), example(2)]
 

@@ -85,9 +85,16 @@ class BoardRow(Line):
     attackers: Annotated[dict[str, float], example({"id_rand": 0.18})]
 
 
-class Board(Form):
+class AnyBoard(Form):
     competition: Slug
     title: Title
+
+
+class BoardOfAttacks(AnyBoard):
+    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+
+
+class Board(AnyBoard):
     frozen_from: datetime | None
     finals: Annotated[bool, Field(description="the finals of the first phase are compared")]
     digits: Annotated[
@@ -126,10 +133,7 @@ class AttackersRow(Line):
     targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
 
 
-class AttackersBoard(Form):
-    competition: Slug
-    title: Title
-    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+class AttackersBoard(BoardOfAttacks):
     rows: tuple[AttackersRow, ...]
 
 
@@ -163,9 +167,6 @@ class MatrixRow(Line):
     cells: tuple[Cell | None, ...]
 
 
-class Matrix(Form):
-    competition: Slug
-    title: Title
-    hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+class Matrix(BoardOfAttacks):
     targets: tuple[MatrixTarget, ...]
     rows: tuple[MatrixRow, ...]

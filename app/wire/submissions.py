@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from app.wire.form import DIGEST, ID, Digests, Form, Id, Moment, Rows, Slug, TeamName, example
+from app.wire.form import DIGEST, ID, Digests, Entered, Form, Id, Moment, Rows, Slug, TeamName, example
 from app.wire.said import Failed, Said
 from app.wire.verdicts import Verdict
 
@@ -20,9 +20,7 @@ Before = Annotated[
 class Receipt(Form):
     id: Id
     status: Annotated[str, example("QUEUED")]
-    received_at: Annotated[
-        Moment, Field(description="when it entered, before its body was read: what counts for the deadline")
-    ]
+    received_at: Entered
     sha256: Annotated[Digests, Field(description="of each public file, as it was sent")]
     commitment: Annotated[
         str,

@@ -149,9 +149,7 @@ class Verdict(Part):
         unless_none()
     )
     reach: Annotated[
-        tuple[tuple[Amount, Amount, Amount], ...],
-        Field(exclude=True),
-        at_most(MOST_TRIPLES),
+        tuple[tuple[Amount, Amount, Amount], ...], Field(exclude=True), at_most(MOST_TRIPLES)
     ] = ()
     format: Annotated[Literal[1], Field(exclude=True), Admitted(told=False)] = 1
 

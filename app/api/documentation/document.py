@@ -96,7 +96,7 @@ SESSION: Json = {"session": []}
 
 
 def operation_name(route: APIRoute) -> str:
-    """The route's function: stable, and what the tables of answers go by."""
+    """The route's function: stable."""
     return route.name
 
 
