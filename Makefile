@@ -3,7 +3,7 @@ DATA ?= ./.anoncup
 FAULTS ?= 200
 BIN := .venv/bin
 
-.PHONY: demo serve test test-long containers faults check format words pictures bench rush lock clean
+.PHONY: demo serve test test-long coverage containers faults check format words pictures bench rush lock clean
 
 # In make's place in the shell, and told by the kernel when make is gone: killed or not, nothing goes on alone.
 WITH_MAKE := exec $(BIN)/python -IS app/local/tethered.py $$PPID 15 0
@@ -21,6 +21,11 @@ test: dev
 test-long: dev
 	$(BIN)/python -m pytest -m long
 	ANONCUP_TRIES=1 $(BIN)/python -m pytest tests/scoring
+
+# Which branches of the rules and of the services no test takes: these tests, at twice their time.
+coverage: dev
+	$(BIN)/python -m pytest --cov=app.scoring --cov=app.services --ignore tests/web/browser \
+	  tests/scoring tests/services tests/api tests/web tests/security
 
 # A contest in flight while everything under it breaks; SEED=… plays the same faults again.
 faults: dev
