@@ -116,7 +116,7 @@ def main() -> int:
     found = [
         f"{path.relative_to(ROOT)}: {line}" for path in catalogues() for line in faults(template, read(path))
     ]
-    sys.stdout.writelines(f"{line}\n" for line in found)
+    sys.stdout.writelines(" ".join(line.split()) + "\n" for line in found)
     return 1 if found else 0
 
 

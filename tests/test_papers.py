@@ -11,11 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {"anoncup", "app", "workers", "migrations"}
-PAPERS = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "NOTICE", "docs/architecture.md")
+PAPERS = [
+    "NOTICE",
+    *(str(path.relative_to(ROOT)) for each in ("", "docs") for path in (ROOT / each).glob("*.md")),
+]
 PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|0BSD|Zlib|CC0")
 WEAK = {"psycopg", "psycopg-binary"}
 """Under the LGPL: used as they are. What may be used so is said in NOTICE."""
-PLACE = re.compile(r"`?\b((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)")
+PLACE = re.compile(r"(?<![\w/…])((?:app|anoncup|workers|migrations|tests|docs|deploy|examples)/[\w./*-]*\w)")
 
 
 def licences_of(name: str) -> str:
