@@ -25,7 +25,6 @@ from tests.work import steps_of
 hostile = tries(200)
 JAPAN = timezone(timedelta(hours=9))
 MEASURES = TRACKS["microdata"].measures
-WEIGHING = [name for name, measure in MEASURES.items() if measure.weighs]
 
 # Rewriting a part keeps the rest.
 

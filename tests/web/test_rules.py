@@ -52,6 +52,11 @@ def test_every_registered_name_has_a_title_and_a_sentence_and_no_other_name_has(
     }
 
 
+def test_every_method_has_a_name_and_no_other_has() -> None:
+    methods = {f"method_{name}" for name in named("methods")}
+    assert {name for name in LABELS if name.startswith("method_")} == methods
+
+
 def test_a_name_is_a_measures_or_an_attackers_so_that_it_can_be_an_anchor() -> None:
     assert named("measures") & named("attackers") == set()
 
