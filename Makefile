@@ -54,7 +54,9 @@ words: dev
 pictures: dev
 	$(BIN)/python -m tests.web.browser.pictures http://127.0.0.1:$(PORT) "$(DATA)" docs/pictures
 
+# What others would use beside ours first; LARGE=--large has tables of a million rows.
 bench: dev
+	$(BIN)/python -m benchmarks.peers $(LARGE)
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.pages
 	$(BIN)/python -m benchmarks.memory

@@ -20,14 +20,19 @@ def tc400() -> TransactionTables:
     """400 customers and their 38,087 purchases: UCI Online Retail (CC BY 4.0), sex and birthday invented."""
     with as_file(files(__name__) / "tc400.parquet") as path:
         rows = pd.read_parquet(path).astype(TYPES)
+    return tables_of(rows)
+
+
+def tables_of(rows: pd.DataFrame) -> TransactionTables:
+    """What :func:`derive` makes, as the two tables."""
     return TransactionTables(_customers(rows), rows[list(TRANSACTION_COLUMNS)])
 
 
-def derive(online_retail: pd.DataFrame) -> pd.DataFrame:
+def derive(online_retail: pd.DataFrame, *, customers: int | None = CUSTOMERS) -> pd.DataFrame:
     """What is shipped, from the complete Online Retail table: a row per purchase, with its country.
 
-    Customers known, quantity and price above 0, country specified; of these the 400 lowest customer ids, in
-    the table's own order.
+    Customers known, quantity and price above 0, country specified; of these the lowest customer ids (None:
+    all), in the table's own order.
     """
     known = online_retail[
         online_retail["CustomerID"].notna()
@@ -35,7 +40,7 @@ def derive(online_retail: pd.DataFrame) -> pd.DataFrame:
         & (online_retail["UnitPrice"] > 0)
         & (online_retail["Country"] != "Unspecified")
     ]
-    lowest = np.sort(known["CustomerID"].unique())[:CUSTOMERS]
+    lowest = np.sort(known["CustomerID"].unique())[:customers]
     rows = known[known["CustomerID"].isin(lowest)]
     return pd.DataFrame(
         {

@@ -1,0 +1,157 @@
+"""k-anonymity beside pandas and pycanon, the cross-tables beside pandas, parsing and scoring beside csv."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from app.scoring.anonymity.microdata import k_mean, k_min
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.evaluate import evaluate
+from app.scoring.registry import Track
+from app.scoring.release import Release, Target
+from app.scoring.rules import Rules
+from app.scoring.scales import scales
+from app.scoring.tracks import TRACKS
+from app.scoring.utility.microdata import cross_count, cross_mean
+from benchmarks.peers.duel import Duel, Goal, no_answer
+from benchmarks.peers.linkage import all_new
+
+CROSSED = 6
+TASKS = ("id_rand", "id_sa", "sort", "sa_rank", "sa_nearest", "euc1", "euc2")
+"""The attackers of the smaller task: EUC1, EUC2 and E1 to E4."""
+UNDEMANDING = frozenset({"l_diversity", "t_closeness"})
+"""Measures that are no part of it: U1 to U6, S1 and S2 are."""
+
+
+def our_k(target: Target) -> FloatArray:
+    release = Release(all_new(target), np.arange(0))
+    return np.array([k_min(release), k_mean(release)])
+
+
+def pandas_k(target: Target) -> FloatArray:
+    columns = list(target.original.columns.quasi_identifiers)
+    sizes = pd.DataFrame(target.codes, columns=columns).groupby(columns, sort=False).size()
+    return np.array([sizes.min(), sizes.mean()]) if len(sizes) else np.array([0.0, np.nan])
+
+
+def pycanon_k(target: Target) -> FloatArray:
+    k_anonymity = import_module("pycanon.anonymity").k_anonymity  # an extra package, here or not
+
+    columns = list(target.original.columns.quasi_identifiers)
+    table = pd.DataFrame(target.codes, columns=columns)
+    return np.array([k_anonymity(table, columns)])
+
+
+def our_k_min(target: Target) -> FloatArray:
+    return np.array([k_min(Release(all_new(target), np.arange(0)))])
+
+
+def our_cross(target: Target) -> FloatArray:
+    """U2 of the first sensitive column and U3, over the template's six columns."""
+    release = Release(all_new(target), np.arange(0))
+    columns = target.original.columns.quasi_identifiers[:CROSSED]
+    return np.array([cross_mean(release, columns=columns), cross_count(release, columns=columns)])
+
+
+def pandas_cross(target: Target) -> FloatArray:
+    """Cross-tables of counts and means before and after; what one of them lacks is 0."""
+    counts, means = zip(
+        _crosstab(target.original.codes, target.original.values[:, 0]),
+        _crosstab(target.codes, target.values[:, 0]),
+        strict=True,
+    )
+    cells = float(np.prod([float(width) for width in target.widths[:CROSSED]]))
+    gaps = [
+        float(before.sub(after, fill_value=0).abs().to_numpy().sum()) for before, after in (means, counts)
+    ]
+    return np.array(gaps) / cells
+
+
+def _crosstab(codes: IntArray, values: FloatArray) -> tuple[pd.DataFrame, pd.DataFrame]:
+    columns = [pd.Series(column, name=f"q{place}") for place, column in enumerate(codes[:, :CROSSED].T)]
+    counts = pd.crosstab(columns[:-1], columns[-1])
+    means = pd.crosstab(columns[:-1], columns[-1], values=pd.Series(values), aggfunc="mean")
+    return counts, means.fillna(0.0)
+
+
+def k_duels() -> list[Duel]:
+    duels = [Duel("k-anonymity, of coded columns", "pandas groupby", our_k, pandas_k, Goal(2.5))]
+    if find_spec("pycanon") is None:
+        print("pycanon is not installed: left out")
+        return duels
+    return [*duels, Duel("k-anonymity, of coded columns", "pycanon", our_k_min, pycanon_k, Goal(75))]
+
+
+def cross_duel(goal: float) -> Duel:
+    return Duel("U2 + U3, of coded columns", "pandas crosstab", our_cross, pandas_cross, Goal(goal))
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A release as files, and the original as a service keeps it: prepared, its scales in the rules."""
+
+    rules: Rules
+    track: Track
+    tables: Any
+    original: Any
+    files: Mapping[str, bytes]
+    source: IntArray
+
+
+def uploaded(rules: Rules, tables: Any, files: Mapping[str, bytes], source: IntArray) -> Upload:
+    track = TRACKS[rules.track]
+    original = track.prepare(tables, rules)
+    upload = Upload(
+        replace(rules, scales=scales(track, original, rules.measures)), track, tables, original, files, source
+    )
+    score_all(upload)  # what is derived from the original is kept from the first submission on
+    return upload
+
+
+def score_some(upload: Upload) -> None:
+    """Parse, and U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
+    parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
+    release = upload.track.release_of(upload.original, parsed, upload.source)
+    for name, measure in upload.track.measures.items():
+        if name not in UNDEMANDING:
+            measure.compute(release, **upload.rules.measure(name).parameters)
+    for name in TASKS:
+        upload.track.attackers[name].attack(release.target, **upload.rules.attacker(name).parameters)
+
+
+def score_all(upload: Upload) -> None:
+    """Parse, and everything in the template."""
+    parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
+    evaluate(upload.rules, upload.original, parsed, upload.source)
+
+
+def read_csv(upload: Upload) -> None:
+    for content in upload.files.values():
+        list(csv.reader(io.StringIO(content.decode())))
+
+
+def csv_duels(*, some: bool = True) -> list[Duel]:
+    whole = Duel(
+        "parse + whole evaluation",
+        "one csv read",
+        score_all,
+        read_csv,
+        Goal(8, at_most=True),
+        differing=no_answer,
+    )
+    smaller = Duel(
+        "parse + EUC1, EUC2, E1-E4, U, S",
+        "one csv read",
+        score_some,
+        read_csv,
+        Goal(3, at_most=True),
+        differing=no_answer,
+    )
+    return [smaller, whole] if some else [whole]
