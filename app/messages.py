@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 One: TypeAlias = "str | int | float | Message | None"
 Value: TypeAlias = "One | tuple[One, ...]"
 
-FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f))?\}")
+FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Less than ``str.format`` knows: a template may come out of a row or a scoring child."""
 
 

@@ -145,6 +145,35 @@ name fewer group columns, or merge rare values"}');
 """
 """What revision 0014 said of a release, and why it failed."""
 
+FAR = "the mean euclidean distance of individuals is 1.23457e+06; at most 1000.0 is allowed"
+INFINITE = "the mean euclidean distance of individuals is inf; at most 1000.0 is allowed"
+NO_KEY = "the private key 9f8e7d6c5b4a is not in ANONCUP_OPENING_KEYS_DIR"
+OFTEN = f"scoring was tried 3 times and never finished; last: {NO_KEY}"
+UNKNOWN = f"""
+UPDATE evaluations SET failure = '{NO_KEY}' WHERE current;
+UPDATE evaluations SET failure = '{OFTEN}' WHERE NOT current;
+UPDATE evaluations SET verdict = '{{"violations": [{{"code": "far", "message": "{FAR}"}},
+    {{"code": "far", "message": "{INFINITE}"}}]}}' WHERE current;
+"""
+"""Sentences of revision 0014 that the first 0015 did not know."""
+
+RULE = "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed"
+BEFORE = RULE.replace(":.6g", "")
+LEFT = f"""
+UPDATE evaluations SET failure = '{{"code": "scoring_failed", "template": "{NO_KEY}", "values": {{}}}}'
+WHERE current;
+UPDATE evaluations SET failure = '{{"code": "attempts_used_up",
+    "template": "scoring was tried {{times}} times and never finished; last: {{last}}",
+    "values": {{"times": 3, "last": {{"template": "{NO_KEY}", "values": {{}}}}}}}}' WHERE NOT current;
+UPDATE evaluations SET verdict = '{{"violations": [
+    {{"code": "far", "message": "{FAR}", "template": "{FAR}", "values": {{}}}},
+    {{"code": "far", "message": "{INFINITE}", "template": "{INFINITE}", "values": {{}}}},
+    {{"code": "far", "message": "the mean gower distance of individuals is 0.5; at most 0.07 is allowed",
+      "template": "{BEFORE}", "values": {{"which": {{"template": "mean", "values": {{}}}}, "found": 0.5,
+        "distance": {{"template": "gower", "values": {{}}}}, "limit": 0.07}}}}]}}' WHERE current;
+"""
+"""The same as the first 0015 left them at 0017, and a violation by its template."""
+
 FAILED = """
 UPDATE evaluations SET failure = '{"template": "the {disk} was full", "values": {"disk": "small"}}'
 WHERE current;
@@ -263,6 +292,31 @@ def test_what_was_said_keeps_its_words_and_gets_its_values(target: str) -> None:
     }
     assert (attackers["euc1"]["note_values"], attackers["id"]) == ({"rows": 60, "limit": 59}, {"rate": 0.25})
     assert verdict["utility"] == 0.1 + 0.2
+
+
+@pytest.mark.parametrize(("revision", "written"), [("0014", UNKNOWN), ("0017", LEFT)])
+def test_large_distances_and_missing_keys_get_their_values_whichever_version_stored_them(
+    target: str, revision: str, written: str
+) -> None:
+    filled_at_0002(target)
+    written_at(revision, target, written)
+    migrate(target)
+    with read_today(target) as session:
+        missing, often = session.scalars(select(Evaluation.failure).order_by(Evaluation.id))
+        verdict = session.scalars(select(Evaluation.verdict).where(Evaluation.current)).one() or {}
+    no_key = Message("the private key {key_id} is not in ANONCUP_OPENING_KEYS_DIR", key_id="9f8e7d6c5b4a")
+    assert missing == Statement("opening_key_missing", no_key)
+    assert often
+    assert (often.code, often.message.values["last"], str(often.message)) == (
+        "attempts_used_up",
+        no_key,
+        OFTEN,
+    )
+    far, infinite, *others = verdict["violations"]
+    assert (far["message"], far["values"]["found"], infinite["message"]) == (FAR, 1234570.0, INFINITE)
+    for each in (far, infinite, *others):
+        assert each["template"] == RULE
+        assert str(Message.from_json(each)) == each["message"]
 
 
 def test_a_report_keeps_its_remedy_with_its_values(target: str) -> None:

@@ -197,6 +197,17 @@ def test_a_rejection_says_the_measured_and_the_allowed() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("distance", "said"), [(1234567.8, "1.23457e+06"), (2.0, "2"), (0.1 + 0.2, "0.3"), (1e300, "1e+300")]
+)
+def test_a_rejection_says_six_digits_of_a_distance(distance: float, said: str) -> None:
+    far = Distances("euclidean", np.array([distance]))
+    rejected = excess(None, TRACKS["microdata"].distances["euclidean"], far, Excessive(threshold=0.07))
+    assert str(rejected) == f"the mean euclidean distance of individuals is {said}; at most 0.07 is allowed"
+    assert rejected is not None
+    assert f"{said} で" in sentence(rejected, JA)
+
+
 def test_a_warning_is_said_without_english() -> None:
     remarks = [
         IN_ORDER,

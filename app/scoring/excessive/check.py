@@ -77,10 +77,10 @@ def excess(release: Any, distance: Distance, distances: Distances, settings: Exc
     if value <= limit + TOLERANCE:
         return None
     return Message(
-        "the {which} {distance} distance of individuals is {found}; at most {limit} is allowed",
+        "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed",
         which=Message(which),
         distance=Message(distance.name),
-        found=float(f"{value:.6g}"),
+        found=value,
         limit=limit,
     )
 
