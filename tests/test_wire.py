@@ -5,13 +5,15 @@ import importlib
 import inspect
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import ValidationError
 from sqlalchemy import update
 
 from app import wire
+from app.client import Refused, transport
 from app.db.models import Evaluation, State
-from app.errors import CompetitionUnavailable
+from app.errors import LISTED, CompetitionUnavailable
 from app.messages import Message, told
 from app.services.boards.verdicts import numbers
 from app.services.work import leases
@@ -19,8 +21,9 @@ from app.transaction import transaction
 from app.wire.codes import FAILURES
 from tests.arena import Arena
 from tests.web.reader import page
-from tests.yesterday import VERDICTS, Json, verdict
+from tests.yesterday import ANSWERS, VERDICTS, Json, verdict
 from workers import child, leased
+from workers.forms import VERDICT
 
 SHAPES = pytest.mark.parametrize("stored", VERDICTS, ids=range(len(VERDICTS)))
 
@@ -93,3 +96,44 @@ def test_every_code_of_a_failure_is_declared() -> None:
     assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
     migration = importlib.import_module("migrations.versions.0016_codes_of_failures")
     assert {*migration.CODES.values(), migration.REST} == set(FAILURES)
+
+
+def answered(name: str) -> Json:
+    found: Json = next(one["answer"] for one in ANSWERS if one["form"] == name)
+    return found
+
+
+@pytest.mark.parametrize("one", ANSWERS, ids=[one["form"] for one in ANSWERS])
+def test_the_client_reads_what_an_older_service_answers(one: Json) -> None:
+    transport.told(getattr(wire, one["form"]), one["answer"])
+
+
+def test_the_client_reads_why_an_older_service_refuses_a_file() -> None:
+    old = answered("Problem") | {"errors": answered("Problem")["errors"] * (LISTED + 1)}
+    with pytest.raises(Refused) as caught:
+        transport.refuse(httpx2.Response(422, json=old))
+    found = caught.value.problem.errors
+    assert [(each.code, each.values) for each in found] == [("header", {})] * (LISTED + 1)
+
+
+@pytest.mark.parametrize("name", ["Competition", "RescoreSummary", "Rescore", "Guess"])
+def test_the_client_passes_on_the_words_that_only_a_later_service_knows(name: str) -> None:
+    field = "status" if name == "Guess" else "state"
+    found = transport.told(getattr(wire, name), answered(name) | {field: "suspended"})
+    assert found.model_dump(mode="json")[field] == "suspended"
+
+
+def test_the_client_lists_a_competition_that_a_later_service_cannot_read_for_a_reason_of_its_own() -> None:
+    unread = {"track": None, "timezone": None, "state": "broken", "code": "later", "detail": "why"}
+    found = transport.told(wire.Listing, [*answered("Listing"), answered("Competition") | unread]).root
+    assert [(type(each), each.state) for each in found][1] == (wire.UnavailableCompetition, "broken")
+
+
+def test_the_client_passes_on_a_verdict_that_a_child_may_not_find() -> None:
+    known = answered("Submission")
+    later = known | {"result": known["result"] | {"verdict": "suspended"}}
+    found = transport.told(wire.Submission, later).model_dump(mode="json")
+    assert found["result"]["verdict"] == "suspended"
+    for decision in ("accepted\n", "suspended", "accept", "xaccepted"):
+        with pytest.raises(ValidationError, match="verdict"):
+            VERDICT.validate_python(known["result"] | {"verdict": decision})

@@ -35,7 +35,7 @@ Transferred = Callable[[int, int], None]
 
 Told = TypeVar("Told", bound=BaseModel)
 Files = Mapping[str, tuple[str, IO[bytes]]]
-UNKNOWN = {"type": "about:blank", "title": "Error", "detail": "no detail", "values": {}}
+UNKNOWN = {"type": "about:blank", "title": "Error", "detail": "no detail"}
 """What a refusal says that leaves out why."""
 NOT_IT = "what answers at this address is not the service"
 

@@ -1,11 +1,11 @@
 """Competitions as everybody sees them."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, RootModel
 
-from app.wire.form import DIGEST, Form, Slug, Title, example
+from app.wire.form import DIGEST, Form, Slug, Title, example, word
 from app.wire.said import Said
 
 State = Literal["draft", "anonymization", "settling", "between", "reidentification", "closed"]
@@ -23,7 +23,8 @@ class Competition(Form):
     track: Annotated[str, example("microdata")]
     timezone: Annotated[str, example("Asia/Tokyo")]
     state: Annotated[
-        State,
+        str,
+        word(*get_args(State)),
         Field(description="settling: a deadline has passed, what came in time is being scored or prepared"),
     ]
     paused: Annotated[bool, Field(description="the open phase takes nothing in for now")]
@@ -52,14 +53,14 @@ class UnavailableCompetition(Form):
     title: dict[str, str]
     track: None = None
     timezone: None = None
-    state: Literal["unavailable"] = "unavailable"
+    state: Annotated[str, word("unavailable")] = "unavailable"
     paused: bool = False
     phases: tuple[Phase, ...] = ()
     reveal_at: None = None
     original_rows: int | None
     original_sha256: dict[str, str]
     original_files: list[str]
-    code: Literal["competition_unavailable"] = "competition_unavailable"
+    code: Annotated[str, word("competition_unavailable")] = "competition_unavailable"
     detail: Annotated[str, Field(description="why, in a sentence")]
 
 

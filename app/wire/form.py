@@ -19,6 +19,11 @@ def unless_none(**more: Any) -> Any:
     return Field(default=None, exclude_if=lambda value: value is None, **more)
 
 
+def word(*known: str) -> WithJsonSchema:
+    """What the document says of a word that is one of these; a later service may know others."""
+    return WithJsonSchema({"type": "string", "enum": list(known)})
+
+
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 ID = "0197f3a2-5c1e-7d43-9b60-2f4e8c1d7a55"
 

@@ -22,7 +22,7 @@ class WrongInFile(Form):
     column: str | None
     code: Annotated[str, Field(description="stable", json_schema_extra={"x-codes": {**IN_FILES}})]
     message: str
-    values: Values
+    values: Values = Field(default_factory=dict)
     value: Annotated[
         str | None,
         Field(
@@ -49,9 +49,10 @@ class Problem(Form):
     code: Annotated[
         str, Field(description="stable: decide by this", json_schema_extra={"x-codes": {**ERRORS}})
     ]
-    values: Values
+    values: Values = Field(default_factory=dict)
     errors: Annotated[
-        tuple[WrongInFile, ...], Field(max_length=LISTED, description="of `malformed_upload`: the first ones")
+        tuple[WrongInFile, ...],
+        Field(json_schema_extra={"maxItems": LISTED}, description="of `malformed_upload`: the first ones"),
     ] = ()
     total: Annotated[int, Field(description="of `malformed_upload`: how many there are in all")] = 0
     fields: Annotated[tuple[WrongField, ...], Field(description="of `invalid_request`")] = ()

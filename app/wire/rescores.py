@@ -1,11 +1,11 @@
 """Re-score sets: every submission by other rules, before they are in force."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from app.wire.form import Form, Id, Moment, TeamName, example
+from app.wire.form import Form, Id, Moment, TeamName, example, word
 from app.wire.said import Failed
 
 Stage = Literal["scoring", "ready", "applied", "cancelled"]
@@ -35,7 +35,7 @@ class Change(Form):
 
 class RescoreSummary(Form):
     id: Id
-    state: Stage
+    state: Annotated[str, word(*get_args(Stage))]
     created_at: Moment
     applied_at: datetime | None
     cancelled_at: datetime | None

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from app.messages import Message, message_under
-from app.wire.form import Admitted, Form, Number, unless_none
+from app.wire.form import Admitted, Form, Number, unless_none, word
 from app.wire.said import Said
 
 
@@ -18,6 +18,7 @@ MOST_TRIPLES = 10_000
 TWO = Admitted(within={"min_length": 2, "max_length": 2})
 Share = Annotated[Number, Admitted(within={"ge": 0, "le": 1})]
 Amount = Annotated[float, Admitted(within={"ge": 0})]
+VERDICTS = "accepted", "rejected"
 FORMAT = {"format": 1}
 """What a verdict that is stored says besides."""
 
@@ -136,7 +137,7 @@ class Verdict(Part):
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
 
-    verdict: Literal["accepted", "rejected"]
+    verdict: Annotated[str, word(*VERDICTS), Admitted(within={"pattern": f"^({'|'.join(VERDICTS)})$"})]
     violations: Annotated[list[Said], at_most(10)]
     warnings: Annotated[list[Said] | None, Admitted(told=False)] = unless_none()
     measures: dict[str, Measured]

@@ -1,4 +1,4 @@
-"""Rows as older versions of the service stored them."""
+"""Rows as older versions of the service stored them, and answers as they gave them."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,12 @@ VERDICTS: list[Json] = [
     json.loads(line) for line in Path(__file__).with_name("verdicts.jsonl").read_text().splitlines()
 ]
 """Of one release: each of a version that stored more, and none of one that said the format."""
+
+
+ANSWERS: list[Json] = [
+    json.loads(line) for line in Path(__file__).with_name("answers.jsonl").read_text().splitlines()
+]
+"""What the service answered before sentences had values: the name of each type of the wire, and the body."""
 
 
 def verdict(**parts: Any) -> Json:
