@@ -101,9 +101,18 @@ class CompetitionUnavailable(Unavailable):
 
 
 class InvalidCompetition(DomainError):
-    """A competition file that cannot be used; ``code`` names the rule it breaks."""
+    """A competition file that cannot be used; ``code`` names the rule it breaks.
+
+    Of a text, which may be most of the file, no more than ``LONGEST_VALUE`` is repeated.
+    """
 
     code = "invalid_competition"
+
+    def __init__(self, said: str | Message, /, *, code: str | None = None, **values: Value) -> None:
+        bounded = {
+            name: each[:LONGEST_VALUE] if isinstance(each, str) else each for name, each in values.items()
+        }
+        super().__init__(said, code=code, **bounded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.errors import InvalidCompetition
+from app.errors import LONGEST_VALUE, InvalidCompetition
 from app.scoring.competition_file import parse_competition
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive, MeasureSettings
@@ -253,3 +253,23 @@ def test_a_damaged_file_is_refused_or_survives_new_scales(data: st.DataObject) -
         start = data.draw(st.integers(0, len(text)))
         text = text[:start] + data.draw(fragments) + text[start + data.draw(st.integers(0, 3)) :]
     is_read_or_refused(text)
+
+
+LONG = "k" * 300_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG} = 1\n{LEAST}",
+        f"{LEAST}\n[measures.{LONG}]\n",
+        f"{LEAST}\n[{LONG}]\n",
+        f"{LEAST}\n[columns]\nquasi_identifiers = ['{LONG}']\nsensitive = ['{LONG}']",
+        f"[{LONG}]\n[{LONG}]\n",
+    ],
+)
+def test_little_is_repeated_of_a_file_that_is_refused(text: str) -> None:
+    with pytest.raises(InvalidCompetition) as caught:
+        parse_competition(text)
+    assert len(str(caught.value)) < LONGEST_VALUE + 100
+    assert all(len(str(value)) <= LONGEST_VALUE for value in caught.value.message.plain().values())
