@@ -33,6 +33,7 @@ from benchmarks.peers.inputs import (
     reference_data,
     retail,
     shipped,
+    unmatched,
 )
 from benchmarks.peers.inputs import tables as real_and_generated
 
@@ -43,14 +44,15 @@ class Size:
 
     rows: int = ROWS
     many: int = 100_000
-    dict_parts: tuple[int, int] = (4, 20)
+    customers: int = 400
+    dict_part: int = 20
     loop_part: int = 20
     multiset_part: int = 100
     turns: int = 5
 
 
 SHORT = Size()
-LARGE = Size(many=1_000_000, dict_parts=(1, 1), loop_part=1, multiset_part=10)
+LARGE = Size(many=1_000_000, dict_part=1, loop_part=1, multiset_part=10)
 
 Bout = tuple[Duel, str, Any, list[Any]]
 """A duel, the name of the data, the case, and the hostile ones."""
@@ -66,10 +68,10 @@ def bouts(size: Size) -> Iterator[Bout]:
 
 
 def linked(table: Microdata, size: Size, hostile: list[Any]) -> Iterator[Bout]:
-    for duel in linkage.euc1_duels(size.dict_parts):
+    for duel in linkage.euc1_duels(size.dict_part):
         yield duel, table.name, table.matched, hostile
     for duel in linkage.euc2_duels(size.loop_part):
-        yield duel, table.name, table.unmatched, [] if duel.part > 1 else hostile
+        yield duel, table.name, table.unmatched, list(map(unmatched, hostile))
     yield tables.cross_duel(8), table.name, table.matched, hostile
     whole = tables.uploaded(table.rules, table.table, table.files, table.source)
     for upload, name in ((whole, ""), (replace(whole, files=table.unmatched_files), ", none matched")):
@@ -79,13 +81,14 @@ def linked(table: Microdata, size: Size, hostile: list[Any]) -> Iterator[Bout]:
 
 def grouped(size: Size, hostile: list[Any]) -> Iterator[Bout]:
     many = microdata(f"generated, {size.many:,} rows", household_table(size.many))
-    for duel in (*tables.k_duels(), tables.cross_duel(2.5)):
+    for duel in tables.k_duels():
         yield duel, many.name, many.matched, hostile
+    yield tables.cross_duel(2.5), many.name, many.matched, []
 
 
 def of_customers(size: Size) -> Iterator[Bout]:
     hostile: list[Any] = list(hostile_customers())
-    name, target = shipped()
+    name, target = shipped(size.customers)
     for duel in baskets.small_duels():
         yield duel, name, target, hostile
     yield baskets.bounds_duel(), name, distance_matrix(target.original, "jaccard_quantity"), []

@@ -14,7 +14,7 @@ from app.scoring.baskets import widened
 from app.scoring.excessive.certified import certified_bounds
 from app.scoring.transaction_release import TransactionTarget
 from benchmarks.peers.duel import Duel, Goal
-from benchmarks.peers.inputs import sampled
+from benchmarks.peers.inputs import some_baskets
 
 BLOCK = 500
 
@@ -114,7 +114,7 @@ def large_duels(part: int) -> list[Duel]:
     """For 4,334 customers; the dict loop gets one of ``part``."""
     return [
         Duel("Jaccard", "scipy sparse product", SET, by_product, Goal(5)),
-        Duel("multiset Jaccard", "dict loop", MULTISET, by_dicts, Goal(700), part=part, cut=sampled),
+        Duel("multiset Jaccard", "dict loop", MULTISET, by_dicts, Goal(700), part=part, cut=some_baskets),
     ]
 
 

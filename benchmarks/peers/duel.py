@@ -4,10 +4,12 @@ They take turns, so that whatever else the machine does meets both, and neither 
 The ratio is the median of those of the turns.
 """
 
+import gc
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,8 +54,8 @@ def no_answer(ours: Any, theirs: Any) -> int:  # noqa: ARG001 - it is one only o
 class Duel:
     """``ours`` and ``theirs`` answer the same question about a case.
 
-    ``part``: the peer is slow and gets every so many-th row of what ``cut`` makes of the case; its time is
-    multiplied.
+    ``part``: the peer is slow and gets every so many-th row of a case, as ``cut`` takes them. What it needs
+    for no row at all counts once, the rest so many times.
     """
 
     task: str
@@ -62,14 +64,15 @@ class Duel:
     theirs: Callable[[Any], Any]
     goal: Goal | None = None
     part: int = 1
-    cut: Callable[[Any, int], Any] = lambda case, part: case  # noqa: ARG005 - nothing to cut
+    cut: Callable[[Any, slice], Any] | None = None
     differing: Callable[[Any, Any], int] = same_answers
 
-    def differences(self, case: Any) -> int:
-        """How many answers about a case differ."""
-        theirs = self.theirs(self.cut(case, self.part))
-        ours = self.ours(case)
-        return self.differing(ours[:: self.part] if self.part > 1 else ours, theirs)
+    def differences(self, case: Any, part: int = 1) -> int:
+        """How many answers differ, of every ``part``-th row of a case."""
+        if self.cut is None or part == 1:
+            return self.differing(self.ours(case), self.theirs(case))
+        rows = slice(None, None, part)
+        return self.differing(self.ours(case)[rows], self.theirs(self.cut(case, rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +112,40 @@ HEAD = ("task", "data", "ours ms", "peer", "peer ms", "ratio", "goal", "", "diff
 
 def fought(duel: Duel, data: str, case: Any, hostile: Iterable[Any] = (), *, turns: int = TURNS) -> Outcome:
     """Compare the answers first, then the times, in turn."""
-    cut = duel.cut(case, duel.part)
-    differing = duel.differences(case)
+    differing = duel.differences(case, duel.part)
     among_hostile = sum(duel.differences(each) for each in hostile)
-    times = _turns(duel, case, cut, turns)
+    times = _turns(duel, case, turns)
     slower = duel.goal is not None and duel.goal.at_most
     ratios = [ours / theirs if slower else theirs / ours for ours, theirs in times]
     ours, theirs = (1000 * statistics.median(each) for each in zip(*times, strict=True))
     return Outcome(duel, data, ours, theirs, statistics.median(ratios), differing, among_hostile)
 
 
-def _turns(duel: Duel, case: Any, cut: Any, least: int) -> list[tuple[float, float]]:
-    """Seconds of us and of the peer, in each turn."""
+def _turns(duel: Duel, case: Any, least: int) -> list[tuple[float, float]]:
+    """Seconds of us and of the peer, in each turn; as in timeit, without collection of garbage."""
     times: list[tuple[float, float]] = []
-    end = time.perf_counter() + LEAST_S
-    while len(times) < least or (len(times) < MOST_TURNS and time.perf_counter() < end):
-        times.append((seconds(duel.ours, case), duel.part * seconds(duel.theirs, cut)))
+    theirs = _whole(duel, case)
+    gc.disable()
+    try:
+        end = time.perf_counter() + LEAST_S
+        while len(times) < least or (len(times) < MOST_TURNS and time.perf_counter() < end):
+            times.append((seconds(duel.ours, case), theirs()))
+    finally:
+        gc.enable()
     return times
+
+
+def _whole(duel: Duel, case: Any) -> Callable[[], float]:
+    """What measures the seconds that the peer needs for a whole case."""
+    if duel.cut is None:
+        return partial(seconds, duel.theirs, case)
+    some, none = duel.cut(case, slice(None, None, duel.part)), duel.cut(case, slice(0))
+
+    def extrapolated() -> float:
+        fixed = seconds(duel.theirs, none)
+        return fixed + duel.part * max(seconds(duel.theirs, some) - fixed, 0.0)
+
+    return extrapolated
 
 
 def seconds(work: Callable[[Any], Any], case: Any) -> float:

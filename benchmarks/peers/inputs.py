@@ -35,15 +35,18 @@ def reference_data() -> Path | None:
 
 @dataclass(frozen=True, slots=True)
 class Microdata:
-    """A table and its release as files; and as targets, with X's quasi-identifiers and with ones X lacks."""
+    """A table and two releases of it: with quasi-identifiers of X's, and with ones that no row of X has."""
 
     name: str
     rules: Rules
     table: pd.DataFrame
-    files: dict[str, bytes]
     source: IntArray
     matched: Target
     unmatched: Target
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {"anonymized": table_csv(self.matched.anonymized)}
 
     @property
     def unmatched_files(self) -> dict[str, bytes]:
@@ -56,16 +59,14 @@ def microdata(name: str, table: pd.DataFrame) -> Microdata:
     method = track.methods["add_noise"]
     noisy = track.anonymize(method, table, rules, rng, {"strength": NOISE})
     released, source = track.shuffle(*noisy, rng=rng)
-    original = prepare(table, household_columns())
-    lost = released.assign(SetaiKubun="unknown")
+    target = target_of(prepare(table, household_columns()), released)
     return Microdata(
         name,
         rules,
         table,
-        track.files_of(released),
         source,
-        target_of(original, released),
-        target_of(original, lost),
+        target,
+        unmatched(target),
     )
 
 
@@ -100,8 +101,12 @@ def customers(name: str, tables: TransactionTables) -> tuple[str, TransactionTar
     return name, transaction_release.target_of(transaction_release.prepare(tables), released)
 
 
-def shipped() -> tuple[str, TransactionTarget]:
-    return customers("TC400", tc400())
+def shipped(most: int) -> tuple[str, TransactionTarget]:
+    """TC400, or its first customers."""
+    whole = tc400()
+    people = whole.customers.head(most)
+    theirs = whole.transactions["customer_id"].isin(people["customer_id"])
+    return customers("TC400", TransactionTables(people, whole.transactions[theirs].reset_index(drop=True)))
 
 
 HOSTILE: dict[str, tuple[float, ...]] = {
@@ -116,12 +121,17 @@ HOSTILE: dict[str, tuple[float, ...]] = {
 
 
 def hostile_targets(rows: int = 60) -> Iterator[Target]:
-    """Equal rows and distances everywhere, cells of any size, rows without a class; tables of one row."""
+    """Equal rows and distances everywhere, and cells of any size; tables of one row."""
     rng = np.random.default_rng(7)
     for values in HOSTILE.values():
         yield _target(_hostile(values, rows, rng), _hostile(values, rows, rng))
     for before, after in ((1, 1), (1, 5), (5, 1)):
         yield _target(_hostile((0.0, 1.0), before, rng), _hostile((0.0, 1.0), after, rng))
+
+
+def unmatched(target: Target) -> Target:
+    """The same with quasi-identifiers that no row of X has."""
+    return target_of(target.original, target.anonymized.assign(SetaiKubun="unknown"))
 
 
 def _hostile(values: tuple[float, ...], rows: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -168,6 +178,6 @@ def _purchases(customers: int, goods: int, most: int, rng: np.random.Generator) 
     return TransactionTables(people.astype("str"), records)
 
 
-def sampled(target: TransactionTarget, part: int) -> TransactionTarget:
-    """Every ``part``-th basket of M', and all of M; the attackers by baskets read nothing else."""
-    return replace(target, baskets=target.baskets[::part], kept={})
+def some_baskets(target: TransactionTarget, rows: slice) -> TransactionTarget:
+    """Those baskets of M', and all of M; the attackers by baskets read nothing else."""
+    return replace(target, baskets=target.baskets[rows], kept={})

@@ -20,7 +20,7 @@ from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.tracks import TRACKS
 from app.scoring.utility.microdata import cross_count, cross_mean
-from benchmarks.peers.duel import Duel, Goal, no_answer
+from benchmarks.peers.duel import Duel, Goal
 from benchmarks.peers.linkage import all_new
 
 CROSSED = 6
@@ -115,7 +115,7 @@ def uploaded(rules: Rules, tables: Any, files: Mapping[str, bytes], source: IntA
     return upload
 
 
-def score_some(upload: Upload) -> None:
+def score_some(upload: Upload) -> Any:
     """Parse, and U1-U6, S1, S2, E1-E4, EUC1 and EUC2."""
     parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
     release = upload.track.release_of(upload.original, parsed, upload.source)
@@ -124,34 +124,39 @@ def score_some(upload: Upload) -> None:
             measure.compute(release, **upload.rules.measure(name).parameters)
     for name in TASKS:
         upload.track.attackers[name].attack(release.target, **upload.rules.attacker(name).parameters)
+    return parsed
 
 
-def score_all(upload: Upload) -> None:
+def score_all(upload: Upload) -> Any:
     """Parse, and everything in the template."""
     parsed, _ = upload.track.parse_release(upload.files, upload.tables, upload.rules)
     evaluate(upload.rules, upload.original, parsed, upload.source)
+    return parsed
 
 
-def read_csv(upload: Upload) -> None:
-    for content in upload.files.values():
-        list(csv.reader(io.StringIO(content.decode())))
+def read_csv(upload: Upload) -> list[list[list[str]]]:
+    """The rows of each file, the header first."""
+    return [list(csv.reader(io.StringIO(content.decode()))) for content in upload.files.values()]
+
+
+def differing_cells(parsed: Any, read: list[list[list[str]]]) -> int:
+    """Cells that were parsed to something else than their text says."""
+    frames = [parsed] if isinstance(parsed, pd.DataFrame) else [parsed.customers, parsed.transactions]
+    return sum(map(_differing, frames, read))
+
+
+def _differing(frame: pd.DataFrame, rows: list[list[str]]) -> int:
+    texts = pd.DataFrame(rows[1:], columns=rows[0])
+    if texts.shape != frame.shape or list(texts.columns) != list(frame.columns):
+        return frame.size
+    exact = texts.astype({name: kind for name, kind in frame.dtypes.items() if kind.kind in "if"})
+    return int((exact.to_numpy(dtype=object) != frame.to_numpy(dtype=object)).sum())
 
 
 def csv_duels(*, some: bool = True) -> list[Duel]:
-    whole = Duel(
-        "parse + whole evaluation",
-        "one csv read",
-        score_all,
-        read_csv,
-        Goal(8, at_most=True),
-        differing=no_answer,
-    )
-    smaller = Duel(
-        "parse + EUC1, EUC2, E1-E4, U, S",
-        "one csv read",
-        score_some,
-        read_csv,
-        Goal(3, at_most=True),
-        differing=no_answer,
-    )
-    return [smaller, whole] if some else [whole]
+    """``some``: the smaller task, too."""
+    tasks = [("parse + EUC1, EUC2, E1-E4, U, S", score_some, 3.0)] if some else []
+    return [
+        Duel(task, "one csv read", score, read_csv, Goal(most, at_most=True), differing=differing_cells)
+        for task, score, most in [*tasks, ("parse + whole evaluation", score_all, 8.0)]
+    ]

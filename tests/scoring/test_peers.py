@@ -1,14 +1,16 @@
 """``make bench``: every peer answers as we do, on small and on hostile tables, and the table says so."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks.peers import __main__ as peers
+from benchmarks.peers import growth
 from benchmarks.peers.duel import Duel, Goal, Outcome, fought, same_answers
 
-TINY = peers.Size(rows=150, many=300, dict_parts=(1, 2), loop_part=3, turns=1)
+TINY = peers.Size(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
 INEXACT = {"float64 GEMM", "cKDTree"}
 """Peers that choose wrongly between rows equally near, and lose what is huge."""
 
@@ -42,9 +44,16 @@ def test_answers_that_differ_are_counted() -> None:
 
 
 def test_a_peer_that_gets_a_part_is_compared_on_that_part() -> None:
-    duel = Duel("t", "p", lambda case: case, lambda case: case, part=3, cut=lambda case, part: case[::part])
-    assert duel.differences(np.arange(10)) == 0
-    assert duel.differences(np.array([1.0, np.nan, np.nan, np.nan])) == 1
+    duel = Duel("t", "p", lambda case: case, lambda case: case, part=3, cut=lambda case, rows: case[rows])
+    assert duel.differences(np.arange(10), 3) == 0
+    assert duel.differences(np.array([1.0, np.nan, np.nan, np.nan]), 3) == 1
+    assert duel.differences(np.array([1.0, np.nan, np.nan, np.nan])) == 3
+
+
+def test_what_a_part_needs_for_no_row_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.peers.duel.seconds", lambda work, case: 10.0 + len(case))  # noqa: ARG005
+    duel = Duel("t", "p", list, list, part=5, cut=lambda case, rows: case[rows])
+    assert fought(duel, "data", [0] * 100).theirs == pytest.approx(1000 * (10 + 100))
 
 
 @pytest.mark.parametrize(
@@ -65,3 +74,19 @@ def test_the_ratio_is_how_much_faster_or_where_the_goal_is_a_bound_how_much_slow
     outcome = fought(Duel("t", "p", min, max, goal), "data", [1])
     assert outcome.ratio == pytest.approx(ratio)
     assert (outcome.ours, outcome.theirs) == pytest.approx((200, 600))
+
+
+def test_growth_is_measured_on_files_task_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    growth.make(tmp_path, 60)
+    growth.measure(tmp_path)
+    found = growth.read(capsys.readouterr().out)
+    assert set(found) == {*growth.GOALS, "peak MB"}
+    assert min(found.values()) > 0
+
+
+def test_of_what_was_said_before_a_process_was_ended_whole_lines_count() -> None:
+    assert growth.read("EUC1\t0.25\npeak MB\t30") == {"EUC1": 0.25}
+
+
+def test_the_power_that_times_grow_with_is_found() -> None:
+    assert growth.exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(1.25)
