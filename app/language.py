@@ -1,5 +1,6 @@
 """What people read: English in code and templates, every other language in a gettext catalogue."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
@@ -14,7 +15,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
-from app.messages import Message, filled
+from app.messages import FIELD, Message, filled
 
 FOLDER = Path(__file__).parent / "locale"
 DOMAIN = "anoncup"
@@ -24,6 +25,9 @@ ENGLISH = "en"
 LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"*/LC_MESSAGES/{DOMAIN}.po")))
 COUNTS_TRIED = 200
 """Every plural category of whole numbers that CLDR knows has one below."""
+
+SENTENCE = re.compile(r"[A-Za-z]+ [a-z]+")
+"""Of what is no name."""
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
@@ -68,7 +72,19 @@ class Words:
     def say(self, message: Message) -> str:
         """What the service says: its template translated, then its values put in."""
         template = self.catalogue.gettext(message.template)
-        return filled(template, message.values, say=self.say, whole=lambda n: str(self.shown(n)))
+        return filled(template, message.values, say=self.within, whole=lambda n: str(self.shown(n)))
+
+    def within(self, message: Message) -> str:
+        """A message that another's value is: what a name of ours is called, else as by itself."""
+        return self.label(f"value_{message.template}", "") or self.say(message)
+
+    def knows(self, message: Message) -> bool:
+        """Whether no sentence of it, nor of its values, would be English among words of another language."""
+        if self.language == ENGLISH:
+            return True
+        template = message.template
+        said = self.catalogue.gettext(template) != template or not SENTENCE.search(FIELD.sub("", template))
+        return said and all(self.knows(each) for each in message.values.values() if isinstance(each, Message))
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
         return text.format(**{name: self.shown(value) for name, value in values.items()}) if values else text

@@ -14,6 +14,13 @@ Value: TypeAlias = "One | tuple[One, ...]"
 FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Less than ``str.format`` knows: a template may come out of a row or a scoring child."""
 
+PICTURES = {
+    **{code: chr(0x2400 + code) for code in range(0x20)},
+    0x7F: "␡",
+    **{code: f"\\x{code:x}" for code in range(0x80, 0xA0)},
+}
+"""What is drawn in place of a control character."""
+
 
 def N_(text: str) -> str:  # noqa: N802  # as it is called wherever texts are translated
     """The text itself, marked as one that is translated where it is shown."""
@@ -124,6 +131,11 @@ def filled(
         return repr(value) if quoted else str(value)
 
     return FIELD.sub(put, template)
+
+
+def visible(text: str) -> str:
+    """With a picture of each control character in its place: text of strangers may have any."""
+    return text.translate(PICTURES)
 
 
 def mapped(value: Value, say: Callable[[Message], Any]) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from app.cli import options
 from app.errors import DomainError, InvalidUpload, Unavailable, particulars
-from app.messages import Message
+from app.messages import Message, visible
 
 WRONG_INPUT = 2
 UNREACHABLE = 3
@@ -40,7 +40,7 @@ def end(command: Callable[[], object]) -> None:
     except OSError as problem:
         status = NOT_WRITTEN
         leave_unwritten()
-        print(f"anoncup: {problem}", file=sys.stderr)
+        print(f"anoncup: {visible(str(problem))}", file=sys.stderr)
     sys.exit(status)
 
 
@@ -91,6 +91,6 @@ def list_problems(problem: InvalidUpload) -> None:
         where = f"{entry.file}, row {entry.row}" if entry.row else entry.file
         value = f": {entry.value!r}" if entry.value else ""
         line = f" (line {entry.line}{value})" if entry.line else ""
-        print(f"  {where}: {entry.code}: {entry.message}{line}", file=sys.stderr)
+        print(f"  {where}: {entry.code}: {visible(str(entry.message))}{line}", file=sys.stderr)
     if problem.total > len(problem.problems):
         print(f"  … {problem.total} problems in all", file=sys.stderr)

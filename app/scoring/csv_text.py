@@ -79,10 +79,9 @@ def decoded(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
     try:
         text = from_shift_jis(content)
     except NotShiftJis as problem:
-        row = content.count(b"\n", 0, problem.at) or None
         message = Message("the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8")
         line = line_at(content, problem.at)
-        raise InvalidUpload([Problem(file, row, None, "encoding", message, line)]) from None
+        raise InvalidUpload([Problem(file, line - 1 or None, None, "encoding", message, line)]) from None
     message = Message("{file} is not UTF-8; it was read as Shift_JIS (CP932)", file=file)
     return text.encode(), [Remark("read_as_cp932", message)]
 

@@ -36,6 +36,8 @@ def test_bytes_that_are_neither_utf8_nor_shift_jis_are_refused_with_their_row(ba
 
 def test_undecodable_bytes_in_the_header_have_no_row() -> None:
     assert places(refusal(b"\xffq,s\nx,1\n")) == [(None, None, "encoding")]
+    (problem,) = refusal(b"a,b,x\n1,q,1\r1,q,2\r\n1,\xff\xfe,3\n").problems
+    assert (problem.row, problem.line) == (3, 4)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])

@@ -193,7 +193,7 @@ def test_a_rejection_says_the_measured_and_the_allowed() -> None:
     assert rejected is not None
     assert all(part in sentence(rejected, JA) for part in ("Gower 距離", "平均", "0.0797562", "0.07"))
     assert sentence(rejected, EN) == (
-        "The mean gower distance of individuals is 0.0797562; at most 0.07 is allowed."
+        "The mean Gower distance of individuals is 0.0797562; at most 0.07 is allowed."
     )
 
 
@@ -206,6 +206,48 @@ def test_a_rejection_says_six_digits_of_a_distance(distance: float, said: str) -
     assert str(rejected) == f"the mean euclidean distance of individuals is {said}; at most 0.07 is allowed"
     assert rejected is not None
     assert f"{said} で" in sentence(rejected, JA)
+
+
+def test_a_page_calls_a_distance_by_its_name_in_every_language() -> None:
+    for track in TRACKS.values():
+        for distance in track.distances.values():
+            needed = deletion_of(distance.name)
+            assert distance.name not in sentence(needed, EN)
+            assert distance.name not in sentence(needed, JA)
+    assert sentence(deletion_of("jaccard_quantity"), EN).startswith(
+        "Under the Jaccard (quantities) distance,"
+    )
+
+
+def deletion_of(name: str) -> Message:
+    return Message(
+        "under the {distance} distance, which has no bound, every individual must be kept",
+        distance=Message(name),
+    )
+
+
+def test_a_sentence_that_a_language_does_not_know_has_another_in_its_place() -> None:
+    unknown = Message("something went wrong")
+    within = Message("the competition's file cannot be read: {reason}", reason=unknown)
+    for each in (unknown, within):
+        assert sentence(each, JA, "代わり") == "代わり"
+        assert sentence(each, EN, "instead").endswith("omething went wrong.")
+    name = Message("the {phase} phase is not open", phase=Message("some_phase"))
+    assert "some_phase" in sentence(name, JA, "代わり")
+
+
+def test_what_a_library_says_in_english_is_left_out_in_other_languages() -> None:
+    for said in ("header line", "request"):
+        message = Message(f"the {said} cannot be read: {{reason}}", reason="unexpected end of data")
+        assert "unexpected" in sentence(message, EN)
+        assert not ENGLISH.search(sentence(message, JA))
+
+
+def test_control_characters_of_strangers_are_drawn() -> None:
+    message = Message(
+        "column {place} is {found!r}; it must be {name!r}", place=1, found="a\0\x1b\x7f", name="b"
+    )
+    assert "a␀␛␡" in sentence(message, JA)
 
 
 def test_a_warning_is_said_without_english() -> None:

@@ -33,7 +33,7 @@ from app.http import problems
 from app.http.dependencies import service_address, signed_in_or_not
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
-from app.messages import N_, message_under
+from app.messages import N_, message_under, visible
 from app.services.contest import announcements
 from app.services.people.accounts import Principal
 from app.web.site import languages, notation, sentences
@@ -52,6 +52,7 @@ templates.env.globals |= {
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},
     "score": notation.score,
     "sentence": sentences.sentence,
+    "visible": visible,
     "service_address": service_address,
     "numeral": notation.numeral,
     "clock_minute": notation.clock_minute,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.messages import N_
+from app.messages import N_, visible
 
 Found = tuple[str, dict[str, Any]]
 """A text, and what is written into it."""
@@ -94,5 +94,5 @@ def header_in(content: bytes) -> list[str]:
 
 def names_of(names: Sequence[str]) -> str:
     """The first of them; a file of strangers may have thousands."""
-    shown = ", ".join(name[:40] for name in names[:NAMED])
+    shown = ", ".join(visible(name[:40]) for name in names[:NAMED])
     return f"{shown}, … (+{len(names) - NAMED})" if len(names) > NAMED else shown

@@ -26,6 +26,14 @@ LABELS = {
     "problem_sealing_unavailable": N_(
         "The service cannot seal secrets right now. Try again later; this attempt does not count."
     ),
+    "said_deleted_rows": N_("Individuals were deleted, which this competition does not allow."),
+    "said_excessive_anonymization": N_("The release is too far from the original."),
+    "said_too_few_rows": N_("Too few individuals are left."),
+    "said_unknown": N_("This could not be done. Check what was sent."),
+    "value_euclidean": N_("Euclidean"),
+    "value_gower": N_("Gower"),
+    "value_jaccard": N_("Jaccard (goods)"),
+    "value_jaccard_quantity": N_("Jaccard (quantities)"),
     "wrong_amount": N_("Enter a number, 0 or more."),
     "wrong_choice": N_("Choose one of these."),
     "wrong_end": N_("The end must lie after the start."),
@@ -44,7 +52,8 @@ LABELS = {
     "wrong_zone": N_("Choose a time zone."),
 }
 """``problem_<code>``: on every page; ``invalid_<code>``: by the steps of the set-up; ``http_<code>``: by the server
-itself; ``wrong_<name>``: beside a field of a form."""
+itself; ``wrong_<name>``: beside a field of a form; ``said_<code>``: of a release, where a language does not know
+the sentence; ``value_<name>``: as a value of a sentence."""
 
 VALUES = (
     N_("anonymization"),
@@ -55,9 +64,5 @@ VALUES = (
     N_("REJECTED"),
     N_("ERROR"),
     N_("CANCELLED"),
-    N_("gower"),
-    N_("euclidean"),
-    N_("jaccard"),
-    N_("jaccard_quantity"),
 )
 """Names that messages have as values, and say in words."""
