@@ -133,7 +133,10 @@ class Problem:
 
     def told(self) -> dict[str, Any]:
         where = {"file": self.file, "row": self.row, "line": self.line, "column": self.column}
-        return {**where, **told(self.code, self.message), "value": self.value}
+        said = told(self.code, self.message)
+        if self.value is not None:
+            said["values"]["value"] = self.value
+        return {**where, **said}
 
 
 class InvalidUpload(DomainError):

@@ -50,8 +50,15 @@ class Message:
         return filled(self.template, self.values)
 
     def plain(self) -> dict[str, Any]:
-        """The values as a program is told them: what is itself a message, by its English."""
-        return {name: mapped(value, str) for name, value in self.values.items()}
+        """The values as a program is told them: what is itself a message, by its English.
+
+        The values of such a message stand beside the others; of one name the outer one stands, or the first.
+        """
+        found = {name: mapped(value, str) for name, value in self.values.items()}
+        for value in self.values.values():
+            for each in value if isinstance(value, tuple) else (value,):
+                found = each.plain() | found if isinstance(each, Message) else found
+        return found
 
     def to_json(self) -> dict[str, Any]:
         values = {name: mapped(value, Message.to_json) for name, value in self.values.items()}
@@ -62,6 +69,15 @@ class Message:
         """What ``to_json`` made."""
         template, values = stored["template"], stored["values"]
         return Message(template, **{name: read(each) for name, each in values.items()})
+
+
+class Heard(Message):
+    """A sentence that another service has made: whole as it is, whatever stands in it, and its values."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.template
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 
 from app import errors
 from app.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
-from app.messages import Message, Value, filled
+from app.messages import Heard, Message, Value, filled
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = {
@@ -55,7 +55,25 @@ def test_a_message_comes_back_from_where_it_was_stored() -> None:
 
 def test_programs_are_told_plain_values() -> None:
     message = Message("{a} {b}", a=("x", "y"), b=Message("from {c} up", c=0))
-    assert message.plain() == {"a": ["x", "y"], "b": "from 0 up"}
+    assert message.plain() == {"a": ["x", "y"], "b": "from 0 up", "c": 0}
+
+
+def test_programs_are_told_the_values_of_what_is_inside_a_sentence_but_for_names_that_stand_outside() -> None:
+    deep = Message("{low} of {deeper}", low=1, deeper=Message("{end}", end=9), name="inner")
+    message = Message(
+        "{name}: {parts}", name="outer", parts=("x", deep, Message("{low} {high}", low=2, high=3))
+    )
+    assert message.plain() == {
+        "name": "outer", "parts": ["x", "1 of 9", "2 3"], "low": 1, "deeper": "9", "end": 9, "high": 3
+    }  # fmt: skip
+
+
+def test_a_sentence_of_another_service_is_said_as_it_came_and_keeps_its_values() -> None:
+    heard = Heard("{row} is what somebody wrote", row=3, names=["a"])  # type: ignore[arg-type]
+    assert str(heard) == "{row} is what somebody wrote"
+    around = Message("{reason}: again", reason=heard)
+    assert str(around) == "{row} is what somebody wrote: again"
+    assert around.plain() == {"reason": str(heard), "row": 3, "names": ["a"]}
 
 
 def test_each_reader_has_words_and_numbers_of_its_own() -> None:
@@ -83,8 +101,7 @@ def test_an_error_of_files_says_the_values_of_each_problem() -> None:
                 "column": None,
                 "code": "blank",
                 "message": "row 2 is blank",
-                "values": {"row": 2},
-                "value": " ",
+                "values": {"row": 2, "value": " "},
             }
         ],
         "total": 7,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.cli import credentials
 from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
-from app.messages import Message
+from app.messages import Heard
 
 if TYPE_CHECKING:
     from app import wire
@@ -73,7 +73,8 @@ def said(refusal: Refused) -> DomainError:
             at=f"{again:%Y-%m-%d %H:%M:%S %Z}",
         )
     fields = "".join(f"; {one.field}: {one.message}" for one in refusal.problem.fields)
-    return DomainError(Message(f"{refusal} ({refusal.code}){fields}"), code=refusal.code)
+    sentence = Heard(f"{refusal} ({refusal.code}){fields}", **refusal.problem.values)
+    return DomainError(sentence, code=refusal.code)
 
 
 def problem_of(found: wire.WrongInFile) -> Problem:
@@ -82,9 +83,9 @@ def problem_of(found: wire.WrongInFile) -> Problem:
         row=found.row,
         column=found.column,
         code=found.code,
-        message=Message(found.message),
+        message=Heard(found.message, **found.values),
         line=found.line,
-        value=found.value,
+        value=found.values.get("value"),
     )
 
 

@@ -18,7 +18,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from app.errors import DomainError, InvalidInput, Unavailable
-from app.messages import Message
+from app.messages import Heard
 from app.wire import Problem
 
 PAUSES_S = (0.5, 1.0, 2.0)
@@ -55,7 +55,7 @@ class Refused(DomainError):
     """The service answered with a problem; ``retry_after`` in seconds if told."""
 
     def __init__(self, problem: Problem, *, retry_after: int | None = None) -> None:
-        super().__init__(Message(problem.detail), code=problem.code)
+        super().__init__(Heard(problem.detail, **problem.values), code=problem.code)
         self.status = problem.status
         self.problem = problem
         self.retry_after = retry_after

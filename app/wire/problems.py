@@ -22,14 +22,13 @@ class WrongInFile(Form):
     column: str | None
     code: Annotated[str, Field(description="stable", json_schema_extra={"x-codes": {**IN_FILES}})]
     message: str
-    values: Values = Field(default_factory=dict)
-    value: Annotated[
-        str | None,
+    values: Annotated[
+        dict[str, Any],
         Field(
-            max_length=LONGEST_VALUE,
-            description="the text that is refused, or its beginning; null: none, or a secret's",
+            description="what the sentence says of this case, by name; `value`: the text that is refused, or"
+            f" its first {LONGEST_VALUE} characters, which of a secret is never told"
         ),
-    ] = None
+    ] = Field(default_factory=dict)
 
 
 class WrongField(Form):

@@ -80,7 +80,7 @@ def test_transactions_of_strangers_are_refused_and_the_customers_stay(shop: Aren
     assert status == 422
     first = found["errors"][0]  # type: ignore[index]
     assert (first["file"], first["row"], first["column"]) == ("transactions", 7, "customer_id")
-    assert (first["line"], first["value"]) == (8, "c9")
+    assert (first["line"], first["values"]["value"]) == (8, "c9")
     assert put(shop, "transactions", TRANSACTIONS)[0] == 200
 
 

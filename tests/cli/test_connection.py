@@ -226,3 +226,21 @@ def saying(answer: str) -> Iterator[str]:
     finally:
         listener.close()
         thread.join(5)
+
+
+def test_json_repeats_the_values_that_the_service_has_told(
+    anoncup: Anoncup, arena: Arena, url: str, submit: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANONCUP_URL", url)
+    table, secret = Path(submit[3]), Path(submit[5])
+    secret.write_bytes(b"\n".join([*secret.read_bytes().splitlines()[:-1], b"9999\n"]))
+    told = arena.submit("red", anonymized=table.read_bytes(), secret=secret.read_bytes())
+    done, answer = anoncup(*submit).json, told.json()
+    assert (done["values"], done["detail"]) == (answer["values"], answer["detail"])
+    assert [each["values"] for each in done["errors"]] == [each["values"] for each in answer["errors"]]
+    inside = {"what": "is outside 1 to 40", "lowest": 1, "highest": 40}
+    assert done["errors"][0]["values"] == {"row": 40, "file": "secret", **inside}
+    found = anoncup("submissions", "nowhere", "--json")
+    answer = arena.get("/competitions/nowhere/submissions", token=arena.team("red")).json()
+    assert found.json["values"] == answer["values"]
+    assert answer["values"]

@@ -2,11 +2,13 @@
 
 import pytest
 
-from app.errors import LONGEST_VALUE, InvalidUpload, Problem
+from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
+from app.messages import Message
 from app.scoring import transaction_tables
-from app.scoring.lines import line_of
+from app.scoring.lines import lines_of, located
 from app.scoring.permutation import guess_from_file, source_from_secret
 from tests.scoring.table_files import refusal
+from tests.work import steps_of
 
 CUSTOMERS = b"customer_id,sex,birthday,country\nc1,f,,Japan\n"
 TRANSACTIONS = b"customer_id,receipt_id,date,time,goods,unit_price,quantity\n"
@@ -32,7 +34,19 @@ def told(problem: InvalidUpload) -> list[tuple[str, int | None, int | None, str 
     ],
 )
 def test_a_row_begins_where_an_editor_counts(content: bytes, row: int, line: int | None) -> None:
-    assert line_of(row, content) == line
+    assert lines_of([row], content).get(row) == line
+
+
+def test_the_file_is_read_once_for_all_that_is_wrong_in_it() -> None:
+    content = b"q,s\n" + b'"a\nb",1\n' * 3000
+
+    def refuse(rows: int) -> None:
+        problems = [Problem("t", 3000 - place, None, "code", Message("m")) for place in range(rows)]
+        with pytest.raises(InvalidUpload) as caught, located({"t": content}):
+            raise InvalidUpload(problems)
+        assert [each.line for each in caught.value.problems] == [6000 - 2 * place for place in range(rows)]
+
+    assert steps_of(lambda: refuse(LISTED)) < 2 * steps_of(lambda: refuse(1))
 
 
 def test_a_cell_is_refused_with_its_line_and_its_text() -> None:
