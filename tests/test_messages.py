@@ -8,7 +8,7 @@ import pytest
 
 from app import errors
 from app.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
-from app.messages import Heard, Message, Value, filled
+from app.messages import Heard, Message, Value, filled, visible
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = {
@@ -74,6 +74,10 @@ def test_a_sentence_of_another_service_is_said_as_it_came_and_keeps_its_values()
     around = Message("{reason}: again", reason=heard)
     assert str(around) == "{row} is what somebody wrote: again"
     assert around.plain() == {"reason": str(heard), "row": 3, "names": ["a"]}
+
+
+def test_control_characters_are_made_visible() -> None:
+    assert visible("a\0\x1b[2J\x7f\x9b日") == "a␀␛[2J␡\\x9b日"
 
 
 def test_each_reader_has_words_and_numbers_of_its_own() -> None:

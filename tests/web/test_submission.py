@@ -7,11 +7,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app import wire
+from app.db.models import Submission
 from app.language import LANGUAGES
+from app.messages import Message, kept
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file
+from app.transaction import transaction
 from app.web.team.costs import costs_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
@@ -19,6 +22,7 @@ from tests.arena import Arena, competition_file
 from tests.contest import competition_row
 from tests.web.reader import page
 from tests.web.spoken import said
+from tests.web.test_running import failed
 from tests.yesterday import attackers, verdict
 
 VALUES = {"mean_mae": 1.0, "information_loss": 0.5}
@@ -28,6 +32,37 @@ def scored(arena: Arena) -> str:
     identifier = str(arena.submit("red").json()["id"])
     score_everything()
     return identifier
+
+
+def test_why_scoring_failed_is_said_in_no_english_on_a_page_in_another_language(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    failed(identifier)
+    english, japanese = (
+        page(arena, f"/submissions/{identifier}", team="red", language=language).text
+        for language in LANGUAGES
+    )
+    assert "The disk was full." in english
+    assert "the disk was full" not in japanese
+    assert "システム側の問題です" in japanese
+
+
+def test_a_remark_of_an_unknown_form_has_a_sentence_of_its_code_in_its_place(arena: Arena) -> None:
+    identifier = arena.submit("red").json()["id"]
+    remarks = [
+        kept("too_few_rows", Message("hardly any rows are left")),
+        kept("of_a_package", Message("not even wrong")),
+    ]
+    with transaction() as session:
+        session.query(Submission).filter_by(id=identifier).one().remarks = remarks
+    english, japanese = (
+        page(arena, f"/submissions/{identifier}", team="red", language=language).text
+        for language in LANGUAGES
+    )
+    assert "Hardly any rows are left." in english
+    assert "Not even wrong." in english
+    assert "残された個人が少なすぎます。" in japanese
+    assert "内容を確認してください。" in japanese
+    assert "hardly any rows" not in japanese
 
 
 def test_what_the_measures_add_sums_to_the_utility_loss(arena: Arena) -> None:

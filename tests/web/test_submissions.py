@@ -86,6 +86,14 @@ def test_a_malformed_file_comes_back_with_what_is_wrong_beside_it(
     assert counted(Submission) == 0
 
 
+def test_a_control_character_of_a_file_is_drawn(arena: Arena) -> None:
+    files = files_of() | {"anonymized": ("x.csv", b"sex,age,income,rent\nf,1\x00,1,1\n")}
+    answer = send(arena, PATH, files=files, team="red")
+    assert answer.status_code == 422
+    assert ">1␀<" in answer.text
+    assert "\0" not in answer.text
+
+
 MISTAKES = {
     "row labels": (
         "anonymized",
