@@ -139,7 +139,7 @@ def test_a_malformed_release_is_told_with_file_row_column_and_code(
     (one,) = again.json["errors"]
     assert (again.status, again.err) == (2, done.err)
     assert (one["file"], one["row"], one["column"], one["code"]) == ("Y.csv", 3, "rent", "not_a_number")
-    assert (one["line"], one["value"]) == (4, "x")
+    assert (one["line"], one["values"]["value"]) == (4, "x")
     assert anoncup("submissions", "small").out == "no submissions\n"
 
 
