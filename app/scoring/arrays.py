@@ -14,3 +14,26 @@ BoolArray = npt.NDArray[np.bool_]
 SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
 SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 Sparse: TypeAlias = "csr_array[np.int64, tuple[int, int]] | csr_array[np.float64, tuple[int, int]]"
+
+
+def ordered(first: FloatArray | IntArray, *others: FloatArray | IntArray) -> IntArray:
+    """Rows in ascending order of the first key, equal ones by the next, and so on, then by row, (n,).
+
+    As ``np.lexsort`` of the keys in reverse; but a key orders only the rows that all keys before leave equal.
+    """
+    order = np.argsort(first, kind="stable")
+    starts = _changes(first[order])
+    for key in others:
+        tied = np.flatnonzero(~(starts & np.append(starts[1:], True)))
+        if not len(tied):
+            break
+        rows, run = order[tied], np.cumsum(starts[tied])
+        again = np.lexsort((key[rows], run))
+        order[tied] = rows[again]
+        starts[tied] |= _changes(key[order[tied]])
+    return order
+
+
+def _changes(values: FloatArray | IntArray) -> BoolArray:
+    """Where a value differs from the one before; the first does."""
+    return np.concatenate((np.ones(min(len(values), 1), dtype=bool), values[1:] != values[:-1]))

@@ -1,6 +1,6 @@
 """Text columns as numbers, and rows with equal numbers as groups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,8 @@ import pandas as pd
 from app.scoring.arrays import IntArray
 
 Vocabulary = dict[str, int]
+
+LARGEST_KEY = int(np.iinfo(np.int64).max)
 
 
 def vocabulary_of(cells: Sequence[str]) -> Vocabulary:
@@ -46,17 +48,28 @@ def texts(table: pd.DataFrame, column: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One column's part in numbering groups: key = group so far * ``width`` + code; new group = its place."""
+    """The part of some columns in numbering groups: the group so far and their codes are digits of one key.
 
-    width: int
-    keys: IntArray
+    ``widths`` (columns,) are one more than the columns' largest codes; the new group is the key's place.
+    """
+
+    widths: IntArray
+    keys: pd.Index
+
+    def found(self, group_of: IntArray, codes: IntArray) -> IntArray:
+        """The new groups, -1 where there is none, as there is for a code beyond its width."""
+        place = self.keys.get_indexer(pd.Index(_keys(group_of, codes, self.widths)))
+        if (codes.max(axis=0, initial=0) >= self.widths).any():
+            place[(codes >= self.widths).any(axis=1)] = -1
+        return place
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """Rows with equal codes in every chosen column share a group.
 
-    ``group_of`` (n,), ``sizes`` (groups,); ``steps`` find the same groups for rows of another table.
+    ``group_of`` (n,), ``sizes`` (groups,), in ascending order of their codes; ``steps`` find the same groups
+    for rows of another table.
     """
 
     group_of: IntArray
@@ -70,22 +83,40 @@ class Grouping:
 
 def group_rows(codes: IntArray) -> Grouping:
     """Group the rows of an (n, columns) array of codes >= 0; no columns: one group of all rows."""
-    group_of = np.zeros(len(codes), dtype=np.int64)
-    steps = []
-    for column in codes.T:
-        width = int(column.max(initial=0)) + 1
-        keys, group_of = np.unique(group_of * width + column, return_inverse=True)
-        steps.append(Step(width, keys))
-    return Grouping(group_of, np.bincount(group_of), tuple(steps))
+    rows, widths, steps = len(codes), codes.max(axis=0, initial=0) + 1, []
+    group_of, sizes = np.zeros(rows, dtype=np.int64), np.array([rows])[: min(rows, 1)]
+    for columns in _together(widths.tolist(), rows):
+        keys = _keys(group_of, codes[:, columns], widths[columns])
+        distinct, sizes = np.unique(keys, return_counts=True)
+        steps.append(Step(widths[columns], pd.Index(distinct)))
+        # Hashing finds hundreds of thousands of keys several times faster than bisection does.
+        group_of = steps[-1].keys.get_indexer(pd.Index(keys))
+    return Grouping(group_of, sizes, tuple(steps))
 
 
 def find_groups(grouping: Grouping, codes: IntArray) -> IntArray:
     """The group each row of another table falls in, -1 where there is none; unknown codes are legal."""
-    found = np.zeros(len(codes), dtype=np.int64)
-    lost = np.zeros(len(codes), dtype=bool)
-    for step, column in zip(grouping.steps, codes.T, strict=True):
-        # Hashing finds hundreds of thousands of keys several times faster than bisection does.
-        found = pd.Index(step.keys).get_indexer(found * step.width + column)
-        lost |= (column >= step.width) | (found < 0)
-    found[lost] = -1
-    return np.asarray(found, dtype=np.int64)
+    found, done = np.zeros(len(codes), dtype=np.int64), 0
+    for step in grouping.steps:
+        lost, columns = found < 0, slice(done, done + len(step.widths))
+        found = step.found(found, codes[:, columns])
+        found[lost], done = -1, columns.stop
+    return found
+
+
+def _together(widths: list[int], rows: int) -> Iterator[slice]:
+    """Consecutive columns whose codes fit into one key beside a group of so many rows."""
+    first, span = 0, rows
+    for place, width in enumerate(widths):
+        if span * width > LARGEST_KEY and first < place:
+            yield slice(first, place)
+            first, span = place, rows
+        span *= width
+    if widths:
+        yield slice(first, len(widths))
+
+
+def _keys(group_of: IntArray, codes: IntArray, widths: IntArray) -> IntArray:
+    spans = np.cumprod(np.append(widths, 1)[::-1])[::-1]
+    keys: IntArray = codes @ spans[1:] + group_of * spans[0]
+    return keys

@@ -15,12 +15,19 @@ from app.scoring.arrays import FloatArray
 LARGEST = sys.float_info.max
 _ROOM = -200
 _CROWDED = 2.0**800
+_WHOLE = 2.0**53
 
 
 def headroom(*columns: FloatArray) -> int:
     """Exponent e such that sums of the columns times 2**e cannot overflow; 0 for ordinary values."""
     largest = max((float(np.abs(column).max()) for column in columns if column.size), default=0.0)
     return _ROOM if largest > _CROWDED else 0
+
+
+def exact_in_any_order(column: FloatArray) -> bool:
+    """Whether no sum of the column's values is rounded: whole numbers, together below 2**53."""
+    most = float(np.abs(column).max(initial=0.0)) * column.size
+    return most < _WHOLE and bool((np.rint(column) == column).all())
 
 
 def restored(value: float, exponent: int) -> float:

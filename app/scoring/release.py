@@ -11,15 +11,15 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import FloatArray, IntArray, ordered
 from app.scoring.encoding import (
     Grouping,
     Vocabulary,
-    encode,
     extended,
     find_groups,
     group_rows,
-    texts,
+    numbered,
+    renumbered,
     vocabulary_of,
 )
 from app.scoring.nearest import Forest, build_forest
@@ -119,25 +119,26 @@ class Release:
 
 def prepare(table: pd.DataFrame, columns: Columns) -> PreparedOriginal:
     """Prepare an original table: texts in its quasi-identifiers, finite float64 in its sensitive columns."""
-    cells = [texts(table, name) for name in columns.quasi_identifiers]
-    vocabularies = tuple(vocabulary_of(column) for column in cells)
+    cells = [numbered(table[name]) for name in columns.quasi_identifiers]
     return PreparedOriginal(
         table=table,
         columns=columns,
-        vocabularies=vocabularies,
-        codes=_stacked(list(map(encode, cells, vocabularies)), len(table)),
+        vocabularies=tuple(vocabulary_of(distinct) for _, distinct in cells),
+        codes=_stacked([codes for codes, _ in cells], len(table)),
         values=sensitive_values(table, columns),
     )
 
 
 def target_of(original: PreparedOriginal, anonymized: pd.DataFrame) -> Target:
     """What is published of a submission, encoded by the original's vocabularies."""
-    cells = [texts(anonymized, name) for name in original.columns.quasi_identifiers]
-    vocabularies = list(map(extended, original.vocabularies, cells))
+    cells = [numbered(anonymized[name]) for name in original.columns.quasi_identifiers]
+    known = original.vocabularies
+    vocabularies = [extended(words, distinct) for words, (_, distinct) in zip(known, cells, strict=True)]
+    codes = [renumbered(*column, words) for column, words in zip(cells, vocabularies, strict=True)]
     return Target(
         original=original,
         anonymized=anonymized,
-        codes=_stacked(list(map(encode, cells, vocabularies)), len(anonymized)),
+        codes=_stacked(codes, len(anonymized)),
         values=sensitive_values(anonymized, original.columns),
         widths=tuple(map(len, vocabularies)),
     )
@@ -155,7 +156,7 @@ def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
 
 def canonical_order(values: FloatArray) -> IntArray:
     """Rows sorted by all their values: equal multisets of rows give equal sequences of values."""
-    return np.lexsort(values.T) if values.shape[1] else np.arange(len(values))
+    return ordered(*values.T[::-1]) if values.shape[1] else np.arange(len(values))
 
 
 def places_of(names: Sequence[str], among: Sequence[str]) -> list[int]:

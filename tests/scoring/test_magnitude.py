@@ -1,9 +1,11 @@
 """Means and correlations keep their digits at every size."""
 
+import math
+
 import numpy as np
 import pytest
 
-from app.scoring.magnitude import LARGEST, finite_mean, restored, standard_deviation
+from app.scoring.magnitude import LARGEST, exact_in_any_order, finite_mean, restored, standard_deviation
 from app.scoring.utility.microdata import correlations
 
 
@@ -24,3 +26,21 @@ def test_what_is_beyond_the_largest_float_is_the_largest_float() -> None:
     assert restored(LARGEST, -1) == LARGEST
     assert finite_mean([LARGEST, LARGEST, LARGEST]) == LARGEST
     assert finite_mean([]) == 0.0
+
+
+WHOLE = [0.0, -0.0, 1.0, -3.0, 324525.0, 2.0**49, -(2.0**49), 2.0**53 / 8 - 1]
+
+
+@pytest.mark.parametrize("largest", range(1, len(WHOLE) + 1))
+def test_what_is_exact_in_any_order_has_one_sum(largest: int) -> None:
+    rng = np.random.default_rng(largest)
+    column = rng.choice(WHOLE[:largest], 8)
+    assert exact_in_any_order(column)
+    for _ in range(20):
+        assert np.bincount(np.zeros(8, dtype=np.int64), rng.permutation(column))[0] == math.fsum(column)
+
+
+@pytest.mark.parametrize("column", [[0.5], [1.0, 2.0**53], [2.0**52] * 2, [5e-324], [1e308, 1e308]])
+def test_sums_that_may_be_rounded_are_not_taken_to_be_exact(column: list[float]) -> None:
+    assert not exact_in_any_order(np.array(column))
+    assert exact_in_any_order(np.array([]))

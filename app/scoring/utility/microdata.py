@@ -11,9 +11,17 @@ import numpy as np
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.distances import differences, ranges
 from app.scoring.encoding import group_rows
-from app.scoring.magnitude import LARGEST, deviations, finite_mean, headroom, mean, restored
+from app.scoring.magnitude import (
+    LARGEST,
+    deviations,
+    exact_in_any_order,
+    finite_mean,
+    headroom,
+    mean,
+    restored,
+)
 from app.scoring.reach import Cells
-from app.scoring.release import Release, Target, once, places_of
+from app.scoring.release import PreparedOriginal, Release, Target, once, places_of
 
 
 def mean_mae(release: Release) -> float:
@@ -32,8 +40,7 @@ def cross_mean(
     roles = release.original.columns
     columns = roles.quasi_identifiers if columns is None else columns
     places = places_of(roles.sensitive[:1] if target is None else target, roles.sensitive)
-    before, after = _both(release)
-    return finite_mean(_cell_mean_gap(release, columns, before[place], after[place]) for place in places)
+    return finite_mean(_cell_mean_gap(release, columns, place) for place in places)
 
 
 def cross_count(release: Release, *, columns: Sequence[str] | None = None) -> float:
@@ -101,27 +108,42 @@ def _mean_gap(x: FloatArray, y: FloatArray) -> float:
     return restored(abs(mean(np.ldexp(x, room)) - mean(np.ldexp(y, room))), room)
 
 
-def _cell_mean_gap(release: Release, columns: Sequence[str], x: FloatArray, y: FloatArray) -> float:
-    before, after = _cells(release, columns)
-    most, room = max(before.max(initial=0), after.max(initial=0)) + 1, headroom(x, y)
-    gaps = _cell_means(before, np.ldexp(x, room), most) - _cell_means(after, np.ldexp(y, room), most)
-    return restored(_per_cell(release, columns, float(np.abs(gaps).sum())), room)
+def _cell_mean_gap(release: Release, columns: Sequence[str], place: int) -> float:
+    tables: list[PreparedOriginal | Target] = [release.original, release.target]
+    cells = _cells(release, columns)
+    values = [table.values[:, place] for table in tables]
+    most, room = max(each.max(initial=0) for each in cells) + 1, headroom(*values)
+    before, after = (
+        _cell_means(*_addends(table, each, column), room, most)
+        for table, each, column in zip(tables, cells, values, strict=True)
+    )
+    return restored(_per_cell(release, columns, float(np.abs(before - after).sum())), room)
 
 
-def _cell_means(cells: IntArray, values: FloatArray, count: int) -> FloatArray:
-    sums = np.bincount(cells, weights=values, minlength=count)
+def _addends(
+    table: PreparedOriginal | Target, cells: IntArray, values: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """Cells and values in canonical order, unless sums are the same in every order."""
+    if exact_in_any_order(values):
+        return cells, values
+    order = table.canonical()
+    return cells[order], values[order]
+
+
+def _cell_means(cells: IntArray, values: FloatArray, room: int, count: int) -> FloatArray:
+    sums = np.bincount(cells, weights=np.ldexp(values, room), minlength=count)
     means: FloatArray = sums / np.maximum(np.bincount(cells, minlength=count), 1)
     return means
 
 
 def _cells(release: Release, columns: Sequence[str]) -> tuple[IntArray, IntArray]:
-    """Numbers of the occupied cells the rows of X and of Y fall in, both in canonical order."""
+    """Numbers of the occupied cells the rows of X and of Y fall in."""
     original, target = release.original, release.target
     places = places_of(columns, original.columns.quasi_identifiers)
 
     def number() -> tuple[IntArray, IntArray]:
-        codes = original.codes[original.canonical()], target.codes[target.canonical()]
-        cells = group_rows(np.concatenate(codes)[:, places]).group_of
+        codes = original.codes[:, places], target.codes[:, places]
+        cells = group_rows(np.concatenate(codes)).group_of
         return cells[: original.rows], cells[original.rows :]
 
     return once(release.kept, ("cells", *places), number)

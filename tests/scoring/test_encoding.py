@@ -1,0 +1,72 @@
+"""Groups, orders and numbers of texts are what plain Python makes of the same rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.scoring.arrays import IntArray, ordered
+from app.scoring.encoding import find_groups, group_rows, numbered
+from app.scoring.release import prepare, target_of
+from app.scoring.settings import Columns
+
+SHAPES = [(0, 0), (0, 3), (1, 0), (1, 4), (7, 0), (40, 1), (60, 3), (200, 13)]
+LARGEST_CODES = [1, 2, 5, 1000, 2**20, 2**40]
+"""2**20 in 13 columns does not fit into one key, 2**40 in no two columns."""
+
+
+def drawn(rows: int, columns: int, largest: int, rng: np.random.Generator) -> IntArray:
+    codes = rng.integers(0, largest, (rows, columns))
+    return codes[rng.integers(0, max(rows // 2, 1), rows)] if rows else codes
+
+
+@pytest.mark.parametrize("largest", LARGEST_CODES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_with_equal_codes_are_a_group_and_groups_are_in_order(
+    shape: tuple[int, int], largest: int
+) -> None:
+    codes = drawn(*shape, largest, np.random.default_rng(1))
+    rows = [tuple(row) for row in codes.tolist()]
+    number = {row: place for place, row in enumerate(sorted(set(rows)))}
+    found = group_rows(codes)
+    assert found.group_of.tolist() == [number[row] for row in rows]
+    assert found.sizes.tolist() == [rows.count(row) for row in number]
+
+
+@pytest.mark.parametrize("largest", LARGEST_CODES)
+@pytest.mark.parametrize("shape", SHAPES[1:])
+def test_rows_of_another_table_find_their_group_or_none(shape: tuple[int, int], largest: int) -> None:
+    rng = np.random.default_rng(2)
+    codes, others = drawn(*shape, largest, rng), drawn(150, shape[1], largest + 2, rng)
+    others[:50] = codes[rng.integers(0, len(codes), 50)] if len(codes) else others[:50]
+    mixed = rng.random(others[50:100].shape) < 0.9
+    others[50:100] = np.where(mixed, others[:50], others[50:100])
+    grouping = group_rows(codes)
+    number = dict(zip(map(tuple, codes.tolist()), grouping.group_of.tolist(), strict=True))
+    expected = [number.get(tuple(row), -1) for row in others.tolist()]
+    assert find_groups(grouping, others).tolist() == expected
+
+
+def test_a_code_beyond_its_width_is_not_another_group() -> None:
+    """As digits, (0, 3) of two columns with three codes would be (1, 0)."""
+    grouping = group_rows(np.array([[1, 0], [2, 2]]))
+    assert find_groups(grouping, np.array([[0, 3], [1, 0], [3, 0], [2, 2]])).tolist() == [-1, 0, -1, 1]
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0], [1.0, 2.0, 5e-324, -1e308], [3.5], np.linspace(0, 1, 90)])
+@pytest.mark.parametrize("rows", [0, 1, 2, 80])
+def test_rows_are_ordered_as_by_all_keys(values: list[float], rows: int) -> None:
+    keys = np.random.default_rng(3).choice(values, (4, rows))
+    assert ordered(*keys).tolist() == np.lexsort(keys[::-1]).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["str", object])
+def test_texts_are_numbered_as_they_appear_and_are_equal_only_as_they_are_written(dtype: str) -> None:
+    cells = ["1.0", "1", "", " 1", "NA", "nan", "", "１", "é", "e\u0301", "1", "None"]
+    x = pd.DataFrame({"q": pd.Series(cells, dtype=dtype), "s": 1.0})
+    y = pd.DataFrame({"q": pd.Series(["new", "1", "é", "1.", "new"], dtype=dtype), "s": 1.0})
+    codes, distinct = numbered(x["q"])
+    assert (distinct, [distinct[code] for code in codes]) == (list(dict.fromkeys(cells)), cells)
+    original = prepare(x, Columns(("q",), ("s",)))
+    target = target_of(original, y)
+    assert list(original.vocabularies[0]) == distinct
+    assert (target.codes[:, 0].tolist(), target.widths) == ([10, 1, 7, 11, 10], (12,))
