@@ -1,15 +1,13 @@
 """Exact nearest rows, one or several: a kd-tree per group of rows, ties to the lower row number."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels import nearest as kernels
-from app.scoring.kernels import neighbours
-
-Array = TypeVar("Array", FloatArray, IntArray)
+from app.scoring.kernels import neighbours, trees
+from app.scoring.kernels.neighbours import DEEPEST
 
 LEAF = 12
 """Points a tree's leaf holds at most."""
@@ -26,18 +24,6 @@ class Forest:
 
     points: FloatArray
     rows: IntArray
-    start: IntArray
-    end: IntArray
-    child: IntArray
-    least_row: IntArray
-    low: FloatArray
-    high: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class _Level:
-    """The nodes of one depth over all trees."""
-
     start: IntArray
     end: IntArray
     child: IntArray
@@ -94,67 +80,24 @@ def build_forest(points: FloatArray, group_of: IntArray, kinds: IntArray | None 
 
     Of equal points in a group, only the lowest row is kept; with ``kinds`` (n,), the lowest of each kind.
     """
-    rows = _distinct(points, group_of, np.zeros_like(group_of) if kinds is None else kinds)
-    start, end = _spans(group_of[rows])
-    levels: list[_Level] = []
-    below = len(start)
-    while len(start):
-        rows, level = _split(points, rows, start, end, below)
-        levels.append(level)
-        start, end = _children(level)
-        below += len(start)
-    stacked = {name: np.concatenate([getattr(level, name) for level in levels]) for name in _Level.__slots__}
-    return Forest(np.ascontiguousarray(points[rows]), rows, **stacked)
+    points = np.ascontiguousarray(points)
+    rows, starts = _distinct(points, group_of, np.zeros_like(group_of) if kinds is None else kinds)
+    ordered, most = points[rows], len(starts) + 2 * len(rows) // (LEAF // 2)
+    start, end, child, least_row = np.full((4, most), -1)
+    start[: len(starts) - 1], end[: len(starts) - 1] = starts[:-1], starts[1:]
+    low, high = np.empty((2, most, points.shape[1]))
+    waiting = np.empty(DEEPEST, dtype=np.int64)
+    whole = ordered, rows, start, end, child, least_row, low, high
+    nodes = slice(trees.grow(len(starts) - 1, LEAF, *whole, waiting))
+    return Forest(
+        ordered, rows, start[nodes], end[nodes], child[nodes], least_row[nodes], low[nodes], high[nodes]
+    )
 
 
-def _distinct(points: FloatArray, group_of: IntArray, kinds: IntArray) -> IntArray:
-    """Rows without those equal to a lower row of their group and kind, sorted by group."""
-    order = np.lexsort((kinds, *points.T, group_of))
-    ordered, groups, kind = points[order], group_of[order], kinds[order]
-    repeats = (ordered[1:] == ordered[:-1]).all(axis=1) & (groups[1:] == groups[:-1])
-    return order[np.concatenate(([True], ~(repeats & (kind[1:] == kind[:-1]))))]
-
-
-def _spans(groups: IntArray) -> tuple[IntArray, IntArray]:
-    cuts = np.flatnonzero(np.diff(groups)) + 1
-    return np.concatenate(([0], cuts)), np.concatenate((cuts, [len(groups)]))
-
-
-def _split(
-    points: FloatArray, rows: IntArray, start: IntArray, end: IntArray, below: int
-) -> tuple[IntArray, _Level]:
-    """Describe the nodes and order the rows of the large ones along their widest side."""
-    low, high = _reduced(np.minimum, points[rows], start, end), _reduced(np.maximum, points[rows], start, end)
-    large = (end - start > LEAF) & (points.shape[1] > 0)
-    child = np.full(len(start), -1, dtype=np.int64)
-    child[large] = below + 2 * np.arange(int(large.sum()))
-    level = _Level(start, end, child, _reduced(np.minimum, rows, start, end), low, high)
-    return _ordered_by_widest(points, rows, level, np.flatnonzero(large)), level
-
-
-def _ordered_by_widest(points: FloatArray, rows: IntArray, level: _Level, large: IntArray) -> IntArray:
-    if not len(large):
-        return rows
-    with np.errstate(over="ignore"):
-        widest = np.argmax(level.high[large] - level.low[large], axis=1)
-    sizes = level.end[large] - level.start[large]
-    node = np.repeat(np.arange(len(large)), sizes)
-    place = np.arange(len(node)) + np.repeat(level.start[large] - np.cumsum(sizes) + sizes, sizes)
-    order = np.lexsort((points[rows[place], widest[node]], node))
-    ordered = rows.copy()
-    ordered[place] = rows[place][order]
-    return ordered
-
-
-def _children(level: _Level) -> tuple[IntArray, IntArray]:
-    """Spans of the two halves of every node that has children."""
-    start, end = level.start[level.child >= 0], level.end[level.child >= 0]
-    middle = (start + end) // 2
-    return np.column_stack((start, middle)).ravel(), np.column_stack((middle, end)).ravel()
-
-
-def _reduced(reduce: np.ufunc, values: Array, start: IntArray, end: IntArray) -> Array:
-    """``reduce`` over values[start:end] for each span; a row of padding lets the last span end at the end."""
-    padded = np.concatenate((values, values[-1:]))
-    reduced: Array = reduce.reduceat(padded, np.column_stack((start, end)).ravel(), axis=0)[::2]
-    return reduced
+def _distinct(points: FloatArray, group_of: IntArray, kinds: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows without those equal to a lower row of their group and kind, by group, and the groups' bounds."""
+    cells = (points + 0.0).view(np.int64)  # -0.0 equals 0.0, and then in its bits too
+    starts = np.zeros(int(group_of.max(initial=-1)) + 2, dtype=np.int64)
+    seen, chosen = np.full(2 << len(points).bit_length(), -1), np.empty(len(points), dtype=np.int64)
+    trees.first_of_each(cells, group_of, kinds, seen, starts, chosen)
+    return chosen[: starts[-1]], starts

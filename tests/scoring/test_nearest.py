@@ -14,7 +14,8 @@ from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers import ATTACKERS
 from app.scoring.distances import gower_nearest_other
 from app.scoring.kernels import nearest as nearest_kernels
-from app.scoring.nearest import build_forest, nearest_rows
+from app.scoring.kernels import trees as tree_kernels
+from app.scoring.nearest import LEAF, Forest, build_forest, nearest_rows
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
@@ -82,6 +83,64 @@ def test_a_group_is_searched_apart_from_the_others() -> None:
     assert (group_of[found] == groups)[groups >= 0].all()
 
 
+def firsts(points: FloatArray, group_of: IntArray, kinds: IntArray) -> list[int]:
+    """The lowest row of each point, group and kind, by group."""
+    seen: dict[tuple[int, int, tuple[float, ...]], int] = {}
+    cells = zip(group_of.tolist(), kinds.tolist(), map(tuple, points.tolist()), strict=True)
+    for row, cell in enumerate(cells):
+        seen.setdefault(cell, row)
+    return sorted(seen.values(), key=lambda row: (group_of[row], row))
+
+
+def descendants(forest: Forest, node: int) -> list[int]:
+    child = int(forest.child[node])
+    return [node] if child < 0 else [node, *descendants(forest, child), *descendants(forest, child + 1)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kinds", [1, 3, ROWS])
+@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (13, 1), (ROWS, 1), (ROWS, 40)])
+def test_trees_hold_each_point_of_their_group_once_in_boxes_by_halves(
+    kind: str, kinds: int, rows: int, groups: int
+) -> None:
+    rng = np.random.default_rng(12)
+    points = drawn(kind, rng)[:rows]
+    points[rng.random(points.shape) < 0.1] *= -0.0
+    group_of, kind_of = rng.permutation(np.arange(rows) % groups), rng.permutation(np.arange(rows) % kinds)
+    forest = build_forest(points, group_of, kind_of)
+    assert np.array_equal(forest.points, points[forest.rows])
+    assert sorted(forest.rows) == sorted(firsts(points, group_of, kind_of))
+    assert sorted(each for tree in range(groups) for each in descendants(forest, tree)) == list(
+        range(len(forest.start))
+    )
+    for node, (start, end, child) in enumerate(zip(forest.start, forest.end, forest.child, strict=True)):
+        assert node >= groups or set(group_of[forest.rows[start:end]]) == {node}
+        assert forest.least_row[node] == forest.rows[start:end].min()
+        assert np.array_equal(forest.low[node], forest.points[start:end].min(axis=0))
+        assert np.array_equal(forest.high[node], forest.points[start:end].max(axis=0))
+        assert (child < 0) == (end - start <= LEAF)
+        assert child < 0 or (forest.start[child], forest.end[child + 1]) == (start, end)
+        assert child < 0 or forest.end[child] == forest.start[child + 1] == (start + end) // 2
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+@pytest.mark.parametrize("rows", [0, 1, 30])
+def test_few_rows_and_no_columns_have_trees(rows: int, columns: int) -> None:
+    forest = build_forest(np.zeros((rows, columns)), np.zeros(rows, dtype=np.int64))
+    assert forest.rows.tolist() == forest.start.tolist() == [0][:rows]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_half_of_the_points_are_no_larger_than_the_others(kind: str) -> None:
+    points, rows = drawn(kind, np.random.default_rng(13)), np.arange(ROWS)
+    before = points.copy()
+    middle = tree_kernels.halve(points, rows, 3, ROWS - 4, 2)
+    assert middle == (ROWS - 1) // 2
+    assert np.array_equal(points, before[rows])
+    assert (rows[[0, 1, 2]].tolist(), sorted(rows.tolist())) == ([0, 1, 2], list(range(ROWS)))
+    assert points[3:middle, 2].max() <= points[middle : ROWS - 4, 2].min()
+
+
 def test_no_operations_are_contracted() -> None:
     """(a, b) and (b, a) are equally far from 0 only if each square is rounded before they are added."""
     rng = np.random.default_rng(10)
@@ -98,8 +157,11 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     for attacker in ATTACKERS.values():
         attacker.attack(target)
     gower_nearest_other(original)
-    compiled: list[Any] = [nearest_kernels.search, nearest_kernels.nearest_other]
-    assert [len(kernel.loop.signatures) for kernel in compiled] == [1, 1]
+    compiled: list[Any] = [
+        nearest_kernels.search, nearest_kernels.nearest_other,
+        tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
+    ]  # fmt: skip
+    assert [len(kernel.loop.signatures) for kernel in compiled] == [1] * len(compiled)
 
 
 def noisy(values: FloatArray, rng: np.random.Generator) -> FloatArray:

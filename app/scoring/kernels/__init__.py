@@ -5,13 +5,14 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
-from app.scoring.kernels import assignment, baskets, nearest, neighbours, paths
+from app.scoring.kernels import assignment, baskets, nearest, neighbours, paths, trees
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.nearest import nearest_other, search
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
+from app.scoring.kernels.trees import first_of_each, grow
 
 
 def load() -> None:
@@ -23,7 +24,7 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (assignment, baskets, nearest, neighbours, paths):
+    for module in (assignment, baskets, nearest, neighbours, paths, trees):
         for loop in vars(module).values():
             if isinstance(loop, Compiled):
                 loop.stays_here()
@@ -46,6 +47,8 @@ def warm_microdata() -> None:
         cells, spans, short, numbers, short, widths, widths, -1.0, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
+    first_of_each(codes, numbers, numbers, np.full(2, -1), np.zeros(2, dtype=np.int64), leaf.copy())
+    grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
     place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())
 
 
