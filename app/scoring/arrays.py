@@ -21,9 +21,9 @@ def ordered(first: FloatArray | IntArray, *others: FloatArray | IntArray) -> Int
 
     As ``np.lexsort`` of the keys in reverse; but a key orders only the rows that all keys before leave equal.
     """
-    order = np.argsort(first, kind="stable")
+    order = np.argsort(first)
     starts = _changes(first[order])
-    for key in others:
+    for key in (*others, np.arange(len(first))):
         tied = np.flatnonzero(~(starts & np.append(starts[1:], True)))
         if not len(tied):
             break

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -56,25 +57,34 @@ class Step:
     widths: IntArray
     keys: pd.Index
 
+    def places(self, keys: IntArray) -> IntArray:
+        # Hashing finds hundreds of thousands of keys several times faster than bisection does.
+        return self.keys.get_indexer(pd.Index(keys))
+
     def found(self, group_of: IntArray, codes: IntArray) -> IntArray:
         """The new groups, -1 where there is none, as there is for a code beyond its width."""
-        place = self.keys.get_indexer(pd.Index(_keys(group_of, codes, self.widths)))
+        place = self.places(_keys(group_of, codes, self.widths))
         if (codes.max(axis=0, initial=0) >= self.widths).any():
             place[(codes >= self.widths).any(axis=1)] = -1
         return place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grouping:
     """Rows with equal codes in every chosen column share a group.
 
-    ``group_of`` (n,), ``sizes`` (groups,), in ascending order of their codes; ``steps`` find the same groups
-    for rows of another table.
+    ``sizes`` (groups,), in ascending order of their codes; ``steps`` find the same groups for rows of another
+    table, the last of them for these rows' ``keys`` (n,).
     """
 
-    group_of: IntArray
+    keys: IntArray
     sizes: IntArray
     steps: tuple[Step, ...]
+
+    @cached_property
+    def group_of(self) -> IntArray:
+        """Every row's group, (n,)."""
+        return self.steps[-1].places(self.keys) if self.steps else self.keys
 
     @property
     def count(self) -> int:
@@ -83,15 +93,13 @@ class Grouping:
 
 def group_rows(codes: IntArray) -> Grouping:
     """Group the rows of an (n, columns) array of codes >= 0; no columns: one group of all rows."""
-    rows, widths, steps = len(codes), codes.max(axis=0, initial=0) + 1, []
-    group_of, sizes = np.zeros(rows, dtype=np.int64), np.array([rows])[: min(rows, 1)]
+    rows, widths = len(codes), codes.max(axis=0, initial=0) + 1
+    found = Grouping(np.zeros(rows, dtype=np.int64), np.array([rows])[: min(rows, 1)], ())
     for columns in _together(widths.tolist(), rows):
-        keys = _keys(group_of, codes[:, columns], widths[columns])
+        keys = _keys(found.group_of, codes[:, columns], widths[columns])
         distinct, sizes = np.unique(keys, return_counts=True)
-        steps.append(Step(widths[columns], pd.Index(distinct)))
-        # Hashing finds hundreds of thousands of keys several times faster than bisection does.
-        group_of = steps[-1].keys.get_indexer(pd.Index(keys))
-    return Grouping(group_of, sizes, tuple(steps))
+        found = Grouping(keys, sizes, (*found.steps, Step(widths[columns], pd.Index(distinct))))
+    return found
 
 
 def find_groups(grouping: Grouping, codes: IntArray) -> IntArray:
