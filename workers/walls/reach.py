@@ -2,6 +2,7 @@
 
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 SYSTEM = (
@@ -23,10 +24,20 @@ INSTALLED = ("stdlib", "platstdlib", "purelib", "platlib")
 
 def readable() -> list[Path]:
     """Folders and files, without those that are below another; some may not exist."""
-    known = {Path(path) for path in SYSTEM} | {Path(sysconfig.get_path(name)) for name in INSTALLED}
-    known |= {Path(sys.base_prefix, "lib"), Path(sys.prefix, "lib")} | packages()
+    return list(outermost(installed() | packages()))
+
+
+@cache
+def installed() -> frozenset[Path]:
+    known = [*SYSTEM, *map(sysconfig.get_path, INSTALLED)]
+    return frozenset({*map(Path, known), Path(sys.base_prefix, "lib"), Path(sys.prefix, "lib")})
+
+
+@cache
+def outermost(known: frozenset[Path]) -> tuple[Path, ...]:
+    """Kept, since each job asks: where libraries lie does not change under a process that runs."""
     whole = {path.resolve() for path in known}
-    return sorted(path for path in whole if not whole & set(path.parents))
+    return tuple(sorted(path for path in whole if not whole & set(path.parents)))
 
 
 def exposing(kept: Path) -> Path | None:
