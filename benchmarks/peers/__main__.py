@@ -8,7 +8,7 @@ import argparse
 import os
 import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,6 +139,20 @@ def report(size: Size, only: str = "") -> list[Outcome]:
     return found
 
 
+def summary(found: Iterable[Outcome]) -> list[str]:
+    """A row for each goal: the ratio on each data, and how many times better it would have to be."""
+    by_goal: dict[tuple[str, str, str], list[Outcome]] = {}
+    for each in found:
+        if each.duel.goal is not None:
+            by_goal.setdefault((each.duel.task, each.duel.peer, str(each.duel.goal)), []).append(each)
+    rows = [row(("task", "beside", "goal", "measured")), row(("---",) * 4)]
+    return rows + [row((*goal, "; ".join(map(_said, those)))) for goal, those in by_goal.items()]
+
+
+def _said(outcome: Outcome) -> str:
+    return f"{outcome.data}: {outcome.ratio:.3g}x, {outcome.verdict}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--large", action="store_true")
@@ -147,6 +161,7 @@ def main() -> None:
     kernels.load()
     start = time.perf_counter()
     found = report(LARGE if given.large else SHORT, given.only)
+    print("", *summary(found), sep="\n")
     goals = [each for each in found if each.duel.goal is not None]
     met = sum(each.met for each in goals)
     print(

@@ -1,7 +1,7 @@
 """How times and memory grow with the rows of a table: ``python -m benchmarks.peers.growth [--large]``.
 
-Each size is measured in a process of its own, which reads files as a worker does; the peak is what it held
-while it parsed and scored. Seconds are those of the processor: sizes cannot take turns.
+Each size is measured in processes of its own, which read files as a worker does; the peak is that of the one
+which scores. Seconds are those of the processor: sizes cannot take turns.
 """
 
 import argparse
@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from app.scoring import kernels
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.evaluate import evaluate
-from app.scoring.release import Target, prepare, target_of
+from app.scoring.release import prepare, target_of
 from app.scoring.rules import Rules
 from app.scoring.synthetic import household_columns, household_table
 from app.scoring.templates import template
@@ -50,23 +51,27 @@ def make(folder: Path, rows: int) -> None:
     np.save(folder / "source.npy", made.source)
 
 
-def measure(folder: Path) -> None:
-    """Print a line for each task, its seconds, and at last the peak in MB."""
+def attack(folder: Path) -> None:
+    """Print a line for EUC1 and for EUC2, with its seconds."""
     kernels.warm()
-    rules, track = _rules(), TRACKS["microdata"]
-
-    def whole() -> None:
-        files = {name: (folder / name).read_bytes() for name in ("original", "anonymized")}
-        table, _ = track.parse_original(files, rules)
-        released, _ = track.parse_release(files, table, rules)
-        evaluate(rules, track.prepare(table, rules), released, np.load(folder / "source.npy"))
-
-    _say("parse + whole evaluation", whole)
-    print(f"peak MB\t{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}", flush=True)
-    target = _target(folder, rules)
+    table, released = _parsed(folder, _rules())
+    target = target_of(prepare(table, household_columns()), released)
     _say("EUC1", lambda: ours_by_codes(target, len(target.original.columns.quasi_identifiers)))
     lost = unmatched(target)
     _say("EUC2, none matched", lambda: one_shot(lost))
+
+
+def score(folder: Path) -> None:
+    """Print a line for parsing and scoring, with its seconds, and one for the peak in MB."""
+    kernels.warm()
+    rules, source = _rules(), np.load(folder / "source.npy")
+
+    def whole() -> None:
+        table, released = _parsed(folder, rules)
+        evaluate(rules, TRACKS["microdata"].prepare(table, rules), released, source)
+
+    _say("parse + whole evaluation", whole)
+    print(f"peak MB\t{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}", flush=True)
 
 
 def _rules() -> Rules:
@@ -75,12 +80,12 @@ def _rules() -> Rules:
     return replace(rules, scales=dict.fromkeys(rules.weights, 1.0))
 
 
-def _target(folder: Path, rules: Rules) -> Target:
+def _parsed(folder: Path, rules: Rules) -> tuple[pd.DataFrame, pd.DataFrame]:
     track = TRACKS["microdata"]
     files = {name: (folder / name).read_bytes() for name in ("original", "anonymized")}
     table, _ = track.parse_original(files, rules)
     released, _ = track.parse_release(files, table, rules)
-    return target_of(prepare(table, household_columns()), released)
+    return table, released
 
 
 def _say(task: str, work: Callable[[], Any]) -> None:
@@ -94,16 +99,18 @@ def _say(task: str, work: Callable[[], Any]) -> None:
 
 def measured(rows: int, *, limit_s: float = LIMIT_S) -> Times:
     """Seconds by task and the peak, of those that came to an end in time."""
-    this = [sys.executable, "-m", "benchmarks.peers.growth", "--rows", str(rows)]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*this, "--make", folder], check=True)
-        try:
-            said = subprocess.run(
-                [*this, "--measure", folder], check=True, stdout=subprocess.PIPE, timeout=limit_s
-            ).stdout
-        except subprocess.TimeoutExpired as late:
-            said = late.stdout or b""
-    return read(said.decode())
+        _in_a_process("make", folder, rows, None)
+        return read("".join(_in_a_process(step, folder, rows, limit_s) for step in ("attack", "score")))
+
+
+def _in_a_process(step: str, folder: str, rows: int, limit_s: float | None) -> str:
+    """What it printed until its end, or until its time was over."""
+    command = [sys.executable, "-m", "benchmarks.peers.growth", "--step", step, folder, "--rows", str(rows)]
+    try:
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=limit_s).stdout.decode()
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode()
 
 
 def read(said: str) -> Times:
@@ -138,15 +145,17 @@ def report(sizes: Sequence[int], *, limit_s: float = LIMIT_S) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.growth", description=__doc__)
     parser.add_argument("--large", action="store_true")
-    for name, kind in (("--rows", int), ("--make", Path), ("--measure", Path)):
-        parser.add_argument(name, type=kind, help=argparse.SUPPRESS)
+    parser.add_argument("--rows", type=int, help="one size only")
+    parser.add_argument("--step", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.make is not None:
-        make(given.make, given.rows)
-    elif given.measure is not None:
-        measure(given.measure)
-    else:
+    if given.step is None:
         report([given.rows] if given.rows else LARGE if given.large else SHORT)
+        return
+    step, folder = given.step[0], Path(given.step[1])
+    if step == "make":
+        make(folder, given.rows)
+    else:
+        {"attack": attack, "score": score}[step](folder)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,8 @@ def test_the_ratio_is_how_much_faster_or_where_the_goal_is_a_bound_how_much_slow
 
 def test_growth_is_measured_on_files_task_by_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     growth.make(tmp_path, 60)
-    growth.measure(tmp_path)
+    growth.attack(tmp_path)
+    growth.score(tmp_path)
     found = growth.read(capsys.readouterr().out)
     assert set(found) == {*growth.GOALS, "peak MB"}
     assert min(found.values()) > 0
@@ -90,3 +91,10 @@ def test_of_what_was_said_before_a_process_was_ended_whole_lines_count() -> None
 
 def test_the_power_that_times_grow_with_is_found() -> None:
     assert growth.exponent({rows: 3e-6 * rows**1.25 for rows in (100, 5_000, 10_000)}) == pytest.approx(1.25)
+
+
+def test_the_summary_has_a_row_for_each_goal_with_every_data() -> None:
+    euc1, other = Duel("EUC1", "dict", len, len, Goal(60)), Duel("EUC1", "nothing", len, len)
+    found = [Outcome(euc1, "real", 1, 30, 30.0, 0, 0), Outcome(euc1, "made", 1, 90, 90.0, 0, 0)]
+    rows = peers.summary([*found, Outcome(other, "real", 1, 1, 1.0, 0, 0)])
+    assert rows[2:] == ["| EUC1 | dict | >= 60x | real: 30x, missed 2x; made: 90x, met |"]
