@@ -19,11 +19,7 @@ def box_distance(
     """
     total = 0.0
     for column in range(point.shape[0]):
-        gap = 0.0
-        if point[column] < low[column]:
-            gap = low[column] - point[column]
-        elif point[column] > high[column]:
-            gap = point[column] - high[column]
+        gap = max(low[column] - point[column], point[column] - high[column], 0.0)
         total += gap if absolute else gap * gap
     return total
 
@@ -69,12 +65,10 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
                 for place in range(start[node], end[node]):
                     if rows[place] == barred[query]:
                         continue
-                    distance = 0.0
+                    distance = 0.0  # to the end: to leave early costs more, in branches foretold wrongly
                     for column in range(queries.shape[1]):
                         gap = points[place, column] - queries[query, column]
                         distance += abs(gap) if absolute else gap * gap
-                        if distance > best:
-                            break
                     if distance < best or (distance == best and rows[place] < best_row):
                         best = distance
                         best_row = rows[place]
