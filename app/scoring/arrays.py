@@ -28,9 +28,12 @@ def ordered(first: FloatArray | IntArray, *others: FloatArray | IntArray) -> Int
         if not len(tied):
             break
         rows, run = order[tied], np.cumsum(starts[tied])
-        again = np.lexsort((key[rows], run))
-        order[tied] = rows[again]
-        starts[tied] |= _changes(key[order[tied]])
+        values, places = key[rows], np.arange(len(rows))
+        ranks = np.empty_like(places)
+        ranks[np.argsort(values)] = places
+        again = np.argsort(run * len(rows) + ranks)  # numbers sort several times faster than pairs of them
+        order[tied], values = rows[again], values[again]
+        starts[tied] |= _changes(values)
     return order
 
 
