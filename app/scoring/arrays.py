@@ -1,6 +1,6 @@
 """The array types the rules are written in."""
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +10,18 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+Cells = TypeVar("Cells", IntArray, FloatArray)
 BoolArray = npt.NDArray[np.bool_]
 SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
 SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 Sparse: TypeAlias = "csr_array[np.int64, tuple[int, int]] | csr_array[np.float64, tuple[int, int]]"
+
+
+def columns_at(cells: Cells, places: list[int]) -> Cells:
+    """The columns at the places; where these follow one another, nothing is copied."""
+    first = places[0] if places else 0
+    follow = places == list(range(first, first + len(places)))
+    return cells[:, first : first + len(places)] if follow else cells[:, places]
 
 
 def ordered(first: FloatArray | IntArray, *others: FloatArray | IntArray) -> IntArray:

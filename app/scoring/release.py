@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import FloatArray, IntArray, ordered
+from app.scoring.arrays import FloatArray, IntArray, columns_at, ordered
 from app.scoring.encoding import (
     Grouping,
     Vocabulary,
@@ -51,12 +51,12 @@ class PreparedOriginal:
     def grouping(self, quasi_identifiers: Sequence[str]) -> Grouping:
         """Equivalence classes of X over the named quasi-identifiers; none named: all rows together."""
         places = places_of(quasi_identifiers, self.columns.quasi_identifiers)
-        return once(self.kept, ("grouping", *places), lambda: group_rows(self.codes[:, places]))
+        return once(self.kept, ("grouping", *places), lambda: group_rows(columns_at(self.codes, places)))
 
     def forest(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Forest:
         """Search trees over the named sensitive columns, one for each class of :meth:`grouping`."""
         places = places_of(sensitive, self.columns.sensitive)
-        points, key = self.values[:, places], ("forest", tuple(quasi_identifiers), tuple(sensitive))
+        points, key = columns_at(self.values, places), ("forest", tuple(quasi_identifiers), tuple(sensitive))
         return once(self.kept, key, lambda: build_forest(points, self.grouping(quasi_identifiers).group_of))
 
     def canonical(self) -> IntArray:
@@ -91,7 +91,9 @@ class Target:
         """C(y): for each row of Y its class of X, a number of ``original.grouping``, or -1."""
         places = places_of(quasi_identifiers, self.original.columns.quasi_identifiers)
         grouping = self.original.grouping(quasi_identifiers)
-        return once(self.kept, ("matches", *places), lambda: find_groups(grouping, self.codes[:, places]))
+        return once(
+            self.kept, ("matches", *places), lambda: find_groups(grouping, columns_at(self.codes, places))
+        )
 
     def canonical(self) -> IntArray:
         """As :meth:`PreparedOriginal.canonical`, for Y."""

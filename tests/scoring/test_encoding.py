@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.scoring.arrays import IntArray, ordered
+from app.scoring.arrays import IntArray, columns_at, ordered
 from app.scoring.encoding import find_groups, group_rows, numbered
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
@@ -57,6 +57,12 @@ def test_a_code_beyond_its_width_is_not_another_group() -> None:
 def test_rows_are_ordered_as_by_all_keys(values: list[float], rows: int) -> None:
     keys = np.random.default_rng(3).choice(values, (4, rows))
     assert ordered(*keys).tolist() == np.lexsort(keys[::-1]).tolist()
+
+
+@pytest.mark.parametrize("places", [[], [0], [3], [1, 2], [0, 1, 2, 3], [2, 1], [0, 2], [1, 1]])
+def test_columns_are_taken_in_the_order_they_are_asked_for(places: list[int]) -> None:
+    cells = np.arange(12).reshape(3, 4)
+    assert columns_at(cells, places).tolist() == [[row[place] for place in places] for row in cells.tolist()]
 
 
 @pytest.mark.parametrize("dtype", ["str", object])

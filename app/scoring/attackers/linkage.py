@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import IntArray, columns_at
 from app.scoring.nearest import nearest_rows
 from app.scoring.rates import Candidates
 from app.scoring.release import Target, once, places_of
@@ -59,7 +59,7 @@ def nearest_in_class(
     places = places_of(sensitive, target.original.columns.sensitive)
     forest = target.original.forest(quasi_identifiers, sensitive)
     groups = target.matches(quasi_identifiers)
-    return nearest_rows(forest, target.values[:, places], groups, absolute=absolute)
+    return nearest_rows(forest, columns_at(target.values, places), groups, absolute=absolute)
 
 
 def nearest_of_all(

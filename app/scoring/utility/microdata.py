@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import FloatArray, IntArray, columns_at
 from app.scoring.distances import differences, ranges
 from app.scoring.encoding import group_rows
 from app.scoring.magnitude import (
@@ -142,7 +142,7 @@ def _cells(release: Release, columns: Sequence[str]) -> tuple[IntArray, IntArray
     places = places_of(columns, original.columns.quasi_identifiers)
 
     def number() -> tuple[IntArray, IntArray]:
-        codes = original.codes[:, places], target.codes[:, places]
+        codes = columns_at(original.codes, places), columns_at(target.codes, places)
         cells = group_rows(np.concatenate(codes)).group_of
         return cells[: original.rows], cells[original.rows :]
 
