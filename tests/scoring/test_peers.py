@@ -1,5 +1,6 @@
 """``make bench``: every peer answers as we do, on small and on hostile tables, and the table says so."""
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks.peers import __main__ as peers
-from benchmarks.peers import growth
+from benchmarks.peers import growth, inputs
 from benchmarks.peers.duel import Duel, Goal, Outcome, fought, same_answers
 
+reference = pytest.mark.skipif("ANONCUP_REFERENCE_DATA" not in os.environ, reason="needs the reference data")
 TINY = peers.Size(rows=150, many=300, customers=40, dict_part=2, loop_part=3, turns=1)
 INEXACT = {"float64 GEMM", "cKDTree"}
 """Peers that choose wrongly between rows equally near, and lose what is huge."""
@@ -98,3 +100,11 @@ def test_the_summary_has_a_row_for_each_goal_with_every_data() -> None:
     found = [Outcome(euc1, "real", 1, 30, 30.0, 0, 0), Outcome(euc1, "made", 1, 90, 90.0, 0, 0)]
     rows = peers.summary([*found, Outcome(other, "real", 1, 1, 1.0, 0, 0)])
     assert rows[2:] == ["| EUC1 | dict | >= 60x | real: 30x, missed 2x; made: 90x, met |"]
+
+
+@reference
+def test_the_real_data_are_those_of_the_goals() -> None:
+    folder = inputs.reference_data()
+    assert folder is not None
+    assert inputs.real_table(folder).shape == (8333, 25)
+    assert len(inputs.retail(folder).customers) == 4334
