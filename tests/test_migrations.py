@@ -2,24 +2,20 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.orm import Session, selectinload
 from structlog.testing import capture_logs
 
-from app import names, wire
+from app import names
 from app.backup import rows, service
 from app.backup.keys import Places
 from app.config import Settings
 from app.db.models import (
-    Announcement,
     Base,
     Competition,
     Evaluation,
@@ -28,49 +24,17 @@ from app.db.models import (
     State,
     Submission,
     Team,
-    ThresholdReport,
     Token,
     User,
 )
 from app.errors import Unavailable
-from app.messages import Message, Statement, message_under
-from app.services.contest import announcements
 from app.services.people import accounts
 from app.storage import digest_of, opened
-from migrations.run import configuration, migrate
+from migrations.run import migrate
 from tests.backups import target
+from tests.older_database import CONTENT, filled_at_0002, read_today, written_at
 
 __all__ = ["target"]
-
-OLD = """
-INSERT INTO users (id, name, name_key, password_hash, role)
-VALUES ('00000000-0000-0000-0000-000000000001', 'Ädä "A"', 'ädä "a"', 'hash', 'participant');
-INSERT INTO tokens (id, user_id, name, digest, scopes, expires_at)
-VALUES ('00000000-0000-0000-0000-000000000002', '00000000-0000-0000-0000-000000000001', 'laptop',
-        '\\x00ff', '{read,submit}', now());
-INSERT INTO competitions (id, slug, file, scales, original, original_rows)
-VALUES ('00000000-0000-0000-0000-000000000003', 'cup', 'format = 1' || chr(10), '{"b": 0.1, "a": 1e-7}',
-        '{"original": "{digest}"}', 40);
-INSERT INTO invites (id, competition_id, digest, uses_left, expires_at)
-VALUES ('00000000-0000-0000-0000-000000000009', '00000000-0000-0000-0000-000000000003', '\\x01', 2, now());
-INSERT INTO teams (id, competition_id, name, name_key)
-VALUES ('00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000003', '赤\\t', '赤');
-INSERT INTO members (competition_id, user_id, team_id)
-VALUES ('00000000-0000-0000-0000-000000000003', '00000000-0000-0000-0000-000000000001',
-        '00000000-0000-0000-0000-000000000004');
-INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, rows, remarks)
-VALUES ('00000000-0000-0000-0000-000000000005', '00000000-0000-0000-0000-000000000003',
-        '00000000-0000-0000-0000-000000000004', '00000000-0000-0000-0000-000000000001',
-        '2027-01-10 00:00:00.000001+00', '', '{"anonymized": "{digest}"}', 40, '[{"code": "x"}]');
-INSERT INTO evaluations (id, submission_id, current, state, attempt, step, steps, step_name, verdict)
-VALUES ('00000000-0000-0000-0000-000000000006', '00000000-0000-0000-0000-000000000005', true, 'SCORED', 1,
-        12, 12, 'euc1', '{"verdict": "accepted", "utility": 0.30000000000000004}'),
-       ('00000000-0000-0000-0000-000000000007', '00000000-0000-0000-0000-000000000005', false, 'ERROR', 3,
-        0, 0, '', NULL);
-INSERT INTO secrets (submission_id, key_id, sealed, commitment)
-VALUES ('00000000-0000-0000-0000-000000000005', 'key', '\\x0001feff', 'commitment');
-"""
-"""Rows as revision 0002 had them."""
 
 OPENED = """
 INSERT INTO targets (id, competition_id, submission_id, name, rows, salt, secret)
@@ -123,76 +87,6 @@ UPDATE evaluations SET verdict = '{
 """
 """A contest that revision 0012 had under way."""
 
-SAID = """
-UPDATE submissions SET remarks = '[
-    {"code": "sent_before", "message": "your team has sent this very table 3 times before"},
-    {"code": "other", "message": "{this} fits none"}
-]';
-UPDATE evaluations SET failure = 'scoring took longer than the limit of 600 s' WHERE NOT current;
-UPDATE evaluations SET verdict = '{
-    "verdict": "rejected", "utility": 0.30000000000000004,
-    "violations": [{"code": "excessive_anonymization", "message":
-        "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed"}],
-    "attackers": {"euc1": {"rate": 0.5, "note": "sparse assignment: 60 rows are more than dense_limit = 59; \
-the total cost is the least possible"}, "id": {"rate": 0.25}}
-}' WHERE current;
-INSERT INTO threshold_reports
-    (id, competition_id, user_id, file, original, question, state, attempt, report)
-VALUES ('00000000-0000-0000-0000-000000000008', '00000000-0000-0000-0000-000000000003',
-        '00000000-0000-0000-0000-000000000001', '', '{}', '{}', 'SCORED', 1, '{"bits": 50, "remedy":
-        "7 of 9 groups have one individual, who stays in place whatever the cheat: \
-name fewer group columns, or merge rare values"}');
-"""
-"""What revision 0014 said of a release, and why it failed."""
-
-FAR = "the mean euclidean distance of individuals is 1.23457e+06; at most 1000.0 is allowed"
-INFINITE = "the mean euclidean distance of individuals is inf; at most 1000.0 is allowed"
-NO_KEY = "the private key 9f8e7d6c5b4a is not in ANONCUP_OPENING_KEYS_DIR"
-OFTEN = f"scoring was tried 3 times and never finished; last: {NO_KEY}"
-UNKNOWN = f"""
-UPDATE evaluations SET failure = '{NO_KEY}' WHERE current;
-UPDATE evaluations SET failure = '{OFTEN}' WHERE NOT current;
-UPDATE evaluations SET verdict = '{{"violations": [{{"code": "far", "message": "{FAR}"}},
-    {{"code": "far", "message": "{INFINITE}"}}]}}' WHERE current;
-"""
-"""Sentences of revision 0014 that the first 0015 did not know."""
-
-RULE = "the {which} {distance} distance of individuals is {found:.6g}; at most {limit} is allowed"
-BEFORE = RULE.replace(":.6g", "")
-LEFT = f"""
-UPDATE evaluations SET failure = '{{"code": "scoring_failed", "template": "{NO_KEY}", "values": {{}}}}'
-WHERE current;
-UPDATE evaluations SET failure = '{{"code": "attempts_used_up",
-    "template": "scoring was tried {{times}} times and never finished; last: {{last}}",
-    "values": {{"times": 3, "last": {{"template": "{NO_KEY}", "values": {{}}}}}}}}' WHERE NOT current;
-UPDATE evaluations SET verdict = '{{"violations": [
-    {{"code": "far", "message": "{FAR}", "template": "{FAR}", "values": {{}}}},
-    {{"code": "far", "message": "{INFINITE}", "template": "{INFINITE}", "values": {{}}}},
-    {{"code": "far", "message": "the mean gower distance of individuals is 0.5; at most 0.07 is allowed",
-      "template": "{BEFORE}", "values": {{"which": {{"template": "mean", "values": {{}}}}, "found": 0.5,
-        "distance": {{"template": "gower", "values": {{}}}}, "limit": 0.07}}}}]}}' WHERE current;
-"""
-"""The same as the first 0015 left them at 0017, and a violation by its template."""
-
-FAILED = """
-UPDATE evaluations SET failure = '{"template": "the {disk} was full", "values": {"disk": "small"}}'
-WHERE current;
-UPDATE evaluations SET failure = '{
-    "template": "scoring was tried {times} times and never finished; last: {last}",
-    "values": {"times": 3, "last": {"template": "the file is not in the store", "values": {}}}
-}' WHERE NOT current;
-UPDATE threshold_reports SET failure = '{"template": "the file is not in the store", "values": {}}';
-"""
-"""Why work had failed, as revision 0015 kept it."""
-
-ANNOUNCED = """
-INSERT INTO announcements (id, competition_id, text) VALUES ('00000000-0000-0000-0000-00000000000c',
-    '00000000-0000-0000-0000-000000000003', '{"en": "It moved.", "ja": "変わりました。"}');
-"""
-"""By the service, as revision 0016 kept it."""
-
-CONTENT = b"sex,income\nf,1\n"
-
 
 def test_migrations_and_models_agree(settings: Settings) -> None:
     engine = create_engine(settings.database_url)
@@ -205,28 +99,6 @@ def test_migrations_and_models_agree(settings: Settings) -> None:
 def test_migrating_again_changes_nothing(settings: Settings) -> None:
     migrate(settings.database_url)
     migrate(settings.database_url)
-
-
-def written_at(revision: str, url: str, statements: str) -> None:
-    """What a service of that revision wrote."""
-    migrate(url, revision)
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.exec_driver_sql(statements)
-    engine.dispose()
-
-
-def filled_at_0002(url: str) -> None:
-    written_at("0002", url, OLD.replace("{digest}", digest_of(CONTENT)))
-
-
-@contextmanager
-def read_today(url: str) -> Iterator[Session]:
-    """Through the models of today."""
-    engine = create_engine(url)
-    with Session(engine) as session:
-        yield session
-    engine.dispose()
 
 
 def check_rows(url: str) -> None:
@@ -269,105 +141,6 @@ def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     with read_today(target) as session:
         (opening,) = session.scalars(select(Opening))
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
-
-
-def test_what_was_said_keeps_its_words_and_gets_its_values(target: str) -> None:
-    filled_at_0002(target)
-    written_at("0014", target, SAID)
-    migrate(target)
-    with read_today(target) as session:
-        remarks = session.scalars(select(Submission.remarks)).one()
-        failure = session.scalars(select(Evaluation.failure).where(~Evaluation.current)).one()
-        verdict = session.scalars(select(Evaluation.verdict).where(Evaluation.current)).one() or {}
-        assert session.scalars(select(Evaluation.failure).where(Evaluation.current)).one() is None
-    assert [wire.Said.model_validate(each).model_dump()["values"] for each in remarks] == [{"times": 3}, {}]
-    assert [str(Message.from_json(each)) for each in remarks] == [each["message"] for each in remarks]
-    assert failure
-    assert failure.message == Message("scoring took longer than the limit of {limit} s", limit=600)
-    (violation,), attackers = verdict["violations"], verdict["attackers"]
-    assert wire.Said.model_validate(violation).model_dump() == {
-        "code": "excessive_anonymization",
-        "message": "the mean gower distance of individuals is 0.0798; at most 0.07 is allowed",
-        "values": {"which": "mean", "distance": "gower", "found": 0.0798, "limit": 0.07},
-    }
-    assert (attackers["euc1"]["note_values"], attackers["id"]) == ({"rows": 60, "limit": 59}, {"rate": 0.25})
-    assert verdict["utility"] == 0.1 + 0.2
-
-
-@pytest.mark.parametrize(("revision", "written"), [("0014", UNKNOWN), ("0017", LEFT)])
-def test_large_distances_and_missing_keys_get_their_values_whichever_version_stored_them(
-    target: str, revision: str, written: str
-) -> None:
-    filled_at_0002(target)
-    written_at(revision, target, written)
-    migrate(target)
-    with read_today(target) as session:
-        missing, often = session.scalars(select(Evaluation.failure).order_by(Evaluation.id))
-        verdict = session.scalars(select(Evaluation.verdict).where(Evaluation.current)).one() or {}
-    no_key = Message("the private key {key_id} is not in ANONCUP_OPENING_KEYS_DIR", key_id="9f8e7d6c5b4a")
-    assert missing == Statement("opening_key_missing", no_key)
-    assert often
-    assert (often.code, often.message.values["last"], str(often.message)) == (
-        "attempts_used_up",
-        no_key,
-        OFTEN,
-    )
-    far, infinite, *others = verdict["violations"]
-    assert (far["message"], far["values"]["found"], infinite["message"]) == (FAR, 1234570.0, INFINITE)
-    for each in (far, infinite, *others):
-        assert each["template"] == RULE
-        assert str(Message.from_json(each)) == each["message"]
-
-
-def test_a_report_keeps_its_remedy_with_its_values(target: str) -> None:
-    filled_at_0002(target)
-    written_at("0014", target, SAID)
-    migrate(target)
-    with read_today(target) as session:
-        report = session.scalars(select(ThresholdReport.report)).one() or {}
-    remedy = message_under("remedy", report)
-    assert remedy is not None
-    assert (str(remedy), remedy.values) == (report["remedy"], {"alone": 7, "groups": 9})
-    assert report["bits"] == 50
-
-
-def test_a_failure_with_values_goes_back_as_a_sentence(target: str) -> None:
-    filled_at_0002(target)
-    written_at("0014", target, SAID)
-    migrate(target)
-    engine, config = create_engine(target), configuration()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0014")
-        found = connection.scalars(text("SELECT failure FROM evaluations WHERE NOT current")).one()
-    engine.dispose()
-    assert found == "scoring took longer than the limit of 600 s"
-
-
-def test_a_failure_gets_its_code_and_keeps_its_sentence(target: str) -> None:
-    filled_at_0002(target)
-    written_at("0014", target, SAID)
-    written_at("0015", target, FAILED)
-    migrate(target)
-    with read_today(target) as session:
-        tried, other = session.scalars(select(Evaluation.failure).order_by(Evaluation.id.desc()))
-        report = session.scalars(select(ThresholdReport.failure)).one()
-    lost = Message("the file is not in the store")
-    often = Message("scoring was tried {times} times and never finished; last: {last}", times=3, last=lost)
-    assert (tried, report) == (Statement("attempts_used_up", often), Statement("file_lost", lost))
-    assert other == Statement("scoring_failed", Message("the {disk} was full", disk="small"))
-
-
-def test_what_the_service_announced_keeps_the_text_it_had(target: str) -> None:
-    filled_at_0002(target)
-    written_at("0016", target, ANNOUNCED)
-    migrate(target)
-    with read_today(target) as session:
-        announced = session.scalars(select(Announcement)).one()
-    assert (announced.said, announcements.texts(announced)) == (
-        None,
-        {"en": "It moved.", "ja": "変わりました。"},
-    )
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

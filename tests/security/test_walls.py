@@ -341,9 +341,8 @@ def test_half_a_character_in_what_it_says_breaks_no_log(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
     """As on a terminal, which is not JSON."""
-    monkeypatch.setattr(
-        child, "log", structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
-    )
+    terminal = structlog.wrap_logger(structlog.PrintLogger(), [structlog.dev.ConsoleRenderer()])
+    monkeypatch.setattr(child, "log", terminal)
     with pytest.raises(ScoringFailed, match="internal error"):
         tried("spoken", text, 1)
     assert "ud800" in capfd.readouterr().out
