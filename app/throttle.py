@@ -168,9 +168,3 @@ def storage_at(url: str) -> RedisStorage:
 
 def unreachable(problem: Exception) -> None:
     log.warning("throttle_unreachable", kind=type(problem).__name__)
-
-
-def close() -> None:
-    """Drop the connections."""
-    if get_settings().redis_url:
-        storage().storage.connection_pool.disconnect()

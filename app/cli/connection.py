@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+import typer
+
 from app.cli import credentials
 from app.errors import DomainError, InvalidInput, InvalidUpload, NotSignedIn, Problem, TooMany
 from app.messages import Heard
@@ -36,7 +38,6 @@ def connected(*, anybody: bool = False, password: Callable[[], str] | None = Non
 
 def asking(*, stdin: bool) -> Callable[[], str]:
     """How the password is got for what cannot be undone."""
-    from app.cli.login import password_of
 
     def asked() -> str:
         if not stdin and not sys.stdin.isatty():
@@ -44,6 +45,12 @@ def asking(*, stdin: bool) -> Callable[[], str]:
         return password_of(stdin=stdin)
 
     return asked
+
+
+def password_of(*, stdin: bool, new: bool = False) -> str:
+    if stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=new, err=True))
 
 
 @contextmanager

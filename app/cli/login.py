@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from app.cli import credentials
-from app.cli.connection import asking, connected, in_words
+from app.cli.connection import asking, connected, in_words, password_of
 from app.cli.credentials import Credentials
 from app.cli.listing import done, plain
 from app.cli.options import AsJson, Slug
@@ -145,12 +145,6 @@ def in_clear(address: str) -> bool:
     except ValueError:
         here = parts.hostname == "localhost"
     return parts.scheme == "http" and not here
-
-
-def password_of(*, stdin: bool, new: bool = False) -> str:
-    if stdin:
-        return sys.stdin.readline().rstrip("\r\n")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=new, err=True))
 
 
 def label() -> str:

@@ -305,7 +305,7 @@ def test_a_redis_that_does_not_answer_holds_nobody_up(rei: None, monkeypatch: py
         with redis_at(f"redis://127.0.0.1:{silent.getsockname()[1]}/0", monkeypatch):
             asked = pool.submit(guess, at(HOME), password=PASSWORD)
             assert asked.result(PATIENCE_S).status_code == 201
-            throttle.close()
+            throttle.storage().storage.connection_pool.disconnect()
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
             silent.accept()
