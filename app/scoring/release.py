@@ -51,7 +51,8 @@ class PreparedOriginal:
     def grouping(self, quasi_identifiers: Sequence[str]) -> Grouping:
         """Equivalence classes of X over the named quasi-identifiers; none named: all rows together."""
         places = places_of(quasi_identifiers, self.columns.quasi_identifiers)
-        return once(self.kept, ("grouping", *places), lambda: group_rows(columns_at(self.codes, places)))
+        codes, widths = columns_at(self.codes, places), [len(self.vocabularies[place]) for place in places]
+        return once(self.kept, ("grouping", *places), lambda: group_rows(codes, widths))
 
     def forest(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Forest:
         """Search trees over the named sensitive columns, one for each class of :meth:`grouping`."""
@@ -174,4 +175,5 @@ def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
 
 
 def _stacked(columns: list[IntArray], rows: int) -> IntArray:
-    return np.stack(columns, axis=1) if columns else np.zeros((rows, 0), dtype=np.int64)
+    """Columns side by side, each of them contiguous: rows are grouped column by column."""
+    return np.stack(columns).T if columns else np.zeros((rows, 0), dtype=np.int64)

@@ -13,6 +13,7 @@ from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers import ATTACKERS
 from app.scoring.distances import gower_nearest_other
+from app.scoring.kernels import groups as group_kernels
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.kernels import trees as tree_kernels
 from app.scoring.nearest import LEAF, Forest, build_forest, nearest_rows
@@ -151,13 +152,14 @@ def test_no_operations_are_contracted() -> None:
 
 def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     kernels.warm()
-    table = pd.DataFrame({"q": ["a", "b", "a"], "s": [1.0, 2.0, 3.0]})
-    original = prepare(table, Columns(("q",), ("s",)))
+    table = pd.DataFrame({"q": ["a", "b", "a"], "r": ["a", "b", "b"], "s": [1.0, 2.0, 3.0]})
+    original = prepare(table, Columns(("q", "r"), ("s",)))
     target = target_of(original, table.iloc[::-1].reset_index(drop=True))
     for attacker in ATTACKERS.values():
         attacker.attack(target)
     gower_nearest_other(original)
     compiled: list[Any] = [
+        group_kernels.join_digits, group_kernels.plant, group_kernels.find,
         nearest_kernels.search, nearest_kernels.nearest_other,
         tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
     ]  # fmt: skip

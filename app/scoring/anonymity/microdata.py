@@ -93,7 +93,7 @@ def ordered_emd(ranks: IntArray, grouping: Grouping) -> float:
 
 
 def _classes(release: Release) -> Grouping:
-    return once(release.kept, ("classes",), lambda: group_rows(release.target.codes))
+    return once(release.kept, ("classes",), lambda: group_rows(release.target.codes, release.target.widths))
 
 
 def _places(grouping: Grouping) -> IntArray:

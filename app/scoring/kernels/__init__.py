@@ -5,10 +5,11 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
-from app.scoring.kernels import assignment, baskets, nearest, neighbours, paths, trees
+from app.scoring.kernels import assignment, baskets, groups, nearest, neighbours, paths, trees
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
 from app.scoring.kernels.compiled import Compiled
+from app.scoring.kernels.groups import find, join_digits, plant
 from app.scoring.kernels.nearest import nearest_other, search
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
@@ -24,7 +25,7 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (assignment, baskets, nearest, neighbours, paths, trees):
+    for module in (assignment, baskets, groups, nearest, neighbours, paths, trees):
         for loop in vars(module).values():
             if isinstance(loop, Compiled):
                 loop.stays_here()
@@ -40,6 +41,9 @@ def warm_microdata() -> None:
     numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
     leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
+    join_digits(codes, numbers + 1, numbers.copy())
+    plant(numbers, np.full(2, -1))
+    find(numbers.copy(), numbers, np.full(2, -1))
     search(cells, numbers, *tree, False, leaf)
     several(cells, numbers, *tree, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)

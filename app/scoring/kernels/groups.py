@@ -1,0 +1,42 @@
+"""The compiled loops that group rows by one number a row."""
+
+from app.scoring.arrays import IntArray
+from app.scoring.kernels.compiled import compiled
+
+SPREAD = 0x9E3779B97F4A7C1
+"""An odd factor that spreads what it multiplies over all bits."""
+
+
+@compiled
+def join_digits(columns: IntArray, widths: IntArray, keys: IntArray) -> None:  # pragma: no cover - compiled
+    """Append to each key the codes of its row as digits; -1 where it was, or a code is as large as its width.
+
+    ``columns`` (columns, n), ``widths`` (columns,), ``keys`` (n,) in place.
+    """
+    for column in range(columns.shape[0]):
+        width = widths[column]
+        for row in range(keys.shape[0]):
+            code, key = columns[column, row], keys[row]
+            keys[row] = key * width + code if key >= 0 and code < width else -1
+
+
+@compiled
+def plant(distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
+    """Hash the places of distinct keys into ``slots``: all -1, a power of two of them, more than keys."""
+    for place in range(distinct.shape[0]):
+        mixed = distinct[place] * SPREAD
+        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        slots[slot] = place
+
+
+@compiled
+def find(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma: no cover - compiled
+    """Exchange each key for its place among the distinct ones that were planted, -1 if it is none of them."""
+    for row in range(keys.shape[0]):
+        mixed = keys[row] * SPREAD
+        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        while slots[slot] >= 0 and distinct[slots[slot]] != keys[row]:
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        keys[row] = slots[slot]
