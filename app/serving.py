@@ -65,12 +65,14 @@ def loaded(host: str, port: int) -> Config:
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", ""),
         server_header=False,
     )
+    gc.disable()  # next to nothing of what is loaded is garbage, and it would be walked over again and again
     config.load()
     asyncio.run(asked(config))
     # What is loaded now stays: a full collection in the middle of a request need not walk over all of it, nor
     # write on pages that processes share.
     gc.collect()
     gc.freeze()
+    gc.enable()
     return config
 
 

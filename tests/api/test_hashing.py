@@ -85,3 +85,7 @@ def test_no_connection_is_held_while_a_password_is_hashed(arena: Arena, hasher: 
     assert arena.post("/users", token=administrator, json=body).status_code == 201
     assert len(hasher.connections) >= 8
     assert set(hasher.connections) == {0}
+
+
+def test_an_unknown_name_takes_as_much_work_as_a_known_one() -> None:
+    assert not PasswordHasher().check_needs_rehash(accounts.NOBODY)
