@@ -14,7 +14,7 @@ KINDS = {
     "workers.scorer": "scoring children",
     "reports@": "reports worker",
     "reports-": "reports worker",
-    "celery": "worker",
+    "workers.pool": "worker",
     "workers.clock": "clock",
     "workers.forked": "workers and clock",
     "postgres": "postgres",

@@ -48,7 +48,6 @@ SHARED = (
     "sqlalchemy.dialects.postgresql.psycopg",
     "kombu.transport.redis",
     # What Celery imports when it starts: the worker, its pool, what the pool's processes call …
-    "celery.bin.celery",
     "celery.apps.worker",
     "celery.app.amqp",
     "celery.app.control",
@@ -64,7 +63,6 @@ SHARED = (
     "celery.worker.strategy",
     "billiard.popen_fork",
     "billiard.sharedctypes",
-    "cffi.cparser",
     "kombu.pidbox",
 )
 """Imported before the fork. What is missing here is missing from nothing: whoever needs it imports it."""

@@ -1,4 +1,4 @@
-"""The Celery entry point: ``celery -A workers.main worker``. Tasks are listed here."""
+"""The Celery application with its tasks, and what each of a worker's processes does when it starts."""
 
 import ctypes
 import os

@@ -100,11 +100,8 @@ def worker_programs(
             continue
         alone = set(queues) <= set(pool.queues)
         at_once = jobs if alone or pool is POOLS[0] else 1
-        command = [sys.executable, "-m", "celery", "-A", "workers.main", "worker", "--loglevel", "INFO"]
+        command = [sys.executable, "-m", "workers.pool", "--hostname", f"{pool.node}{apart}@%h"]
         command += ["--concurrency", str(at_once), "--queues", ",".join(served)]
-        command += ["--hostname", f"{pool.node}{apart}@%h"]
-        # Workers have nothing to tell each other: what is next is known to the database.
-        command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         programs.append(
             Program(
                 name=pool.name,

@@ -1,0 +1,35 @@
+"""A pool of processes that do some kinds of work: Celery's worker, without all that its command line loads.
+
+usage: python -m workers.pool --queues NAMES --hostname NODE [--concurrency N]
+"""
+
+import sys
+from argparse import ArgumentParser
+
+from celery.utils.nodenames import default_nodename, host_format
+
+from workers.main import celery
+
+
+def main() -> None:
+    parser = ArgumentParser(prog="python -m workers.pool")
+    parser.add_argument("--queues", required=True)
+    parser.add_argument("--hostname", required=True, help="%%h stands for the name of this machine")
+    parser.add_argument("--concurrency", type=int, default=1)
+    given = parser.parse_args()
+    worker = celery.Worker(
+        hostname=host_format(default_nodename(given.hostname)),
+        queues=given.queues,
+        concurrency=given.concurrency,
+        loglevel="INFO",
+        # Workers have nothing to tell each other: what is next is known to the database.
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
+    worker.start()
+    sys.exit(worker.exitcode)
+
+
+if __name__ == "__main__":
+    main()
