@@ -31,7 +31,8 @@ def gower_to_others(release: Release) -> FloatArray:
 
 def euclidean_rows(release: Release) -> FloatArray:
     """Euclidean distance of every row of Y to its source, (n',)."""
-    return _lengths(release.target.values - release.aligned)
+    with np.errstate(over="ignore"):
+        return _lengths(release.target.values - release.aligned)
 
 
 def euclidean_matrix(original: PreparedOriginal) -> FloatArray:

@@ -74,13 +74,14 @@ def gower_sums(target: Target, rows: IntArray) -> FloatArray:
     Shape (rows, n). Columns are added in the order Q, then S.
     """
     original, (rooms, widths) = target.original, ranges(target.original)
-    sums = np.zeros((len(rows), original.rows))
-    for codes, others in zip(target.codes[rows].T, original.codes.T, strict=True):
-        sums += codes[:, None] != others
-    for place, (values, others) in enumerate(zip(target.values[rows].T, original.values.T, strict=True)):
-        of = rooms[place], widths[place]
-        sums += np.minimum(scaled_differences(others, values[:, None], of), 1.0)
-    return sums
+    exponents = np.where(widths > 0, rooms, 0)
+    with np.errstate(over="ignore"):
+        values = np.ldexp(target.values[rows], exponents)
+    others = np.ascontiguousarray(np.ldexp(original.values, exponents).T)
+    codes, other_codes = target.codes[rows].astype(np.int32), original.codes.T.astype(np.int32, order="C")
+    return kernels.gower_rows_apart(
+        codes, values, other_codes, others, np.where(widths > 0, widths, SMALLEST)
+    )
 
 
 def gower_nearest_other(original: PreparedOriginal) -> FloatArray:

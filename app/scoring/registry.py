@@ -66,13 +66,27 @@ class Attacker:
     reads_secret: bool = True
 
 
+Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
+"""Of the number of individuals and the group columns: the parameters of one method, weak to strong."""
+
+
+def as_usual(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """The defaults alone."""
+    return ({},)
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``apply(...)`` returns an anonymized table and its source index; see ``Track.anonymize``."""
+    """``apply(...)`` returns an anonymized table and its source index; see ``Track.anonymize``.
+
+    ``strengths``: the parameters that the advisor tries it with as honest work, the middle ones also as a
+    cover for cheats; none of a method that cheats itself.
+    """
 
     name: str
     apply: Callable[..., tuple[Tables, IntArray]]
     parameters: tuple[str, ...] = ()
+    strengths: Strengths = as_usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +121,8 @@ class Track:
     ``distances`` is the default. ``files_of``: the release as files; ``canonical_files``: as files that say
     nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
     it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
-    some columns; ``group_columns``: which there are, and the usual ones. ``signatures``: what each kind of
-    method changes, see ``fingerprint``.
+    some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
+    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``.
     """
 
     name: str
@@ -135,4 +149,5 @@ class Track:
     largest_cell: Callable[[Any], float]
     group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]]
     groups: Callable[[Any, Sequence[str]], IntArray]
+    part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]

@@ -62,7 +62,8 @@ def test_every_function_of_the_registered_files_has_its_entry() -> None:
     assert set(ATTACKERS) == found - {"nearest_matching", "nearest_in_class", "nearest_of_all", "row_sums"}
     methods = public_functions(microdata_methods) | public_functions(permutation_methods)
     assert set(METHODS) == methods - {
-        "equivalence_classes", "shuffled_within", "commonest", "derangement", "shuffle_rows"
+        "equivalence_classes", "shuffled_within", "shuffler", "ordered_within", "commonest", "derangement",
+        "shuffle_rows"
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from app.scoring.attackers.euclidean import aya, euc2
 from app.scoring.attackers.gower import gower
 from app.scoring.attackers.linkage import own_row
 from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
-from app.scoring.distances import gower_index, gower_nearest, gower_sums
+from app.scoring.distances import gower_index, gower_nearest, gower_sums, ranges, scaled_differences
 from app.scoring.kernels import neighbours
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.methods import METHODS
@@ -82,6 +82,20 @@ def test_gower_sums_are_those_of_plain_loops(case: Case) -> None:
     costs = [[float(cost) for _, cost in row] for row in reference.gower_costs(tables_of(case))]
     sums = gower_sums(case.release.target, np.arange(len(case.ys)))
     assert sums == pytest.approx(np.array(costs), rel=1e-14, abs=1e-300)
+
+
+@hostile
+@given(cases())
+def test_gower_sums_are_those_of_column_after_column_to_the_last_digit(case: Case) -> None:
+    target, everyone = case.release.target, np.arange(len(case.ys))
+    original, (rooms, widths) = target.original, ranges(target.original)
+    sums = np.zeros((target.rows, original.rows))
+    for codes, others in zip(target.codes.T, original.codes.T, strict=True):
+        sums += codes[:, None] != others
+    for place, (cells, known) in enumerate(zip(target.values.T, original.values.T, strict=True)):
+        of = rooms[place], widths[place]
+        sums += np.minimum(scaled_differences(known, cells[:, None], of), 1.0)
+    assert (gower_sums(target, everyone) == sums).all()
 
 
 @pytest.mark.parametrize("method", ["add_noise", "k_anonymize", "swap_within_classes", "microaggregate"])

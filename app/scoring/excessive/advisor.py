@@ -1,6 +1,7 @@
 """Advice to organizers on the threshold of the rule against excessive anonymization (P2 §4.3, §4.4)."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -14,9 +15,17 @@ from app.scoring.excessive import DRAWS, Announce, silent
 from app.scoring.excessive.certified import LARGEST as EVERY
 from app.scoring.excessive.certified import Certified, certified_bounds
 from app.scoring.excessive.chances import group_tail, log2, smallest_bound, smallest_group_bound, tail
+from app.scoring.excessive.check import mean_of
+from app.scoring.excessive.evidence import Evidence, Guarantee, evidence
 from app.scoring.excessive.gaps import close_gaps
 from app.scoring.excessive.shortage import max_escapes
-from app.scoring.excessive.simulation import Histogram, kinds_of_permutations, simulated
+from app.scoring.excessive.simulation import (
+    Histogram,
+    exchanged_with_most_alike,
+    histogram_of,
+    kinds_of_permutations,
+)
+from app.scoring.excessive.trials import Trials
 from app.scoring.registry import Distance
 
 FINEST = 12
@@ -80,9 +89,13 @@ class Advice:
     escapes: int | None
     bounds: tuple[Bound, ...]
     histograms: dict[str, Histogram]
+    evidence: Evidence | None = None
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | ({} if self.remedy is None else kept_under("remedy", self.remedy))
+        told = asdict(replace(self, evidence=None)) | (
+            {} if self.remedy is None else kept_under("remedy", self.remedy)
+        )
+        return told | {"evidence": None if self.evidence is None else self.evidence.to_json()}
 
 
 def advise(
@@ -93,19 +106,22 @@ def advise(
     bits: int = 50,
     draws: int = DRAWS,
     seconds: float = 0.0,
+    trials: Callable[[], Trials] | None = None,
     progress: Announce = silent,
 ) -> Advice:
     """A threshold that a permutation of the original data exceeds, but for a chance of 2^-``bits``.
 
     ``groups`` (n,): the group of every individual, inside which cheats may permute. ``draws``: permutations
     of each type to simulate; 0: none. ``seconds``: time to spend on making more of the bounds exact.
+    ``trials``: tries sample methods on the data; without them there is no evidence.
     """
+    steps = 3 if trials is None else 4
     sizes = np.bincount(np.unique(groups, return_inverse=True)[1])
     rows, cheats = len(groups), _cheats(len(groups), sizes, bits)
-    progress(1, 3, "nearest others")
+    progress(1, steps, "nearest others")
     nearest = np.sort(distance.nearest_other(original))
     nearest = np.where(np.isfinite(nearest), nearest, 0.0)
-    progress(2, 3, "bounds")
+    progress(2, steps, "bounds")
     matrix = distance.matrix(original) if rows <= (HELD if draws else CERTIFIABLE) else None
     shown = _shown(rows, cheats)
     certified = None if matrix is None else _certified(matrix, shown, seconds)
@@ -114,7 +130,12 @@ def advise(
     low = float(nearest[0]) / 2
     high = chosen.s_lower if chosen.lower is None else chosen.lower
     threshold = largest_round_number(low, high)
-    progress(3, 3, "simulation")
+    progress(3, steps, "simulation")
+    means = _simulated(original, distance, matrix, groups, draws)
+    found = None
+    if trials is not None:
+        progress(4, steps, "sample methods")
+        found = evidence(trials(), means, Guarantee(high, threshold), alike=_cheapest(matrix, bounds))
     return Advice(
         distance=distance.name,
         bits=bits,
@@ -131,7 +152,8 @@ def advise(
         remedy=_remedy(low, cheats, sizes) if threshold is None else None,
         escapes=None if threshold is None else max_escapes(nearest, rows * threshold),
         bounds=bounds,
-        histograms=_histograms(original, distance, matrix, groups, draws),
+        histograms={name: histogram_of(each) for name, each in means.items()},
+        evidence=found,
     )
 
 
@@ -195,6 +217,13 @@ def _bounds(nearest: FloatArray, certified: Certified | None, shown: list[int]) 
     return tuple(found)
 
 
+def _cheapest(matrix: FloatArray | None, bounds: tuple[Bound, ...]) -> float | None:
+    """The least mean distance found of a permutation that moves everybody, or all but one."""
+    pairs = None if matrix is None else exchanged_with_most_alike(matrix)
+    found = (pairs, *(bound.upper for bound in bounds if bound.fixed == 0))
+    return min((each for each in found if each is not None), default=None)
+
+
 def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
     if low == 0.0 and int(sizes.sum()) > 1 and cheats[2].fixed < int(sizes.sum()):
         return Message(
@@ -213,20 +242,23 @@ def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
     )
 
 
-def _histograms(
+def _simulated(
     original: Any, distance: Distance, matrix: FloatArray | None, groups: IntArray, draws: int
-) -> dict[str, Histogram]:
-    """Simulations of every cheat; of very many individuals fewer permutations are drawn, which is said."""
+) -> dict[str, FloatArray]:
+    """Mean distances of every cheat's simulation, (draws,); of very many individuals there are fewer."""
     rows = np.arange(len(groups))
     if matrix is None:
         draws = min(draws, max(PAIRS // len(groups), 1))
 
     def mean(permutation: IntArray) -> float:
-        apart = distance.pairs(original, rows, permutation) if matrix is None else matrix[rows, permutation]
-        return float(apart.mean())
+        if matrix is None:
+            apart = distance.pairs(original, rows, permutation)
+        else:
+            apart = matrix.take(rows * len(rows) + permutation)
+        return mean_of(apart)
 
-    return {
-        name: simulated(mean, draw, draws=draws, rng=Generator(PCG64(place)))
-        for place, (name, draw) in enumerate(kinds_of_permutations(groups).items())
-        if draws > 0
-    }
+    found = {}
+    for place, (name, draw) in enumerate(kinds_of_permutations(groups).items()):
+        rng = Generator(PCG64(place))
+        found[name] = np.array([mean(draw(rng)) for _ in range(draws)])
+    return found if draws else {}

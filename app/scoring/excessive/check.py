@@ -34,8 +34,7 @@ class Distances:
 
     @property
     def mean(self) -> float:
-        with np.errstate(over="ignore"):
-            return min(float(self.of_individuals.mean()), LARGEST)
+        return mean_of(self.of_individuals)
 
     @property
     def largest(self) -> float:
@@ -50,6 +49,12 @@ class Distances:
         end = farthest if farthest > NEXT_TO_NOTHING else 1.0
         counts, _ = np.histogram(self.of_individuals, bins=BINS, range=(0.0, end))
         return Histogram(tuple(int(count) for count in counts), end)
+
+
+def mean_of(distances: FloatArray) -> float:
+    """Also where their sum is beyond the largest number."""
+    with np.errstate(over="ignore"):
+        return min(float(distances.mean()), LARGEST)
 
 
 def individual_distances(release: Any, distance: Distance) -> Distances:

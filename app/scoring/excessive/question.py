@@ -12,8 +12,10 @@ from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
     from app.scoring.excessive.advisor import Advice, advise
+    from app.scoring.excessive.trials import tried_out
 else:
     advise = deferred("app.scoring.excessive.advisor.advise")
+    tried_out = deferred("app.scoring.excessive.trials.tried_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,14 @@ def answer(question: Question, rules: Rules, prepared: Any, *, progress: Announc
     """The advisor's report; ``prepared`` is what the track's ``prepare`` made of the original."""
     asked, track = checked(question, rules), TRACKS[rules.track]
     assert asked.distance is not None and asked.groups is not None  # noqa: S101, PT018  # filled in above
+    distance, groups = track.distances[asked.distance], asked.groups
     return advise(
         prepared,
-        track.distances[asked.distance],
-        track.groups(prepared, asked.groups),
+        distance,
+        track.groups(prepared, groups),
         bits=asked.bits,
         draws=asked.draws,
         seconds=asked.seconds,
+        trials=lambda: tried_out(track, rules, prepared, distance, groups),
         progress=progress,
     )

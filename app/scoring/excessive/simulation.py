@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.methods.microdata import shuffled_within
+from app.scoring.methods.microdata import shuffler
 from app.scoring.methods.permutations import derangement
 
 BINS = 40
@@ -32,22 +32,38 @@ def kinds_of_permutations(groups: IntArray) -> dict[str, Draw]:
     return {
         "shift": lambda rng: derangement(rows, rng),
         "random": lambda rng: rng.permutation(rows),
-        "group": lambda rng: shuffled_within(groups, rng),
+        "group": shuffler(groups),
     }
 
 
-def simulated(mean_of: Callable[[IntArray], float], draw: Draw, *, draws: int, rng: Generator) -> Histogram:
-    """``mean_of`` (the mean distance d(T_i, T_p(i)) of a permutation p) over ``draws`` permutations."""
-    means = np.array([mean_of(draw(rng)) for _ in range(draws)])
+def histogram_of(means: FloatArray) -> Histogram:
+    """The mean distances d(T_i, T_p(i)) of permutations p, (draws,)."""
     counts, edges = np.histogram(means, bins=BINS, range=_range(means))
     return Histogram(
-        draws=draws,
+        draws=len(means),
         counts=tuple(counts.tolist()),
         edges=tuple(edges.tolist()),
         least=float(means.min()),
         mean=float(means.mean()),
         largest=float(means.max()),
     )
+
+
+def exchanged_with_most_alike(matrix: FloatArray) -> float | None:
+    """The mean distance if everybody in turn is exchanged with the most alike who is still free.
+
+    Of an odd number the last one stays; one alone can be exchanged with nobody: None.
+    """
+    rows, cost = len(matrix), 0.0
+    free = np.zeros(rows)
+    for row in range(rows):
+        if free[row] == 0.0:
+            free[row] = np.inf
+            apart = matrix[row] + free
+            other = int(apart.argmin())
+            free[other] = np.inf
+            cost += 2 * float(apart[other]) if np.isfinite(apart[other]) else 0.0
+    return cost / rows if rows > 1 else None
 
 
 def _range(means: FloatArray) -> tuple[float, float]:

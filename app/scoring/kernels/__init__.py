@@ -10,7 +10,7 @@ from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.groups import find, join_digits, plant
-from app.scoring.kernels.nearest import nearest_other, search
+from app.scoring.kernels.nearest import gower_rows_apart, nearest_other, search
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
 from app.scoring.kernels.trees import first_of_each, grow
@@ -51,6 +51,7 @@ def warm_microdata() -> None:
         cells, spans, short, numbers, short, widths, widths, -1.0, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
+    gower_rows_apart(short, cells, short, cells, widths)
     first_of_each(codes, numbers, numbers, np.full(2, -1), np.zeros(2, dtype=np.int64), leaf.copy())
     grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
     place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())

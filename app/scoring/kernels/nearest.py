@@ -5,6 +5,7 @@ import numpy as np
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
 from app.scoring.kernels.neighbours import DEEPEST
+from app.scoring.kernels.neighbours import Codes as Short
 
 NO_ROW = np.iinfo(np.int64).max
 
@@ -118,3 +119,33 @@ def nearest_other(codes: IntArray, units: FloatArray) -> FloatArray:  # pragma: 
             best[row] = min(best[row], total)
             best[other] = min(best[other], total)
     return best
+
+
+@compiled
+def gower_rows_apart(
+    codes: Short,
+    values: FloatArray,
+    other_codes: Short,
+    other_values: FloatArray,
+    widths: FloatArray,
+) -> FloatArray:  # pragma: no cover - compiled
+    """The Gower sums of rows (m, columns) to others (columns, n), (m, n), columns in their order.
+
+    A mismatch of codes counts 1, of values the difference over ``widths``, at most 1. The inner loops go
+    along the others, each of whom has a sum of its own, so that several are done in one step.
+    """
+    sums = np.zeros((codes.shape[0], other_codes.shape[1]))
+    for row in range(sums.shape[0]):
+        own = sums[row]
+        for column in range(codes.shape[1]):
+            code = codes[row, column]
+            others = other_codes[column]
+            for other in range(own.shape[0]):
+                own[other] += 1.0 if others[other] != code else 0.0
+        for column in range(values.shape[1]):
+            value = values[row, column]
+            width = widths[column]
+            cells = other_values[column]
+            for other in range(own.shape[0]):
+                own[other] += min(abs(cells[other] - value) / width, 1.0)
+    return sums

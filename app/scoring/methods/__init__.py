@@ -1,36 +1,76 @@
 """The sample anonymization methods of each track by name."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from app.deferred import deferred_in
-from app.scoring.registry import Method
+from app.scoring.registry import Method, Strengths
 
 _by = deferred_in(__name__)
 
+
+def _each(name: str, *values: Any) -> Strengths:
+    return lambda rows, columns: [{name: value} for value in values]  # noqa: ARG005
+
+
+def _never(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    return ()
+
+
+def _more_columns(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """The last column, the last two, the last half."""
+    numbers = sorted({min(number, len(columns)) for number in (1, 2, (len(columns) + 1) // 2)} - {0})
+    return [{"columns": list(columns[-number:])} for number in numbers]
+
+
+def _fewer_clusters(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]:  # noqa: ARG001
+    """From three quarters of the customers to an eighth."""
+    numbers = {max(rows * eighths // 8, 1) for eighths in (6, 4, 2, 1)}
+    return [{"clusters": number} for number in sorted(numbers, reverse=True)]
+
+
+_SHARES = _each("share", 0.01, 0.05, 0.1)
+
 METHODS = {
-    "k_anonymize": Method("k_anonymize", _by("microdata.k_anonymize"), ("k",)),
-    "add_noise": Method("add_noise", _by("microdata.add_noise"), ("strength",)),
-    "cheating_permutation": Method("cheating_permutation", _by("permutations.cheating_permutation")),
-    "unify_columns": Method("unify_columns", _by("microdata.unify_columns"), ("columns",)),
+    "k_anonymize": Method("k_anonymize", _by("microdata.k_anonymize"), ("k",), _each("k", 2, 3, 5, 10)),
+    "add_noise": Method(
+        "add_noise", _by("microdata.add_noise"), ("strength",), _each("strength", 0.05, 0.1, 0.2, 0.5)
+    ),
+    "cheating_permutation": Method(
+        "cheating_permutation", _by("permutations.cheating_permutation"), (), _never
+    ),
+    "unify_columns": Method("unify_columns", _by("microdata.unify_columns"), ("columns",), _more_columns),
     "microaggregate": Method("microaggregate", _by("microdata.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _by("microdata.swap_within_classes")),
-    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), ("share",)),
-    "shift": Method("shift", _by("permutations.shift")),
-    "random_permutation": Method("random_permutation", _by("permutations.random_permutation")),
-    "group_permutation": Method("group_permutation", _by("permutations.group_permutation"), ("columns",)),
+    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), ("share",), _SHARES),
+    "shift": Method("shift", _by("permutations.shift"), (), _never),
+    "random_permutation": Method("random_permutation", _by("permutations.random_permutation"), (), _never),
+    "group_permutation": Method(
+        "group_permutation", _by("permutations.group_permutation"), ("columns",), _never
+    ),
 }
 
 TRANSACTION_METHODS = {
-    "add_dummies": Method("add_dummies", _by("transactions.add_dummies"), ("clusters",)),
+    "add_dummies": Method("add_dummies", _by("transactions.add_dummies"), ("clusters",), _fewer_clusters),
     "cluster_kmeans_jaccard": Method(
-        "cluster_kmeans_jaccard", _by("transactions.cluster_kmeans_jaccard"), ("clusters",)
+        "cluster_kmeans_jaccard", _by("transactions.cluster_kmeans_jaccard"), ("clusters",), _fewer_clusters
     ),
-    "cluster_tfidf": Method("cluster_tfidf", _by("transactions.cluster_tfidf"), ("clusters",)),
+    "cluster_tfidf": Method(
+        "cluster_tfidf", _by("transactions.cluster_tfidf"), ("clusters",), _fewer_clusters
+    ),
     "balance_clusters": Method(
-        "balance_clusters", _by("transactions.balance_clusters"), ("clusters", "smallest")
+        "balance_clusters", _by("transactions.balance_clusters"), ("clusters", "smallest"), _fewer_clusters
     ),
-    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), ("share",)),
-    "delete_records": Method("delete_records", _by("transactions.delete_records"), ("share",)),
-    "shift": Method("shift", _by("transactions.shift")),
-    "random_permutation": Method("random_permutation", _by("transactions.random_permutation")),
-    "group_permutation": Method("group_permutation", _by("transactions.group_permutation"), ("columns",)),
-    "cheating_permutation": Method("cheating_permutation", _by("transactions.cheating_permutation")),
+    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), ("share",), _SHARES),
+    "delete_records": Method(
+        "delete_records", _by("transactions.delete_records"), ("share",), _each("share", 0.01, 0.1, 0.3)
+    ),
+    "shift": Method("shift", _by("transactions.shift"), (), _never),
+    "random_permutation": Method("random_permutation", _by("transactions.random_permutation"), (), _never),
+    "group_permutation": Method(
+        "group_permutation", _by("transactions.group_permutation"), ("columns",), _never
+    ),
+    "cheating_permutation": Method(
+        "cheating_permutation", _by("transactions.cheating_permutation"), (), _never
+    ),
 }

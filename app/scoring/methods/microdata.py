@@ -4,7 +4,7 @@ Each takes a table, its columns' roles and a seeded generator and returns (Y, so
 the original's order, row j coming from row ``source[j]``, counted from 0. The table given is left alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -112,11 +112,31 @@ def equivalence_classes(table: pd.DataFrame, quasi_identifiers: Sequence[str]) -
 
 def shuffled_within(group_of: IntArray, rng: Generator) -> IntArray:
     """A uniformly random permutation of the rows that keeps every row in its group."""
+    return shuffler(group_of)(rng)
+
+
+def shuffler(group_of: IntArray) -> Callable[[Generator], IntArray]:
+    """:func:`shuffled_within` of these groups, to be drawn many times."""
     rows = np.argsort(group_of, kind="stable")
-    drawn = np.lexsort((rng.random(len(group_of)), group_of))
-    moved = np.empty(len(group_of), dtype=np.int64)
-    moved[rows] = drawn
-    return moved
+
+    def draw(rng: Generator) -> IntArray:
+        moved = np.empty(len(group_of), dtype=np.int64)
+        moved[rows] = ordered_within(group_of, rng.random(len(group_of)))
+        return moved
+
+    return draw
+
+
+def ordered_within(group_of: IntArray, shares: FloatArray) -> IntArray:
+    """Rows by group, then by their ``shares`` in [0, 1), then by row: (n,).
+
+    One sum of both tells most orders; rounding may make sums equal, but never the wrong way round.
+    """
+    keys = group_of + shares
+    order = np.argsort(keys)
+    if (np.diff(keys[order]) > 0).all():
+        return order
+    return np.lexsort((shares, group_of))
 
 
 def commonest(cells: Sequence[str]) -> str:

@@ -95,5 +95,6 @@ MICRODATA = Track(
     largest_cell=_by("steps.largest_cell"),
     group_columns=group_columns,
     groups=_by("steps.groups"),
+    part=_by("steps.part"),
     signatures=SIGNATURES,
 )

@@ -50,6 +50,10 @@ def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
     return original.grouping(names).group_of
 
 
+def part(original: PreparedOriginal, rows: IntArray) -> pd.DataFrame:
+    return original.table.iloc[rows].reset_index(drop=True)
+
+
 def parse_original(files: Files, rules: Rules) -> tuple[pd.DataFrame, list[Remark]]:
     return tables.parse_original(files["original"], columns_of(rules))
 

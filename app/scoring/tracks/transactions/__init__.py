@@ -78,5 +78,6 @@ TRANSACTIONS = Track(
     largest_cell=_by("steps.largest_price"),
     group_columns=lambda _: (MASTER, ("sex", "country")),
     groups=_by("steps.groups"),
+    part=_by("steps.part"),
     signatures=SIGNATURES,
 )

@@ -11,6 +11,7 @@ from numpy.random import PCG64, Generator
 from app.scoring.arrays import IntArray
 from app.scoring.encoding import group_rows
 from app.scoring.files import MASTER
+from app.scoring.methods.transactions import chosen_customers
 from app.scoring.registry import Method
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
 from app.scoring.transaction_tables import TransactionTables
@@ -39,6 +40,10 @@ def groups(original: PreparedTransactions, names: Sequence[str]) -> IntArray:
     """The group of every customer by some of sex, birthday and country, (n,)."""
     places = [MASTER.index(name) for name in names]
     return group_rows(original.master[:, places]).group_of
+
+
+def part(original: PreparedTransactions, rows: IntArray) -> TransactionTables:
+    return chosen_customers(original.tables, rows)
 
 
 def untouched(original: PreparedTransactions) -> TransactionRelease:
