@@ -100,13 +100,16 @@ def gower_nearest_other(original: PreparedOriginal) -> FloatArray:
 class GowerIndex:
     """Rows of the original as the search by Gower's distance wants them.
 
-    A tree for each class of equal quasi-identifiers, which has ``class_codes`` (|Q|, trees), then one of all
-    rows; ``class_at`` is each point's class. ``tree_of_class`` (classes of X,), -1 = none of the rows.
-    Values in the trees are times 2**``exponents`` (|S|), the columns' ranges then ``widths`` (|S|), none 0.
+    A tree for each class of equal quasi-identifiers, which has ``class_codes`` (trees, |Q|), then one of all
+    rows; ``class_bytes`` (columns, trees in whole blocks) are the codes modulo 256 of all columns but those
+    beyond the 254th; ``class_at`` is each point's class. ``tree_of_class`` (classes of X,), -1 = none of the
+    rows. Values in the trees are times 2**``exponents`` (|S|); the columns' ranges are then ``widths`` (|S|),
+    none 0.
     """
 
     forest: Forest
     class_codes: neighbours.Codes
+    class_bytes: neighbours.Bytes
     class_at: IntArray
     tree_of_class: IntArray
     exponents: IntArray
@@ -122,10 +125,12 @@ def gower_index(original: PreparedOriginal, rows: IntArray, kinds: IntArray | No
     tree_of_class = np.full(grouping.count, -1, dtype=np.int64)
     tree_of_class[classes] = np.arange(len(classes))
     forest = _twofold(np.ldexp(original.values[rows], rooms - digits), trees, kinds)
+    codes = original.codes[rows[heads]]
     return GowerIndex(
         forest=forest,
         class_at=trees[forest.rows],
-        class_codes=np.ascontiguousarray(original.codes[rows[heads]].T.astype(np.int32)),
+        class_codes=codes.astype(np.int32),
+        class_bytes=_bytes_in_blocks(codes),
         tree_of_class=tree_of_class,
         exponents=rooms - digits,
         widths=np.where(widths > 0, np.ldexp(widths, -digits), SMALLEST),
@@ -157,7 +162,8 @@ def gower_nearest(
     neighbours.gower_several(
         queries, np.append(firsts, len(rows)), target.codes[heads].astype(np.int32),
         np.where(matches[heads] < 0, -1, index.tree_of_class[matches[heads]]),
-        index.class_codes, index.widths, np.zeros(len(rows)) if floors is None else floors[order],
+        index.class_codes, index.class_bytes, index.widths,
+        np.zeros(len(rows)) if floors is None else floors[order],
         LOOSENESS if ties else -1.0, index.class_at, *tree_of(index.forest), sums, found,
     )  # fmt: skip
     back = np.argsort(order)
@@ -191,6 +197,14 @@ def _twofold(points: FloatArray, group_of: IntArray, kinds: IntArray | None) -> 
     forest = build_forest(*both)
     rows = len(points)
     return replace(forest, rows=forest.rows % rows, least_row=forest.least_row % rows)
+
+
+def _bytes_in_blocks(codes: IntArray) -> neighbours.Bytes:
+    """The lowest byte of every code of (classes, columns), a line for each column, filled up with zeros."""
+    columns = min(codes.shape[1], neighbours.ENTERED - 1)
+    lines = np.zeros((columns, -(-len(codes) // neighbours.BLOCK) * neighbours.BLOCK), dtype=np.uint8)
+    lines[:, : len(codes)] = codes[:, :columns].T
+    return lines
 
 
 def _known_classes(target: Target) -> IntArray:

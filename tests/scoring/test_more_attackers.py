@@ -23,7 +23,7 @@ from app.scoring.rates import Noted, Rate, rate_of
 from app.scoring.release import Release, Target, prepare, release_of, target_of
 from app.scoring.synthetic import household_columns, household_table
 from tests.scoring import reference_attackers as reference
-from tests.scoring.tables_to_break import HOSTILE, TAME, Case, cases
+from tests.scoring.tables_to_break import HOSTILE, TAME, Case, case_of, cases
 from tests.trying import tries
 
 Attack = Callable[..., IntArray | Noted]
@@ -119,6 +119,19 @@ def test_gower_equals_a_search_through_everything_where_no_class_matches(kind: s
     }
     anonymized[list(columns.sensitive)] = drawn[values]
     finds_all(target_of(release.original, anonymized))
+
+
+@pytest.mark.parametrize(("texts", "columns"), [(700, 1), (600, 3), (3, 260), (1, 300)])
+def test_gower_equals_a_search_through_everything_where_mismatches_or_texts_need_more_than_a_byte(
+    texts: int, columns: int
+) -> None:
+    rng, rows = np.random.default_rng(4), 600
+    xq = rng.integers(0, texts, (rows, columns)).astype(str)
+    yq = np.where(rng.random(xq.shape) < 0.5, xq, rng.integers(0, texts + 1, xq.shape).astype(str))
+    xs = rng.integers(0, 9, (rows, 2)).astype(float)
+    ys = xs + rng.random((rows, 2))
+    tables = [tuple(map(tuple, each.tolist())) for each in (xq, xs, yq, ys)]
+    finds_all(case_of(tuple(tables), list(range(rows))).release.target)  # type: ignore[arg-type]
 
 
 def finds_all(target: Target) -> None:

@@ -47,8 +47,9 @@ def warm_microdata() -> None:
     search(cells, numbers, *tree, False, leaf)
     several(cells, numbers, *tree, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
+    blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)
     gower_several(
-        cells, spans, short, numbers, short, widths, widths, -1.0, numbers, *tree, cells.copy(), found
+        cells, spans, short, numbers, short, blocks, widths, widths, -1.0, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
     gower_rows_apart(short, cells, short, cells, widths)

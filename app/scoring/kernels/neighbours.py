@@ -7,10 +7,17 @@ from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
 
 Codes = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint64]
 DEEPEST = 128
 """Entries of a search's stack. A tree halves its points at every level, so 64 levels are out of reach."""
 CROWD = 200
 """Classes with the same number of mismatches that are worth entering one by one."""
+BLOCK = 64
+"""Classes that are looked at together."""
+LOW_BITS, HIGH_BITS, NO_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080), np.uint64(0)
+ENTERED = 255
+"""In the place of the mismatches of a class that is not to be entered any more; none has as many in bytes."""
 
 
 @compiled
@@ -36,7 +43,9 @@ def collect(  # noqa: PLR0917 - compiled code takes plain arrays by position
     point: FloatArray,
     root: int,
     base: int,
-    counts: Codes,
+    codes: Codes,
+    class_codes: Codes,
+    counts: Bytes,
     class_at: IntArray,
     widths: FloatArray,
     floor: float,
@@ -58,7 +67,8 @@ def collect(  # noqa: PLR0917 - compiled code takes plain arrays by position
 
     Distance: ``base`` plus the :func:`part` of every column, in column order; below ``floor`` it counts as
     ``floor``. ``slack`` >= 0: only distances up to (1 + slack) times the least are wanted. With ``counts``
-    a point starts at its class's count instead of ``base``, and classes that count less are left out.
+    a point starts at its class's mismatches with ``codes`` instead of ``base``; classes that count less than
+    ``base``, or are ``ENTERED``, are left out.
     """
     last = best.shape[0] - 1
     limit = best[last] if slack < 0.0 else min(best[last], best[0] + best[0] * slack)
@@ -86,10 +96,12 @@ def collect(  # noqa: PLR0917 - compiled code takes plain arrays by position
             size += 2
             continue
         for place in range(start[node], end[node]):
-            mismatches = base if counts.shape[0] == 0 else counts[class_at[place]]
-            if mismatches < base:
-                continue
-            total = float(mismatches)
+            total = float(base)
+            if counts.shape[0] > 0:
+                group = class_at[place]
+                if counts[group] < base or counts[group] > limit or counts[group] == ENTERED:
+                    continue
+                total = float(mismatches(codes, class_codes[group]))
             for column in range(point.shape[0]):
                 total += part(abs(points[place, column] - point[column]), widths[column])
                 if total > limit:
@@ -131,23 +143,80 @@ def several(  # noqa: PLR0917 - compiled code takes plain arrays by position
     """
     waiting = np.empty(DEEPEST, dtype=np.int64)
     bounds = np.empty(DEEPEST, dtype=np.float64)
-    squares, none = np.zeros(queries.shape[1]), np.empty(0, dtype=np.int32)
+    squares, none = np.zeros(queries.shape[1]), np.empty(0, dtype=np.uint8)
+    no_codes, no_classes = np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.int32)
     for query in range(queries.shape[0]):
         if roots[query] >= 0:
             collect(
-                queries[query], roots[query], 0, none, rows, squares, 0.0, -1.0,
+                queries[query], roots[query], 0, no_codes, no_classes, none, rows, squares, 0.0, -1.0,
                 points, rows, start, end, child, least_row, low, high,
                 best[query], best_rows[query], waiting, bounds,
             )  # fmt: skip
 
 
 @compiled
-def gower_several(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by position
+def mismatches(codes: Codes, others: Codes) -> int:  # pragma: no cover - compiled
+    count = 0
+    for column in range(codes.shape[0]):
+        count += codes[column] != others[column]
+    return count
+
+
+@compiled
+def count_mismatches(
+    codes: Codes, class_bytes: Bytes, classes: int, counts: Bytes, least: Bytes
+) -> None:  # pragma: no cover - compiled
+    """Fill ``counts`` with the mismatches in bytes of ``codes``, and ``least`` with those of every block.
+
+    Bytes are the lowest of the codes: no class has fewer mismatches than that.
+    """
+    counts[:] = 0
+    for column in range(class_bytes.shape[0]):
+        code = np.uint8(codes[column] & 255)
+        for group in range(counts.shape[0]):
+            counts[group] += np.uint8(class_bytes[column, group] != code)
+    counts[classes:] = ENTERED
+    for block in range(least.shape[0]):
+        fewest = np.uint8(ENTERED)
+        for group in range(block * BLOCK, block * BLOCK + BLOCK):
+            fewest = min(fewest, counts[group])
+        least[block] = fewest
+
+
+@compiled
+def classes_with(
+    count: int, counts: Bytes, words: Words, least: Bytes, listed: IntArray
+) -> int:  # pragma: no cover - compiled
+    """List the classes with so many mismatches until the list is full; returns how many it has then.
+
+    ``words`` are ``counts`` in eights. A word has such a byte if, xor so many in each, one of it is zero.
+    """
+    found = 0
+    pattern = np.uint64(count) * LOW_BITS
+    for block in range(least.shape[0]):
+        if least[block] > count:
+            continue
+        for word in range(block * (BLOCK // 8), (block + 1) * (BLOCK // 8)):
+            apart = words[word] ^ pattern
+            if ((apart - LOW_BITS) & ~apart & HIGH_BITS) == NO_BITS:
+                continue
+            for group in range(8 * word, 8 * word + 8):
+                if counts[group] == count:
+                    listed[found] = group
+                    found += 1
+                    if found == listed.shape[0]:
+                        return found
+    return found
+
+
+@compiled
+def gower_several(  # noqa: PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
     spans: IntArray,
     span_codes: Codes,
     span_classes: IntArray,
     class_codes: Codes,
+    class_bytes: Bytes,
     widths: FloatArray,
     floors: FloatArray,
     slack: float,
@@ -166,51 +235,49 @@ def gower_several(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays 
     """As :func:`several` by Gower's sum: mismatches of codes, then shares of ``widths``.
 
     Queries ``spans[c]``..``spans[c + 1]`` have the codes ``span_codes[c]`` in common, and with the tree
-    ``span_classes[c]`` (-1: none). All points of tree g have the codes ``class_codes[:, g]``, so their
-    mismatches are counted once, and trees whose mismatches alone are too many are never entered. After the
-    classes' trees there is one of all points; ``class_at`` has every point's class.
+    ``span_classes[c]`` (-1: none). All points of tree g have the codes ``class_codes[g]``, whose lowest bytes
+    are ``class_bytes[:, g]``, filled up to whole blocks: mismatches in these are counted once for all
+    queries, and trees whose mismatches alone are too many are never entered. After the classes' trees there
+    is one of all points; ``class_at`` has every point's class.
     """
     waiting = np.empty(DEEPEST, dtype=np.int64)
     bounds = np.empty(DEEPEST, dtype=np.float64)
-    columns, classes = class_codes.shape
-    counts, none = np.empty(classes, dtype=np.int32), np.empty(0, dtype=np.int32)
-    crowds = np.empty(columns + 1, dtype=np.int64)
+    classes, padded = class_codes.shape[0], class_bytes.shape[1]
+    words, least = np.empty(padded // 8, dtype=np.uint64), np.empty(padded // BLOCK, dtype=np.uint8)
+    counts, listed = words.view(np.uint8), np.empty(CROWD + 1, dtype=np.int64)
+    none = np.empty(0, dtype=np.uint8)
     for span in range(spans.shape[0] - 1):
-        counted = False
+        codes, counted = span_codes[span], False
         for query in range(spans[span], spans[span + 1]):
             found, found_rows = best[query], best_rows[query]
             if span_classes[span] >= 0:
                 collect(
-                    queries[query], span_classes[span], 0, none, class_at, widths, floors[query], slack,
-                    points, rows, start, end, child, least_row, low, high,
+                    queries[query], span_classes[span], 0, codes, class_codes, none, class_at, widths,
+                    floors[query], slack, points, rows, start, end, child, least_row, low, high,
                     found, found_rows, waiting, bounds,
                 )  # fmt: skip
             if (found[0] + found[0] * slack if slack >= 0.0 else found[-1]) < 1.0:
                 continue
             if not counted:
                 counted = True
-                counts[:] = 0
-                for column in range(columns):
-                    code = span_codes[span, column]
-                    for group in range(classes):
-                        counts[group] += np.int32(class_codes[column, group] != code)
-                crowds[:] = 0
-                for group in range(classes):
-                    crowds[counts[group]] += 1
-            for level in range(1, columns + 1):
+                count_mismatches(codes, class_bytes, classes, counts, least)
+                if span_classes[span] >= 0:
+                    counts[span_classes[span]] = ENTERED
+            for level in range(class_bytes.shape[0] + 1):
                 if (found[0] + found[0] * slack if slack >= 0.0 else found[-1]) < level:
                     break
-                if crowds[level] > CROWD:
+                near = classes_with(level, counts, words, least, listed)
+                if near > CROWD:
                     collect(
-                        queries[query], classes, level, counts, class_at, widths, floors[query], slack,
-                        points, rows, start, end, child, least_row, low, high,
+                        queries[query], classes, level, codes, class_codes, counts, class_at, widths,
+                        floors[query], slack, points, rows, start, end, child, least_row, low, high,
                         found, found_rows, waiting, bounds,
                     )  # fmt: skip
                     break
-                for group in range(classes if crowds[level] > 0 else 0):
-                    if counts[group] == level:
-                        collect(
-                            queries[query], group, level, none, class_at, widths, floors[query], slack,
-                            points, rows, start, end, child, least_row, low, high,
-                            found, found_rows, waiting, bounds,
-                        )  # fmt: skip
+                for group in listed[:near]:
+                    collect(
+                        queries[query], group, mismatches(codes, class_codes[group]), codes, class_codes,
+                        none, class_at, widths, floors[query], slack,
+                        points, rows, start, end, child, least_row, low, high,
+                        found, found_rows, waiting, bounds,
+                    )  # fmt: skip
