@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from decimal import localcontext
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.metadata import entry_points
@@ -26,6 +27,10 @@ LANGUAGES = (ENGLISH, *sorted(each.parent.parent.name for each in FOLDER.glob(f"
 COUNTS_TRIED = 200
 """Every plural category of whole numbers that CLDR knows has one below."""
 
+NUMBER = re.compile(r"(-?)([0-9][0-9,]*)(?:\.([0-9]+))?(%?)")
+"""As ``format`` writes it."""
+ANY_NUMBER = "-1,234,567.8%"
+"""In which all signs are."""
 SENTENCE = re.compile(r"[A-Za-z]+ [a-z]+")
 """Of what is no name."""
 
@@ -35,7 +40,7 @@ NO_LABELS: Mapping[str, str] = MappingProxyType({})
 class Words:
     """A language: called with an English text, optionally with values for its ``{names}``, it says it.
 
-    Whole numbers get the language's thousands separators.
+    Numbers among the values get the language's signs, whole ones its thousands separators, too.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class Words:
         self.locale = Locale.parse(language)
         self.catalogue = catalogue
         self.labels = labels
+        self.as_in_english = NUMBER.sub(self.signed, ANY_NUMBER) == ANY_NUMBER
 
     def __call__(self, text: str, /, **values: object) -> str:
         return self.filled(self.catalogue.gettext(text), values)
@@ -72,7 +78,7 @@ class Words:
     def say(self, message: Message) -> str:
         """What the service says: its template translated, then its values put in."""
         template = self.catalogue.gettext(message.template)
-        return filled(template, message.values, say=self.within, whole=lambda n: str(self.shown(n)))
+        return filled(template, message.values, say=self.within, number=self.formed)
 
     def within(self, message: Message) -> str:
         """A message that another's value is: what a name of ours is called, else as by itself."""
@@ -90,9 +96,35 @@ class Words:
         return text.format(**{name: self.shown(value) for name, value in values.items()}) if values else text
 
     def shown(self, value: object) -> object:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return format_decimal(value, locale=self.locale)
-        return value
+        """A number with the language's signs, a whole one by its thousands; all else as it is."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        return self.formed(value, "," if isinstance(value, int) else "")
+
+    def formed(self, value: float, form: str) -> str:
+        """A number in a form of ``format``; whole ones without one are shown."""
+        if not form and isinstance(value, int):
+            return str(self.shown(value))
+        return self.written(format(value, form))
+
+    def written(self, text: str) -> str:
+        """Numbers as ``format`` writes them, with the language's signs in place of the English ones.
+
+        Digits stay as they are; a percentage gets the sign where the language has it.
+        """
+        return text if self.as_in_english else NUMBER.sub(self.signed, text)
+
+    def signed(self, number: re.Match[str]) -> str:
+        minus, whole, decimals, percent = number.groups(default="")
+        signs = self.locale.number_symbols["latn"]
+        if "," in whole:
+            with localcontext(prec=len(whole) + 9):  # Babel reckons with what it writes
+                whole = format_decimal(int(whole.replace(",", "")), locale=self.locale)
+        digits = f"{whole}{signs['decimal']}{decimals}" if decimals else whole
+        if percent:
+            form = self.locale.percent_formats[None]
+            digits = f"{form.prefix[0]}{digits}{form.suffix[0]}".replace("%", signs["percentSign"])
+        return f"{signs['minusSign'] if minus else ''}{digits}"
 
 
 @cache

@@ -123,11 +123,11 @@ def filled(
     values: Mapping[str, Value],
     *,
     say: Callable[[Message], str] = str,
-    whole: Callable[[int], str] = str,
+    number: Callable[[float, str], str] = format,
 ) -> str:
     """The template with the values in their places; a place of no value stays as it is.
 
-    ``say``: how a value that is a message is said; ``whole``: whole numbers without a form of their own.
+    ``say``: how a value that is a message is said; ``number``: a number in the form of its place.
     """
 
     def put(place: re.Match[str]) -> str:
@@ -140,10 +140,8 @@ def filled(
                 return ", ".join(written(each, quoted, form) for each in value)
             case Message():
                 return say(value)
-            case int() if not form:
-                return whole(value)
             case int() | float():
-                return format(value, form)
+                return number(value, form)
         return repr(value) if quoted else str(value)
 
     return FIELD.sub(put, template)

@@ -82,8 +82,8 @@ def test_control_characters_are_made_visible() -> None:
 
 def test_each_reader_has_words_and_numbers_of_its_own() -> None:
     values: dict[str, Value] = {"rows": 8333, "what": Message("few")}
-    said = filled("{rows} {what}", values, say=lambda one: one.template.upper(), whole="{:,}".format)
-    assert said == "8,333 FEW"
+    said = filled("{rows:,} {what}", values, say=lambda one: one.template.upper(), number="{1}{0:,}".format)
+    assert said == ",8,333 FEW"
 
 
 def test_an_error_says_its_values_beside_its_sentence() -> None:

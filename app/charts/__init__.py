@@ -1,4 +1,5 @@
-"""Charts drawn on the server as SVG: pure functions of plain data and words, which know no language.
+"""Charts drawn on the server as SVG: pure functions of plain data and words, which know no language:
+the words bring the signs of its numbers.
 
 A route makes ``scatter(points, worded(ScatterWords, t))``; ``worded`` takes other words for single
 fields. Its template links ``/static/charts.css`` and the module ``/static/charts.js``, imports ``chart``

@@ -1,7 +1,7 @@
 """Axes: the range that numbers span, round numbers along it, and how numbers are written."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 HUGE = 1e300
@@ -39,16 +39,24 @@ def known(values: Iterable[float | None]) -> list[float]:
     return [found for value in values if (found := finite(value)) is not None]
 
 
-def axis(values: Iterable[float | None], *, most: int = 6, zero: bool = False, whole: bool = False) -> Axis:
+def axis(
+    values: Iterable[float | None],
+    *,
+    most: int = 6,
+    zero: bool = False,
+    whole: bool = False,
+    signs: Callable[[str], str] = str,
+) -> Axis:
     """An axis between two round numbers that covers the values, in about ``most`` steps at most.
 
-    ``zero``: it begins at 0 even where the values are far from it; ``whole``: they are counts.
+    ``zero``: it begins at 0 even where the values are far from it; ``whole``: they are counts;
+    ``signs``: as of ``ChartWords``.
     """
     low, high = covered(known(values), zero=zero)
     step = nice_step(high - low, most, whole=whole)
     first, last = math.floor(low / step + SAME), math.ceil(high / step - SAME)
     ticks = tuple(rounded(place * step, step) for place in range(first, max(last, first + 1) + 1))
-    return Axis(ticks[0], ticks[-1], ticks, tick_texts(ticks, step))
+    return Axis(ticks[0], ticks[-1], ticks, tuple(map(signs, tick_texts(ticks, step))))
 
 
 def covered(values: Sequence[float], *, zero: bool) -> tuple[float, float]:

@@ -1,11 +1,11 @@
 """Bars of a histogram; the part above a threshold is hatched, as colour alone must not say it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import finite, number
+from app.charts.axes import finite
 from app.charts.frame import Plot, mark
 from app.charts.svg import lone, short, tag
 
@@ -43,13 +43,14 @@ def bars(
     bins: Sequence[Bin],
     room: Plot,
     words: str,
+    number: Callable[[float], str],
     *,
     beyond: float | None = None,
     hatch: str = "",
     name: str = "",
     first: bool = True,
 ) -> Markup:
-    """A bar per bin that holds something; ``words``: what it says, with {name}, {low}, {high}, {count}."""
+    """A bar per bin that holds something; ``words``: what it says, with {name}, {low}, {high}, {count}, each a ``number``."""
     held = [one for one in bins if one.count > 0]
     drawn = [
         mark(

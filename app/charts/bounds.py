@@ -7,11 +7,12 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import axis, finite, known, number
+from app.charts.axes import axis, finite, known
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
 from app.charts.labels import covered_points
 from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.words import ChartWords
 from app.messages import N_
 
 HEIGHT = 340.0
@@ -39,7 +40,7 @@ SHAPES: dict[str, marks.Shape] = {"upper": marks.triangle, "lower": marks.square
 
 
 @dataclass(frozen=True, slots=True)
-class BoundWords:
+class BoundWords(ChartWords):
     """``said``: the description, with {fixed}, {bound} (the bound there) and {threshold};
     ``point``: {series}, {fixed}, {value}.
     """
@@ -95,15 +96,17 @@ def description(found: Sequence[Bound], words: BoundWords, fixed: int, threshold
         return words.none
     there = next((one for one in found if one.fixed == fixed), None)
     bound = None if there is None else there.s_lower if there.lower is None else there.lower
-    return words.said.format(fixed=number(fixed), bound=number(bound), threshold=number(threshold))
+    return words.said.format(
+        fixed=words.number(fixed), bound=words.number(bound), threshold=words.number(threshold)
+    )
 
 
 def drawn(
     found: Sequence[Bound], words: BoundWords, fixed: int, threshold: float | None, identifier: str
 ) -> Markup:
     heights = [value(one) for one in found for value in SERIES.values()]
-    x = level_axis([fixed, *(one.fixed for one in found)], zero=True, whole=True)
-    room = plot(x, axis([*heights, threshold]), height=HEIGHT, top=3.4 * LETTER)
+    x = level_axis([fixed, *(one.fixed for one in found)], zero=True, whole=True, signs=words.signs)
+    room = plot(x, axis([*heights, threshold], signs=words.signs), height=HEIGHT, top=3.4 * LETTER)
     if not found:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
     return picture(
@@ -111,9 +114,9 @@ def drawn(
         HEIGHT,
         grid(room, x_title=words.x, y_title=words.y, over=2.2 * LETTER),
         *(series(name, found, room, words, first=name == "s_lower") for name in SERIES),
-        upright_rule(room, fixed, f"{words.fixed} {number(fixed)}"),
+        upright_rule(room, fixed, f"{words.fixed} {words.number(fixed)}"),
         *(
-            [level_rule(room, threshold, f"{words.threshold} {number(threshold)}", found)]
+            [level_rule(room, threshold, f"{words.threshold} {words.number(threshold)}", found)]
             if threshold is not None
             else []
         ),
@@ -132,7 +135,7 @@ def series(name: str, found: Sequence[Bound], room: Plot, words: BoundWords, *, 
     points = [
         mark(
             SHAPES[name](room.across(fixed), room.up(value)),
-            words.point.format(series=words.of(name), fixed=number(fixed), value=number(value)),
+            words.point.format(series=words.of(name), fixed=words.number(fixed), value=words.number(value)),
             first=first and place == 0,
         )
         for place, (fixed, value) in enumerate(places)

@@ -9,11 +9,12 @@ from zoneinfo import ZoneInfo
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import Axis, axis, finite, known, number
+from app.charts.axes import Axis, axis, finite, known
 from app.charts.clock import time_axis
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import Plot, grid, mark, picture, plot, vacant
 from app.charts.svg import LETTER, lone, short, tag
+from app.charts.words import ChartWords
 from app.messages import N_
 
 HEIGHT = 300.0
@@ -35,7 +36,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class CourseWords:
+class CourseWords(ChartWords):
     """``said``: the description, with {count}, {accepted}, {rejected} and {error}; ``said_best`` follows
     where something was accepted, with {first} (the first accepted score) and {best}; ``point``: {name},
     {at}, {overall}, {state}.
@@ -102,11 +103,11 @@ def description(entries: Sequence[Entry], words: CourseWords) -> str:
     if not entries:
         return words.none
     steps = bests(entries)
-    counts = {state: number(sum(one.state == state for one in entries)) for state in SHAPES}
-    said = words.said.format(count=number(len(entries)), **counts)
+    counts = {state: words.number(sum(one.state == state for one in entries)) for state in SHAPES}
+    said = words.said.format(count=words.number(len(entries)), **counts)
     if not steps:
         return said
-    ends = {"first": number(steps[0].overall), "best": number(steps[-1].overall)}
+    ends = {"first": words.number(steps[0].overall), "best": words.number(steps[-1].overall)}
     return f"{said} {words.said_best.format(**ends)}"
 
 
@@ -122,7 +123,7 @@ def drawn(
     scores = [one.overall for one in entries]
     above = 0.0 if len(known(scores)) == len(scores) else LANE
     # One score alone has no range of its own; all of them lie between 0 and 1.
-    y = axis(scores if len(set(known(scores))) > 1 else [0.0, 1.0])
+    y = axis(scores if len(set(known(scores))) > 1 else [0.0, 1.0], signs=words.signs)
     room = plot(x, y, height=HEIGHT, top=2 * LETTER + above)
     if not entries:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
@@ -161,7 +162,7 @@ def point(one: Entry, room: Plot, words: CourseWords, zone: str, *, first: bool)
     score = finite(one.overall)
     height = room.top - LANE / 2 if score is None else room.up(score)
     said = words.point.format(
-        name=lone(one.name), at=clock(one.at, zone), overall=number(score), state=words.of(one.state)
+        name=lone(one.name), at=clock(one.at, zone), overall=words.number(score), state=words.of(one.state)
     )
     return mark(SHAPES[one.state](room.across(one.at.timestamp()), height), said, first=first)
 

@@ -1,5 +1,6 @@
 """What a chart is to a page: a picture, its name, its meaning in a sentence, its numbers as a table."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -42,5 +43,5 @@ class Figure:
             not any(isinstance(cell, str) for cell in column) for column in zip(*self.rows, strict=True)
         )
 
-    def written(self, cell: Cell) -> str:
-        return lone(cell) if isinstance(cell, str) else number(cell)
+    def written(self, cell: Cell, signs: Callable[[str], str]) -> str:
+        return lone(cell) if isinstance(cell, str) else signs(number(cell))

@@ -1,6 +1,6 @@
 """The frame of a picture: its axes with names and round numbers, and a quiet grid behind the data."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -75,15 +75,20 @@ def left_of(y: Axis) -> float:
 
 
 def level_axis(
-    values: Iterable[float | None], *, room: float = WIDTH - 70, zero: bool = False, whole: bool = False
+    values: Iterable[float | None],
+    *,
+    signs: Callable[[str], str],
+    room: float = WIDTH - 70,
+    zero: bool = False,
+    whole: bool = False,
 ) -> Axis:
     """An axis from left to right whose texts stand well apart."""
     values = list(values)
-    found = axis(values, most=8, zero=zero, whole=whole)
+    found = axis(values, most=8, zero=zero, whole=whole, signs=signs)
     for most in (6, 5, 4, 3, 2):
         if sum(width_of(each) + 1.4 * LETTER for each in found.texts) <= room:
             break
-        found = axis(values, most=most, zero=zero, whole=whole)
+        found = axis(values, most=most, zero=zero, whole=whole, signs=signs)
     return found
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.charts.axes import finite, known, number
+from app.charts.axes import finite, known
 from app.charts.figure import Figure
 from app.charts.svg import lone, text
+from app.charts.words import ChartWords
 from app.messages import N_
 
 STEPS = 10
@@ -33,7 +34,7 @@ class HeatRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HeatWords:
+class HeatWords(ChartWords):
     """``said``: the description, with {attackers}, {targets} and {largest} (rate); ``own``: beside the
     reader's own names; ``corner``: the heading of the attackers' column; ``scale``: of the colours.
     """
@@ -55,7 +56,9 @@ def heatmap(
         empty = Markup("")
         return Figure(identifier, words.title, words.none, empty, head=(), rows=())
     said = words.said.format(
-        attackers=number(len(rows)), targets=number(len(targets)), largest=number(max(rates, default=None))
+        attackers=words.number(len(rows)),
+        targets=words.number(len(targets)),
+        largest=words.number(max(rates, default=None)),
     )
     return Figure(identifier, words.title, said, table(targets, rows, words, identifier), head=(), rows=())
 
@@ -89,18 +92,18 @@ def heading_cell(heading: Heading, words: HeatWords, *, scope: str) -> str:
 
 def table_row(row: HeatRow, owned: Sequence[bool], words: HeatWords) -> str:
     own = ' class="own"' if row.attacker.own else ""
-    cells = "".join(cell(rate, own=mine) for rate, mine in zip(row.rates, owned, strict=True))
+    cells = "".join(cell(rate, words, own=mine) for rate, mine in zip(row.rates, owned, strict=True))
     return f"<tr{own}>{heading_cell(row.attacker, words, scope='row')}{cells}</tr>"
 
 
-def cell(rate: float | None, *, own: bool) -> str:
+def cell(rate: float | None, words: HeatWords, *, own: bool) -> str:
     """A cell of a class of its own tenth, so that 0 and 1 are apart from what is only near them."""
     found = finite(rate)
     mine = " own" if own else ""
     if found is None:
         return f'<td class="vacant{mine}">—</td>'
     share = min(max(found, 0.0), 1.0)
-    return f'<td class="heat-{int(share * STEPS + 0.5)}{mine}">{hundredths(share)}</td>'
+    return f'<td class="heat-{int(share * STEPS + 0.5)}{mine}">{words.signs(hundredths(share))}</td>'
 
 
 def hundredths(share: float) -> str:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import axis, finite, known, number
+from app.charts.axes import axis, finite, known
 from app.charts.bars import Bin, bars, beyond_pattern, bins_of
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, picture, plot, sides, vacant
 from app.charts.svg import LETTER, fitted, short, tag, width_of
+from app.charts.words import ChartWords
 from app.messages import N_
 
 HEIGHT = 300.0
@@ -20,7 +21,7 @@ LINE = 1.25 * LETTER
 
 
 @dataclass(frozen=True, slots=True)
-class HistogramWords:
+class HistogramWords(ChartWords):
     """``said``: the description, with {count}, {least}, {largest} (of the bins that hold something),
     {threshold}, {mean} and {beyond} (in bins wholly above the threshold); those unknown are written "–".
 
@@ -79,12 +80,12 @@ def description(
         return words.none
     above = None if threshold is None else sum(one.count for one in held if one.low >= threshold)
     return words.said.format(
-        count=number(sum(one.count for one in held)),
-        least=number(held[0].low),
-        largest=number(held[-1].high),
-        threshold=number(threshold),
-        mean=number(mean),
-        beyond=number(above),
+        count=words.number(sum(one.count for one in held)),
+        least=words.number(held[0].low),
+        largest=words.number(held[-1].high),
+        threshold=words.number(threshold),
+        mean=words.number(mean),
+        beyond=words.number(above),
     )
 
 
@@ -109,8 +110,8 @@ def drawn(
     beyond: float | None,
 ) -> Markup:
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
-    x = level_axis(ends)
-    y = axis([one.count for one in bins], zero=True, whole=True, most=5)
+    x = level_axis(ends, signs=words.signs)
+    y = axis([one.count for one in bins], zero=True, whole=True, most=5, signs=words.signs)
     room = plot(x, y, height=HEIGHT, top=2 * LETTER + 2.2 * LINE)
     if not any(one.count for one in bins):
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
@@ -119,7 +120,7 @@ def drawn(
         HEIGHT,
         beyond_pattern(identifier),
         grid(room, x_title=words.x, y_title=words.y, over=2.2 * LINE + 0.8 * LETTER),
-        bars(bins, room, words.point, beyond=beyond, hatch=identifier),
+        bars(bins, room, words.point, words.number, beyond=beyond, hatch=identifier),
         *rules(room, threshold, mean, words),
         live=True,
     )
@@ -129,11 +130,11 @@ def rules(room: Plot, threshold: float | None, mean: float | None, words: Histog
     """The lines of threshold and mean; the name of the second, a row below, keeps off the first line."""
     drawn = []
     if threshold is not None:
-        name = f"{words.threshold} {number(threshold)}"
+        name = f"{words.threshold} {words.number(threshold)}"
         drawn.append(upright(room, threshold, name, "threshold", top=room.top - 1.7 * LINE))
     if mean is not None:
         side = 0 if threshold is None else -1 if mean <= threshold else 1
-        name = f"{words.mean} {number(mean)}"
+        name = f"{words.mean} {words.number(mean)}"
         drawn.append(upright(room, mean, name, "mean", top=room.top - 0.7 * LINE, side=side))
     return drawn
 
@@ -150,7 +151,7 @@ def upright(room: Plot, value: float, words: str, kind: str, *, top: float, side
 
 
 @dataclass(frozen=True, slots=True)
-class PanelWords:
+class PanelWords(ChartWords):
     """``said``: the description, with {low}, {high} (of the interval) and {threshold};
     ``each`` follows for every histogram, with {name}, {count}, {least} and {largest}.
     """
@@ -200,11 +201,13 @@ def panel_description(
     if not panels:
         return words.none
     low, high = interval or (None, None)
-    parts = [words.said.format(low=number(low), high=number(high), threshold=number(threshold))]
+    parts = [
+        words.said.format(low=words.number(low), high=words.number(high), threshold=words.number(threshold))
+    ]
     for name, bins in panels.items():
         held = [one for one in bins if one.count]
-        least, largest = number(held[0].low), number(held[-1].high)
-        count = number(sum(one.count for one in held))
+        least, largest = words.number(held[0].low), words.number(held[-1].high)
+        count = words.number(sum(one.count for one in held))
         parts.append(words.each.format(name=name, count=count, least=least, largest=largest))
     return " ".join(parts)
 
@@ -217,7 +220,7 @@ def drawn_panels(
     identifier: str,
 ) -> Markup:
     ends = [end for bins in panels.values() for end in (bins[0].low, bins[-1].high)]
-    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40)
+    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40, signs=words.signs)
     top, below = 1.6 * LINE + LINE, 3 * LETTER
     height = top + PANEL * max(len(panels), 2) + below
     flat = axis([])
@@ -228,11 +231,15 @@ def drawn_panels(
     return picture(
         identifier,
         height,
-        shaded(whole, interval, words.interval),
+        shaded(whole, interval, words),
         grid(whole, x_title=words.x, upright=False),
         *(panel(bins, whole, name, words, place=place) for place, (name, bins) in enumerate(panels.items())),
         *(
-            [upright(whole, threshold, f"{words.threshold} {number(threshold)}", "threshold", top=top - 8)]
+            [
+                upright(
+                    whole, threshold, f"{words.threshold} {words.number(threshold)}", "threshold", top=top - 8
+                )
+            ]
             if threshold is not None
             else []
         ),
@@ -240,7 +247,7 @@ def drawn_panels(
     )
 
 
-def shaded(room: Plot, interval: tuple[float, float] | None, words: str) -> Markup:
+def shaded(room: Plot, interval: tuple[float, float] | None, words: PanelWords) -> Markup:
     """The values between the ends of the interval, and both as a label above."""
     ends = known(interval or ())
     if len(ends) < 2 or ends[0] >= ends[1]:
@@ -254,7 +261,7 @@ def shaded(room: Plot, interval: tuple[float, float] | None, words: str) -> Mark
         class_="edge",
         d="".join(f"M{short(x)} {short(top)}V{short(room.bottom)}" for x in (left, right)),
     )
-    written = fitted(f"{words} {number(low)} – {number(high)}", WIDTH - 2 * EDGE)
+    written = fitted(f"{words.interval} {words.number(low)} – {words.number(high)}", WIDTH - 2 * EDGE)
     half = width_of(written) / 2
     middle = min(max((left + right) / 2, EDGE + half), WIDTH - EDGE - half)
     name = tag("text", written, x=middle, y=top - 7, class_="aside middle")
@@ -269,4 +276,4 @@ def panel(bins: Sequence[Bin], whole: Plot, name: str, words: PanelWords, *, pla
     base = tag("path", class_="axis", d=f"M{short(room.left)} {short(bottom)}H{short(room.right)}")
     written = fitted(name, whole.right - whole.left)
     said = tag("text", written, x=room.left, y=bottom - PANEL + LETTER, class_="label", aria_hidden="true")
-    return base + bars(bins, room, words.point, name=name, first=place == 0) + said
+    return base + bars(bins, room, words.point, words.number, name=name, first=place == 0) + said

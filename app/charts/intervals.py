@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import Axis, finite, known, number
+from app.charts.axes import Axis, finite, known
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
 from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
+from app.charts.words import ChartWords
 from app.messages import N_
 
 ROW = 40.0
@@ -37,7 +38,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalWords:
+class IntervalWords(ChartWords):
     """``said``: the description, with {count}, {name} and {rate} (of the attacker that finds most);
     ``point``: {name}, {rate}, {low}, {high}, {baseline}.
     """
@@ -73,12 +74,16 @@ def description(rates: Sequence[Rate], words: IntervalWords) -> str:
     if not rates:
         return words.none
     most = max(rates, key=lambda one: one.rate)
-    return words.said.format(count=number(len(rates)), name=lone(most.name), rate=number(most.rate))
+    return words.said.format(
+        count=words.number(len(rates)), name=lone(most.name), rate=words.number(most.rate)
+    )
 
 
 def drawn(rates: Sequence[Rate], words: IntervalWords, identifier: str) -> Markup:
     values = [each for one in rates for each in (one.rate, one.baseline, *(one.ends() or ()))]
-    x = level_axis([each for each in known(values) if each >= 0], room=WIDTH - 40, zero=True)
+    x = level_axis(
+        [each for each in known(values) if each >= 0], room=WIDTH - 40, zero=True, signs=words.signs
+    )
     top, below = 0.6 * LETTER, 3 * LETTER
     height = top + ROW * max(len(rates), 3) + below
     left, right = sides(x)
@@ -90,7 +95,7 @@ def drawn(rates: Sequence[Rate], words: IntervalWords, identifier: str) -> Marku
         identifier,
         height,
         grid(room, x_title=words.x, upright=False),
-        *(heading(one, room, y) for one, y in rows),
+        *(heading(one, room, y, words) for one, y in rows),
         tag(
             "g",
             *(whisker(one, room, y) for one, y in rows),
@@ -110,9 +115,9 @@ def drawn(rates: Sequence[Rate], words: IntervalWords, identifier: str) -> Marku
     )
 
 
-def heading(one: Rate, room: Plot, y: float) -> Markup:
+def heading(one: Rate, room: Plot, y: float, words: IntervalWords) -> Markup:
     """The attacker's name over its row, and the rate at the row's end."""
-    rate = number(one.rate)
+    rate = words.number(one.rate)
     name = fitted(one.name, room.right - room.left - width_of(rate) - LETTER)
     base = y + 0.95 * LETTER
     names = tag("text", name, x=room.left, y=base, class_="label")
@@ -141,10 +146,10 @@ def point(one: Rate, room: Plot, y: float, words: IntervalWords, *, first: bool)
     low, high = one.ends() or (None, None)
     said = words.point.format(
         name=lone(one.name),
-        rate=number(one.rate),
-        low=number(low),
-        high=number(high),
-        baseline=number(one.baseline),
+        rate=words.number(one.rate),
+        low=words.number(low),
+        high=words.number(high),
+        baseline=words.number(one.baseline),
     )
     return mark(marks.dot(room.across(one.rate), line_of(y)), said, first=first)
 

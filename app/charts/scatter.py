@@ -7,11 +7,12 @@ from itertools import pairwise
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import axis, finite, number
+from app.charts.axes import axis, finite
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import WIDTH, Box, Plot, grid, level_axis, mark, picture, plot, vacant
 from app.charts.labels import Named, labels
 from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
+from app.charts.words import ChartWords
 from app.messages import N_
 
 HEIGHT = 380.0
@@ -35,7 +36,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class ScatterWords:
+class ScatterWords(ChartWords):
     """``x``, ``y``: the axes with their direction; ``better``: beside the lower left corner.
 
     ``said``: the description, with {teams}, {front} (how many on it), {x_least}, {x_largest}, {y_least} and
@@ -79,24 +80,24 @@ def description(points: Sequence[Point], words: ScatterWords) -> str:
         return words.none
     across, up = [one.utility for one in points], [one.security for one in points]
     said = words.said.format(
-        teams=number(sum(not one.baseline for one in points)),
-        front=number(sum(one.on_front for one in points)),
-        x_least=number(min(across)),
-        x_largest=number(max(across)),
-        y_least=number(min(up)),
-        y_largest=number(max(up)),
+        teams=words.number(sum(not one.baseline for one in points)),
+        front=words.number(sum(one.on_front for one in points)),
+        x_least=words.number(min(across)),
+        x_largest=words.number(max(across)),
+        y_least=words.number(min(up)),
+        y_largest=words.number(max(up)),
     )
-    own = [said_of(one, words.said_own) for one in points if one.own]
+    own = [said_of(one, words, words.said_own) for one in points if one.own]
     return " ".join([said, *own])
 
 
-def said_of(one: Point, words: str) -> str:
-    return words.format(name=lone(one.name), x=number(one.utility), y=number(one.security))
+def said_of(one: Point, words: ScatterWords, said: str) -> str:
+    return said.format(name=lone(one.name), x=words.number(one.utility), y=words.number(one.security))
 
 
 def drawn(points: Sequence[Point], words: ScatterWords, identifier: str) -> Markup:
-    x = level_axis(end for one in points for end in ends(one.utility, one.blur))
-    y = axis(end for one in points for end in ends(one.security, one.blur))
+    x = level_axis((end for one in points for end in ends(one.utility, one.blur)), signs=words.signs)
+    y = axis((end for one in points for end in ends(one.security, one.blur)), signs=words.signs)
     room = plot(x, y, height=HEIGHT)
     if not points:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
@@ -201,7 +202,7 @@ def series(points: Sequence[Point], room: Plot, words: ScatterWords) -> Markup:
 
 def point(one: Point, kind: str, room: Plot, words: ScatterWords, *, first: bool) -> Markup:
     shape = SHAPES[kind](room.across(one.utility), room.up(one.security))
-    return mark(shape, said_of(one, words.point), first=first)
+    return mark(shape, said_of(one, words, words.point), first=first)
 
 
 def names(points: Sequence[Point], room: Plot, corner: Box) -> Markup:

@@ -7,10 +7,11 @@ from statistics import median, quantiles
 from markupsafe import Markup
 
 from app.charts import marks
-from app.charts.axes import Axis, finite, known, number
+from app.charts.axes import Axis, finite, known
 from app.charts.figure import Figure, LegendEntry
 from app.charts.frame import EDGE, WIDTH, Plot, grid, level_axis, mark, picture, sides, vacant
 from app.charts.svg import LETTER, fitted, lone, short, tag, width_of
+from app.charts.words import ChartWords
 from app.messages import N_
 
 WIDE, TALL = 160.0, 28.0
@@ -20,7 +21,7 @@ SCATTERED = (5**0.5 - 1) / 2
 
 
 @dataclass(frozen=True, slots=True)
-class StripWords:
+class StripWords(ChartWords):
     """``said``: the strip in a sentence, with {least}, {median}, {largest} and {count}; ``said_own`` follows
     where the own value is known, with {own}; ``none``: instead of both, if there are no values.
     """
@@ -55,12 +56,12 @@ def strip_description(values: Sequence[float], own: float | None, words: StripWo
     if not values:
         return words.none
     said = words.said.format(
-        least=number(values[0]),
-        median=number(median(values)),
-        largest=number(values[-1]),
-        count=number(len(values)),
+        least=words.number(values[0]),
+        median=words.number(median(values)),
+        largest=words.number(values[-1]),
+        count=words.number(len(values)),
     )
-    return said if own is None else f"{said} {words.said_own.format(own=number(own))}"
+    return said if own is None else f"{said} {words.said_own.format(own=words.number(own))}"
 
 
 def thin(values: Sequence[float], own: float | None, said: str) -> Markup:
@@ -103,7 +104,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class DistributionWords:
+class DistributionWords(ChartWords):
     """``x``: the measure with its unit and direction; ``said``, ``said_own``: as of a strip;
     ``point``: {name}, {value}; ``middle``: the box from the first to the third quartile.
     """
@@ -139,12 +140,12 @@ def distribution(
 
 def distribution_description(standings: Sequence[Standing], words: DistributionWords) -> str:
     own = next((one.value for one in standings if one.own), None)
-    plain = StripWords(words.title, words.x, words.none, words.said, words.said_own)
+    plain = StripWords(none=words.none, said=words.said, said_own=words.said_own, signs=words.signs)
     return strip_description([one.value for one in standings], own, plain)
 
 
 def drawn(standings: Sequence[Standing], words: DistributionWords, identifier: str) -> Markup:
-    x = level_axis([one.value for one in standings], room=WIDTH - 40)
+    x = level_axis([one.value for one in standings], room=WIDTH - 40, signs=words.signs)
     left, right = sides(x)
     room = Plot(left, 2.2 * LETTER, right, HEIGHT - 3 * LETTER, x, Axis(0, 1, (), ()))
     if not standings:
@@ -158,7 +159,7 @@ def drawn(standings: Sequence[Standing], words: DistributionWords, identifier: s
         identifier,
         HEIGHT,
         grid(room, x_title=words.x, upright=False),
-        quarters([one.value for one in standings], room, words.median),
+        quarters([one.value for one in standings], room, words),
         tag("g", *others, class_="series points others"),
         tag("g", *own, class_="series points own"),
         live=True,
@@ -170,7 +171,7 @@ def height(place: int, room: Plot) -> float:
     return room.top + 10 + (place * SCATTERED % 1) * (room.bottom - room.top - 20)
 
 
-def quarters(values: Sequence[float], room: Plot, words: str) -> Markup:
+def quarters(values: Sequence[float], room: Plot, words: DistributionWords) -> Markup:
     """The middle half of the values, and their median by name."""
     first, third = values[0], values[-1]
     if len(values) > 1:
@@ -178,7 +179,7 @@ def quarters(values: Sequence[float], room: Plot, words: str) -> Markup:
     left, right, middle = (room.across(value) for value in (first, third, median(values)))
     box = tag("rect", x=left, y=room.top, width=max(right - left, 1), height=room.bottom - room.top)
     line = tag("path", class_="line", d=f"M{short(middle)} {short(room.top - 5)}V{short(room.bottom)}")
-    written = fitted(f"{words} {number(median(values))}", WIDTH - 2 * EDGE)
+    written = fitted(f"{words.median} {words.number(median(values))}", WIDTH - 2 * EDGE)
     half = width_of(written) / 2
     at = min(max(middle, EDGE + half), WIDTH - EDGE - half)
     name = tag("text", written, x=at, y=room.top - 10, class_="label middle")
@@ -187,7 +188,7 @@ def quarters(values: Sequence[float], room: Plot, words: str) -> Markup:
 
 def point(one: Standing, y: float, room: Plot, words: DistributionWords, *, first: bool) -> Markup:
     shape = (marks.diamond if one.own else marks.dot)(room.across(one.value), y)
-    return mark(shape, words.point.format(name=lone(one.name), value=number(one.value)), first=first)
+    return mark(shape, words.point.format(name=lone(one.name), value=words.number(one.value)), first=first)
 
 
 def legend(standings: Sequence[Standing], words: DistributionWords) -> tuple[LegendEntry, ...]:

@@ -102,7 +102,7 @@ def test_the_table_behind_a_picture_holds_its_data(chart: str) -> None:
     figure = CHARTS[chart](DATA["a few"], EN)
     rows = parsed(rendered(figure)).findall(".//tbody/tr")
     assert [["".join(cell.itertext()) for cell in row] for row in rows] == [
-        [figure.written(cell) for cell in row] for row in figure.rows
+        [figure.written(cell, str) for cell in row] for row in figure.rows
     ]
     assert len(rows) >= len(DATA["a few"])
     assert {len(row) for row in rows} == {len(figure.head)}

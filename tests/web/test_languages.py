@@ -1,15 +1,21 @@
 """Languages as translators bring them: catalogues of packages, countries' forms, plurals and numbers by CLDR."""
 
+import re
 import sys
 from collections.abc import Iterator
 from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
+from babel.localedata import locale_identifiers
 
 from app import language
-from app.language import Words, in_language
+from app.language import LANGUAGES, Words, in_language
+from app.messages import Message
 from app.web.site import languages
+from tests.arena import Arena
+from tests.web.reader import page
+from tests.web.test_submission import scored
 
 COINS = """
 msgid ""
@@ -23,24 +29,41 @@ msgstr "別の言葉"
 """
 
 
+def installed(folder: Path, package: str, language: str, catalogue: str) -> None:
+    """A package with a catalogue, as its entry point names it; its code must not be needed."""
+    paths = {
+        folder / package / "locale" / language / "LC_MESSAGES" / f"{package}.po": catalogue,
+        folder / package / "__init__.py": "raise AssertionError('nobody needs its code')\n",
+        folder
+        / f"{package}-1.0.dist-info"
+        / "METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n",
+        folder
+        / f"{package}-1.0.dist-info"
+        / "entry_points.txt": f"[anoncup.locale]\n{package} = {package}\n",
+    }
+    for path, content in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def forget() -> None:
+    """What was read of the catalogues before."""
+    language.catalogue.cache_clear()
+    languages.words_in.cache_clear()
+
+
 @pytest.fixture
-def coins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A package is installed that adds a part and says it in Japanese."""
-    catalogue = tmp_path / "coins" / "locale" / "ja" / "LC_MESSAGES" / "coins.po"
-    entry = tmp_path / "coins-1.0.dist-info" / "entry_points.txt"
-    for path in (catalogue, entry):
-        path.parent.mkdir(parents=True)
-    catalogue.write_text(COINS)
-    entry.write_text("[anoncup.locale]\ncoins = coins\n")
-    (entry.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: coins\nVersion: 1.0\n")
-    (tmp_path / "coins" / "__init__.py").write_text("raise AssertionError('nobody needs its code')\n")
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where packages are installed that bring words; of a language that we have none of, too."""
     monkeypatch.syspath_prepend(tmp_path)
-    language.catalogue.cache_clear()
-    yield
-    language.catalogue.cache_clear()
+    monkeypatch.setattr(languages, "LANGUAGES", ("de", *LANGUAGES, "pl"))
+    forget()
+    yield tmp_path
+    forget()
 
 
-def test_a_package_brings_a_catalogue_of_its_own_which_changes_none_of_our_words(coins: None) -> None:
+def test_a_package_brings_a_catalogue_of_its_own_which_changes_none_of_our_words(packages: Path) -> None:
+    installed(packages, "coins", "ja", COINS)
     ja, en = in_language("ja"), in_language("en")
     assert (ja("A coin is tossed."), en("A coin is tossed.")) == ("コインを投げます。", "A coin is tossed.")
     assert ja("Sign in") == "サインイン"
@@ -69,3 +92,79 @@ def test_whole_numbers_are_written_as_the_language_does() -> None:
     german, hindi = (Words(each, NullTranslations()) for each in ("de", "hi"))
     assert german("{rows} rows", rows=1234567) == "1.234.567 rows"
     assert hindi.shown(1234567) == "12,34,567"
+    assert german.shown(0.5) == "0,5"
+    assert german.shown(True) is True
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "written"),
+    [
+        ("de", "-1,234,567.85", "-1.234.567,85"),
+        ("de", "12.3%", "12,3\xa0%"),
+        ("de", "1.2346e-07", "1,2346e-07"),
+        ("de", "1234.5", "1234,5"),
+        ("de", "<0.01 ≈0 – −2.5×10⁻⁹", "<0,01 ≈0 – −2,5×10⁻⁹"),
+        ("sv", "-0.50", "−0,50"),
+        ("tr", "5%", "%5"),
+        ("pl", "12,345.0", "12\xa0345,0"),
+        ("hi", "1,234,567.0", "12,34,567.0"),
+        ("de", "1" + ",000" * 40 + ".0", "1" + ".000" * 40 + ",0"),
+    ],
+)
+def test_a_number_gets_the_signs_of_its_language_and_keeps_its_digits(
+    said: str, text: str, written: str
+) -> None:
+    assert Words(said, NullTranslations()).written(text) == written
+
+
+def test_each_language_that_there_is_can_write_numbers_and_english_and_japanese_write_them_alike() -> None:
+    text = "-1,234,567.85 and 12.3%"
+    for each in locale_identifiers():
+        written = Words(each, NullTranslations()).written(text)
+        assert re.sub(r"\D", "", written) == re.sub(r"\D", "", text)
+        assert written == text or each not in LANGUAGES
+
+
+PAGES = ("/submissions/{one}", "/competitions/{slug}/rules", "/competitions/{slug}/boards/anonymization")
+VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
+
+
+def seen(arena: Arena, path: str, language: str) -> str:
+    """What somebody of a team reads and hears of a page, without formulas and versions."""
+    html = page(arena, path, team="red", language=language).text
+    html = re.sub(r"<(script|math)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
+    heard = re.findall(r'aria-label="([^"]*)"', html)
+    return VERSION.sub("", "\n".join([*re.split(r"[ \n]+", re.sub(r"<[^>]*>", " ", html)), *heard]))
+
+
+def test_pages_and_pictures_have_the_signs_of_the_readers_language_in_every_number(
+    arena: Arena, packages: Path
+) -> None:
+    one = scored(arena)
+    for path in PAGES:
+        place = path.format(one=one, slug=arena.slug)
+        english, german = seen(arena, place, "en"), seen(arena, place, "de")
+        points = re.findall(r"\d\.\d", english)
+        assert len(points) > 10
+        assert re.findall(r"\d\.\d", german) == []
+        assert re.sub(r"(?<=\d)\.(?=\d)", ",", english) == german.replace("\xa0%", "%")
+        assert ("%" in english) == ("\xa0%" in german)
+
+
+def test_a_form_takes_numbers_with_the_point_in_every_language(arena: Arena, packages: Path) -> None:
+    fields = [
+        re.findall(
+            r'<input[^>]*value="[\d.]+"',
+            page(arena, f"/competitions/{arena.slug}/organize/measures", organizer=True, language=each).text,
+        )
+        for each in ("en", "de")
+    ]
+    assert any("0." in field for field in fields[0])
+    assert fields[0] == fields[1]
+
+
+def test_messages_say_their_numbers_in_each_form_with_the_signs_of_the_language() -> None:
+    german = Words("de", NullTranslations())
+    said = Message("{a:,} of {b:.6g}, {c:.0f} and {d}", a=12345, b=0.123456789, c=1234.5, d=(1234, 0.5))
+    assert german.say(said) == "12.345 of 0,123457, 1234 and 1.234, 0,5"
+    assert str(said) == "12,345 of 0.123457, 1234 and 1234, 0.5"

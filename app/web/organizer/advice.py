@@ -9,6 +9,7 @@ from markupsafe import Markup
 from app.charts.bounds import Bound, BoundWords, bounds
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
+from app.charts.worded import worded
 from app.language import Words
 
 
@@ -19,11 +20,12 @@ class Advised:
     report: Mapping[str, Any]
     histograms: Figure | None
     bounds: Figure
+    t: Words
 
     def chance(self, cheat: Mapping[str, Any]) -> Markup:
         """How likely more stay in place than the bound reckons with."""
         chance = cheat["log2_chance"]
-        return Markup("0") if chance is None else power_of_two(f"{chance:.1f}")
+        return Markup("0") if chance is None else power_of_two(self.t.written(f"{chance:.1f}"))
 
     @property
     def miss(self) -> Markup:
@@ -40,13 +42,15 @@ def advised(report: Mapping[str, Any], t: Words) -> Advised:
         t.label(f"adv_cheat_{name}"): (one["counts"], one["edges"][0], one["edges"][-1])
         for name, one in report["histograms"].items()
     }
-    return Advised(report, panels(kinds, report, t) if kinds else None, bounds_of(report, t))
+    return Advised(report, panels(kinds, report, t) if kinds else None, bounds_of(report, t), t)
 
 
 def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Words) -> Figure:
     interval = (report["low"], report["high"]) if report["low"] < report["high"] else None
     separates = interval is not None and report["threshold"] is not None
-    words = PanelWords(
+    words = worded(
+        PanelWords,
+        t,
         title=t("What cheating costs"),
         x=t("Mean distance"),
         name=t("Cheat"),
@@ -64,7 +68,9 @@ def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Words) -> Fig
 
 
 def bounds_of(report: Mapping[str, Any], t: Words) -> Figure:
-    words = BoundWords(
+    words = worded(
+        BoundWords,
+        t,
         title=t("How little a permutation can move people"),
         x=t("Individuals that stay in place"),
         y=t("Mean distance"),

@@ -68,7 +68,7 @@ def rescored(difference: Mapping[str, Any], t: Words) -> Iterator[Change]:
 def verdict(noted: Sequence[Any], t: Words) -> str:
     state, overall = noted
     name = t.label(f"state_{state}", state)
-    return name if overall is None else f"{name} {notation.score(overall)}"
+    return name if overall is None else f"{name} {t.written(notation.score(overall))}"
 
 
 def leaves(content: Mapping[str, Any], t: Words, zone: str) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -1,4 +1,4 @@
-"""How numbers, times and symbols are shown to people."""
+"""How numbers, times and symbols are shown to people; ``Words.written`` puts in a language's own signs."""
 
 import re
 from datetime import datetime

@@ -7,6 +7,7 @@ from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, histogram
 from app.charts.intervals import IntervalWords, Rate, intervals
 from app.charts.strip import StripWords, strip
+from app.charts.worded import worded
 from app.language import Words
 from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 
@@ -17,7 +18,9 @@ def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None
     held = excessive.histogram
     if held is None:
         return None
-    words = HistogramWords(
+    words = worded(
+        HistogramWords,
+        t,
         title=t("Individuals by their distance to their own original"),
         x=t.label(f"distance_{excessive.distance}", "") or excessive.distance,
         y=t("Individuals"),
@@ -44,7 +47,9 @@ def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None
 
 def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
     rates = [rate_of(line, t) for line in lines]
-    words = IntervalWords(
+    words = worded(
+        IntervalWords,
+        t,
         title=t("What each attacker finds"),
         x=t("Rate"),
         attacker=t("Attackers"),
@@ -68,7 +73,9 @@ def rate_of(line: AttackerLine, t: Words) -> Rate:
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
     """Where each measure stands among all teams' that the viewer may see."""
-    words = StripWords(
+    words = worded(
+        StripWords,
+        t,
         title=t("Among all teams"),
         value=t("Value"),
         none=t("No other values yet"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.web.site import notation
@@ -22,10 +23,10 @@ class Column:
     def value(self, row: BoardRow) -> float | None:
         return (row.measures if self.kind == "measure" else row.attackers).get(self.name)
 
-    def written(self, row: BoardRow) -> str:
+    def written(self, row: BoardRow, t: Words) -> str:
         """What the board shows of a row: rates and scores are written as such, measures by their size."""
         value = self.value(row)
-        return notation.numeral(value) if self.kind == "measure" else notation.score(value)
+        return t.written(notation.numeral(value) if self.kind == "measure" else notation.score(value))
 
 
 @dataclass(frozen=True, slots=True)

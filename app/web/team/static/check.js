@@ -1,6 +1,8 @@
 // What can be known of a release's files before they are sent. The server decides; this only spares a round.
 // A finding is [severity, word, values]; severity "bad" would be refused, "warning" is taken in all the same.
 
+import { megabytes } from "./files.js";
+
 const SLICE = 1 << 20;
 const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d];
 const LONGEST_HEADER = 1 << 16;
@@ -112,9 +114,8 @@ export async function checkTable(file, expected, most) {
 }
 
 function sizes(file, most) {
-  const mb = (bytes) => (bytes / 2 ** 20).toFixed(1);
   if (file.size === 0) return [["bad", "check_empty", {}]];
-  if (file.size > most) return [["bad", "check_large", { found: mb(file.size), expected: mb(most) }]];
+  if (file.size > most) return [["bad", "check_large", { found: megabytes(file.size), expected: megabytes(most) }]];
   return [];
 }
 

@@ -1,7 +1,14 @@
 // A field for a file: where it is dropped, which one was chosen, and what is found in it.
 
 const number = new Intl.NumberFormat(document.documentElement.lang);
+const tenths = new Intl.NumberFormat(document.documentElement.lang, {
+  minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false,
+});
 const plural = new Intl.PluralRules(document.documentElement.lang);
+
+export function megabytes(bytes) {
+  return tenths.format(bytes / 2 ** 20);
+}
 
 /** A text with its values; one that counts has a form for each plural category of what was found. */
 export function phrase(text, values) {

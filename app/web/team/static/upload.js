@@ -1,6 +1,6 @@
 // The upload form: files are checked when they are chosen, sent with progress, answered without leaving the page.
 import { checkSecret, checkTable } from "./check.js";
-import { digestOf, droppable, mark, named, phrase, show } from "./files.js";
+import { digestOf, droppable, mark, megabytes, named, phrase, show } from "./files.js";
 import { refresh } from "./fresh.js";
 
 const form = document.getElementById("upload");
@@ -118,9 +118,8 @@ function post() {
 
 function progressed(event) {
   if (!event.lengthComputable) return;
-  const mb = (bytes) => (bytes / 2 ** 20).toFixed(1);
   bar.value = event.loaded / event.total;
-  said.textContent = phrase(words.sending, { sent: mb(event.loaded), all: mb(event.total) });
+  said.textContent = phrase(words.sending, { sent: megabytes(event.loaded), all: megabytes(event.total) });
 }
 
 function answered() {

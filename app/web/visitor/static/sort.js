@@ -2,15 +2,23 @@
 
 const MISSING = "–";
 const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
+const point = new Intl.NumberFormat(document.documentElement.lang)
+  .formatToParts(0.5).find((part) => part.type === "decimal").value;
 const arrows = { none: "↕", ascending: "▲", descending: "▼" };
 const places = new WeakMap(); // of the rows in the server's order
 const chosen = new Map(); // by the table's place on the page: an exchanged table is sorted as the one before
 
 const READ = {
-  number: (cell) => Number(cell.textContent.trim().replaceAll(",", "").replace("≈", "")),
+  number: (cell) => numeral(cell.textContent),
   time: (cell) => Date.parse(cell.querySelector("time").dateTime),
   text: (cell) => cell.textContent.trim(),
 };
+
+// A number with the signs of the page's language.
+function numeral(text) {
+  const signs = [...text.replaceAll("−", "-")].filter((each) => each === point || /[-+\de]/.test(each));
+  return Number(signs.join("").replace(point, "."));
+}
 
 function value(row, column, kind) {
   const cell = row.cells[column];
