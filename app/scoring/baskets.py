@@ -5,14 +5,15 @@ another one 0 (P3 Definition 1; P2 §4.1).
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from app.scoring.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from app.scoring.kernels.baskets import shared_goods
+from app.scoring.kernels.baskets import most_alike, shared_goods
 from app.scoring.release import once
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
 
@@ -22,6 +23,36 @@ BLOCK = 2**22
 """Pairs that are compared at a time."""
 TIE = 1e-12
 """Scores this close, relative to the larger, are equal: rounding must not choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searchable:
+    """The customers of M as they are searched, those with the most purchases first.
+
+    ``rows`` (n,): their numbers; ``totals`` (n,): their purchases; ``baskets`` (n, goods) and, by columns,
+    ``buyers``.
+    """
+
+    rows: IntArray
+    totals: IntArray
+    baskets: SparseCounts
+    buyers: "csc_array[np.int64]"
+
+
+def most_similar(target: TransactionTarget, kind: Kind) -> IntArray:
+    """The customer of M with the largest J for each of M', (n',).
+
+    Ties to the lower row; an empty basket: abstain (-1).
+    """
+    after, before = _amounts(target.baskets, kind), _searchable(target.original, kind)
+    spans = _through(wide(before.buyers.indptr), after.shape[1])
+    order = _most_telling_first(after, np.diff(spans))
+    return most_alike(
+        wide(after.indptr), wide(after.indices)[order], after.data[order],
+        spans, wide(before.buyers.indices), before.buyers.data,
+        wide(before.baskets.indptr), wide(before.baskets.indices), before.baskets.data,
+        before.totals, before.rows, 1.0 - TIE,
+    )  # fmt: skip
 
 
 def similarities(
@@ -127,6 +158,27 @@ def _blocks(
         by_row = wide(part.indptr), wide(part.indices), part.data
         shared = shared_goods(*by_row, *by_good, customers)
         yield chosen, coefficients(shared, totals(part)[:, None], totals(original))
+
+
+def _searchable(original: PreparedTransactions, kind: Kind) -> Searchable:
+    def derive() -> Searchable:
+        baskets = _amounts(original.baskets, kind)
+        rows = np.argsort(-totals(baskets), kind="stable")
+        sorted_ = baskets[rows]
+        return Searchable(rows, totals(sorted_), sorted_, sorted_.tocsc())
+
+    return once(original.kept, ("searchable", kind), derive)
+
+
+def _through(spans: IntArray, goods: int) -> IntArray:
+    """Ends of columns, with empty ones for goods that nobody bought."""
+    return np.concatenate((spans, np.full(goods + 1 - len(spans), spans[-1])))
+
+
+def _most_telling_first(baskets: SparseCounts, buyers: IntArray) -> IntArray:
+    """The entries of each basket in the order of how many buyers there are to look at for each purchase."""
+    cost = (buyers[baskets.indices] / baskets.data).astype(np.float32).view(np.int32)  # ordered as the floats
+    return np.argsort(np.repeat(np.arange(baskets.shape[0]) << 32, np.diff(baskets.indptr)) | cost)
 
 
 def _amounts(baskets: SparseCounts, kind: Kind) -> SparseCounts:

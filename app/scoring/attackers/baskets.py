@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.baskets import BLOCK, Kind, best, similarities, weighted
+from app.scoring.baskets import BLOCK, best, most_similar, similarities, weighted
 from app.scoring.encoding import find_groups, group_rows
 from app.scoring.rates import ABSTAIN, OwnCluster
 from app.scoring.release import once
@@ -14,19 +14,12 @@ from app.scoring.transaction_release import TransactionTarget, basket_classes
 
 def jaccard(target: TransactionTarget) -> IntArray:
     """The customer with the most similar set of goods (P3 Algorithm 1), ties to the lower row."""
-    return _most_similar(target, "jaccard")
+    return most_similar(target, "jaccard")
 
 
 def jaccard_quantity(target: TransactionTarget) -> IntArray:
     """As :func:`jaccard` by quantities: sum of min(q, q') / sum of max(q, q')."""
-    return _most_similar(target, "jaccard_quantity")
-
-
-def _most_similar(target: TransactionTarget, kind: Kind) -> IntArray:
-    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    for rows, scores in similarities(target, kind, np.flatnonzero(np.diff(target.baskets.indptr))):
-        guess[rows] = best(scores)
-    return guess
+    return most_similar(target, "jaccard_quantity")
 
 
 def tfidf(target: TransactionTarget) -> IntArray:

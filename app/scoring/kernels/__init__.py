@@ -7,7 +7,7 @@ import numpy as np
 
 from app.scoring.kernels import assignment, baskets, groups, nearest, neighbours, paths, trees
 from app.scoring.kernels.assignment import place_rows
-from app.scoring.kernels.baskets import common_buyers, goods_bought_together, shared_goods
+from app.scoring.kernels.baskets import common_buyers, goods_bought_together, most_alike, shared_goods
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.groups import find, join_digits, plant
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other, search
@@ -61,6 +61,7 @@ def warm_microdata() -> None:
 def warm_baskets() -> None:
     spans, numbers = np.arange(2), np.zeros(1, dtype=np.int64)
     shared_goods(spans, numbers, numbers, spans, numbers, numbers, 1)
+    most_alike(*(spans, numbers, numbers) * 3, numbers, numbers, 1.0)
     goods_bought_together(spans, numbers, spans, numbers)
     common_buyers(numbers, numbers, spans, numbers, 1)
 

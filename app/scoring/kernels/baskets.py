@@ -33,6 +33,117 @@ def shared_goods(  # noqa: PLR0917 - compiled code takes plain arrays by positio
     return shared
 
 
+PAUSE = 64
+"""Purchases that are counted before the first look at who leads."""
+
+
+@compiled
+def likeness(shared: int, total: int, other: int) -> float:  # pragma: no cover - compiled
+    """Jaccard's coefficient of baskets of ``total`` and ``other`` purchases."""
+    return shared / (total + other - shared)
+
+
+@compiled
+def in_common(wanted: IntArray, goods: IntArray, amounts: IntArray) -> int:  # pragma: no cover - compiled
+    """Sum over the goods of min(amount, amount wanted)."""
+    shared = 0
+    for place in range(goods.shape[0]):
+        shared += min(wanted[goods[place]], amounts[place])
+    return shared
+
+
+@compiled
+def most_alike(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain arrays by position
+    starts: IntArray,
+    goods: IntArray,
+    amounts: IntArray,
+    buyer_starts: IntArray,
+    buyers: IntArray,
+    bought: IntArray,
+    own_starts: IntArray,
+    own_goods: IntArray,
+    own_amounts: IntArray,
+    totals: IntArray,
+    rows: IntArray,
+    tied: float,
+) -> IntArray:  # pragma: no cover - compiled
+    """The customer with the largest Jaccard coefficient for each basket, (baskets,); an empty basket: -1.
+
+    Scores of ``tied`` times the largest are equal, and the least of ``rows``, the customers' numbers, wins.
+    Baskets by rows and buyers by columns as in :func:`shared_goods`, the goods of a basket in the order in
+    which they are to be counted; ``own_...``: the customers' baskets by rows, largest ``totals`` (n,) first.
+
+    Whoever is not met among the goods counted shares at most the rest, and whoever bought little is unlike
+    a large basket: counting ends when neither can reach the best score known, and those who still can are
+    held against the basket one by one, unless it is cheaper to count on.
+    """
+    customers = totals.shape[0]
+    found = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
+    wanted = np.zeros(buyer_starts.shape[0] - 1, dtype=np.int64)
+    shared, scores = np.zeros(customers, dtype=np.int64), np.zeros(customers)
+    met = np.empty(customers + 1, dtype=np.int64)
+    for basket in range(found.shape[0]):
+        first, last = starts[basket], starts[basket + 1]
+        total, left = 0, 0
+        for place in range(first, last):
+            good = goods[place]
+            wanted[good] = amounts[place]
+            total += amounts[place]
+            left += buyer_starts[good + 1] - buyer_starts[good]
+        if total == 0:
+            continue
+        size, limit, rest, counted, pause, enough = 0, customers, total, 0, PAUSE, 0.0
+        for place in range(first, last):
+            good, amount = goods[place], amounts[place]
+            for other in range(buyer_starts[good], buyer_starts[good + 1]):
+                who = buyers[other]
+                if who >= limit:
+                    break
+                met[size] = who
+                size += shared[who] == 0
+                shared[who] += min(amount, bought[other])
+                counted += 1
+            rest -= amount
+            left -= buyer_starts[good + 1] - buyer_starts[good]
+            if counted < pause or rest == 0:
+                continue
+            pause = 2 * counted
+            leader, best = 0, -1.0
+            for who in met[:size]:
+                score = likeness(shared[who], total, totals[who])
+                if score > best:
+                    leader, best = who, score
+            own = slice(own_starts[leader], own_starts[leader + 1])
+            common = in_common(wanted, own_goods[own], own_amounts[own])
+            enough = max(enough, likeness(common, total, totals[leader]) * tied)
+            while totals[limit - 1] / total < enough:
+                limit -= 1
+            if rest / total >= enough:
+                continue
+            cost = 0
+            for who in met[:size]:
+                if likeness(min(shared[who] + rest, totals[who]), total, totals[who]) >= enough:
+                    cost += own_starts[who + 1] - own_starts[who]
+            if cost <= left:
+                break
+        for place in range(size):
+            who = met[place]
+            scores[place] = likeness(min(shared[who] + rest, totals[who]), total, totals[who])
+            if rest > 0 and scores[place] >= enough:
+                own = slice(own_starts[who], own_starts[who + 1])
+                common = in_common(wanted, own_goods[own], own_amounts[own])
+                scores[place] = likeness(common, total, totals[who])
+            enough = max(enough, scores[place] * tied)
+        found[basket] = customers if size else 0
+        for place in range(size):
+            if scores[place] >= enough:
+                found[basket] = min(found[basket], rows[met[place]])
+            shared[met[place]] = 0
+        for place in range(first, last):
+            wanted[goods[place]] = 0
+    return found
+
+
 @compiled
 def goods_bought_together(
     starts: IntArray, goods: IntArray, buyer_starts: IntArray, buyers: IntArray

@@ -1,0 +1,86 @@
+"""Searches among baskets find what the matrix of all coefficients says, where it pays to cut them short."""
+
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from app.scoring import kernels
+from app.scoring.arrays import IntArray, SparseCounts
+from app.scoring.baskets import Kind, best, most_similar, similarities
+from app.scoring.kernels import baskets as basket_kernels
+from app.scoring.rates import ABSTAIN
+from app.scoring.transaction_release import TransactionTarget
+from benchmarks.peers.inputs import hostile_customers
+
+AMOUNTS = [[1], [1, 2, 3], [1, 10**4], [10**12, 10**12 - 10**6, 10**6, 1], [10**9, 1]]
+
+
+def bought(
+    rng: np.random.Generator, customers: int, goods: int, share: float, amounts: list[int]
+) -> IntArray:
+    """A table of customers and goods, some of which everybody buys and some hardly anybody."""
+    chance = share * 2 * np.linspace(0, 1, goods) ** 2
+    return np.where(rng.random((customers, goods)) < chance, rng.choice(amounts, (customers, goods)), 0)
+
+
+def released(rng: np.random.Generator, before: IntArray, amounts: list[int]) -> dict[str, IntArray]:
+    """As it is, with deletions, unions of neighbours, strange goods, from one basket, from nothing."""
+    kept = np.where(rng.random(before.shape) < 0.7, before, 0)
+    strange = bought(rng, len(before), 20, 0.5, amounts)
+    return {
+        "same": before,
+        "deleted": kept,
+        "united": np.maximum(before, np.roll(before, 1, axis=0)),
+        "doubled": np.maximum(before, kept * 2),
+        "strange goods": np.concatenate((kept, strange), axis=1),
+        "another": bought(rng, len(before) // 2 + 1, before.shape[1], 0.2, amounts),
+        "equal": np.tile(before[:1], (3, 1)),
+        "empty": np.zeros((2, before.shape[1]), dtype=np.int64),
+    }
+
+
+def target_of(before: IntArray, after: IntArray) -> TransactionTarget:
+    """The searches read the baskets alone."""
+    some = next(hostile_customers())
+    original = replace(some.original, baskets=sparse(before), kept={})
+    return replace(some, original=original, baskets=sparse(after), kept={})
+
+
+def sparse(table: IntArray) -> SparseCounts:
+    return csr_array(table)
+
+
+def by_matrix(target: TransactionTarget, kind: Kind) -> list[int]:
+    everybody = np.arange(target.baskets.shape[0])
+    guess = np.concatenate([best(scores) for _, scores in similarities(target, kind, everybody)])
+    filled = np.diff(target.baskets.indptr) > 0
+    return [int(row) if there else ABSTAIN for row, there in zip(guess, filled, strict=True)]
+
+
+@pytest.mark.parametrize("amounts", AMOUNTS, ids=str)
+@pytest.mark.parametrize(
+    ("customers", "goods", "share"), [(300, 60, 0.3), (150, 300, 0.1), (90, 6, 0.4), (1, 9, 0.5)]
+)
+def test_the_most_similar_customer_is_the_one_of_the_matrix(
+    customers: int, goods: int, share: float, amounts: list[int]
+) -> None:
+    rng = np.random.default_rng(customers)
+    before = bought(rng, customers, goods, share, amounts)
+    before[customers // 2 :: 7] = before[::7][: len(before[customers // 2 :: 7])]
+    for name, after in released(rng, before, amounts).items():
+        target = target_of(before, after)
+        for kind in get_args(Kind):
+            assert most_similar(target, kind).tolist() == by_matrix(target, kind), name
+
+
+def test_kernels_of_baskets_are_compiled_for_one_set_of_types_only() -> None:
+    kernels.warm_baskets()
+    target = target_of(*[bought(np.random.default_rng(0), 9, 9, 0.5, [1])] * 2)
+    for kind in get_args(Kind):
+        most_similar(target, kind)
+        by_matrix(target, kind)
+    used: list[Any] = [basket_kernels.most_alike, basket_kernels.shared_goods]
+    assert [len(kernel.loop.signatures) for kernel in used] == [1] * len(used)
