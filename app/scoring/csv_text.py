@@ -22,7 +22,6 @@ from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
-IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eE"))
 LONGEST_HEADER = 1_000_000
 """Characters; the rest of a longer one is not looked at."""
 PIECE = 2**20
@@ -158,14 +157,16 @@ def cells(text: bytes, header: Sequence[str], file: str, *, most_rows: int = MAX
                 newlines_in_values=True, ignore_empty_lines=False, invalid_row_handler=ragged
             ),
             convert_options=pyarrow.csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(header, pa.string()),
+                strings_can_be_null=False,
+                check_utf8=False,  # decoded() did
             ),
         )
     except pa.ArrowInvalid:
         # Arrow knows no table without a single row.
         table = pa.table({name: pa.array([], pa.string()) for name in header})
     problems.check()
-    if not is_plain(text, end):
+    if occurs(b'"', text, end) or may_have_blank_lines(table):
         check_lines(body, len(header), problems)
     return table
 
@@ -183,24 +184,25 @@ def end_of_rows(text: bytes, width: int) -> int:
     return end
 
 
-def is_plain(text: bytes, end: int) -> bool:
-    """Whether it has neither quotation marks nor blank lines: then Arrow and the strict reader agree."""
-    return not any(occurs(mark, text, end) for mark in (b'"', b"\n\n", b"\n\r", b"\r\r"))
+def may_have_blank_lines(table: pa.Table) -> bool:
+    """Whether a first cell is empty, as are all those of a blank line, which Arrow takes for a row."""
+    return bool(table.num_columns) and pc.min(pc.binary_length(table.column(0))).as_py() == 0
 
 
 def counted(mark: bytes, text: bytes, end: int) -> int:
     """How often a single byte occurs before ``end``."""
-    return sum(text.count(mark, *bounds) for bounds in pieces(end))
+    letters = np.frombuffer(text, dtype=np.uint8)
+    return sum(int(np.count_nonzero(letters[start:stop] == ord(mark))) for start, stop in pieces(end))
 
 
 def occurs(mark: bytes, text: bytes, end: int) -> bool:
-    return any(text.find(mark, *bounds) >= 0 for bounds in pieces(end, overlap=len(mark) - 1))
+    return any(text.find(mark, *bounds) >= 0 for bounds in pieces(end))
 
 
-def pieces(end: int, *, overlap: int = 0) -> Iterator[tuple[int, int]]:
+def pieces(end: int) -> Iterator[tuple[int, int]]:
     """Where to look one after the other: while a text is searched, the interpreter does nothing else."""
     for start in range(0, end, PIECE):
-        yield start, min(start + PIECE + overlap, end)
+        yield start, min(start + PIECE, end)
 
 
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
@@ -260,7 +262,9 @@ def check_text(column: pa.Array, name: str, problems: Problems) -> None:
 def has_control(column: pa.Array) -> bool:
     """False only if no cell has a control character."""
     found = letters(column)
-    return bool(((found < 32) & (found != 9)).any() or (found == 127).any())
+    if found.min(initial=32) < 32 and bool(((found < 32) & (found != 9)).any()):
+        return True
+    return bool((found == 127).any())
 
 
 def has_long(column: pa.Array) -> bool:
@@ -295,12 +299,9 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
 def plain_numbers(column: pa.Array) -> NDArray[np.float64] | None:
     """The same at once, or None where a cell must be looked at by itself.
 
-    Arrow rounds correctly too. It also reads words such as ``nan``, but made of these signs it reads only
-    what ``NUMBER`` allows.
+    Arrow rounds correctly too. It also reads words such as ``nan``, but finite are only those that ``NUMBER``
+    allows.
     """
-    content = letters(column)
-    if not all(IN_NUMBERS[content[start:end]].all() for start, end in pieces(len(content))):
-        return None
     try:
         values: NDArray[np.float64] = np.array(column.cast(pa.float64()))
     except pa.ArrowInvalid:

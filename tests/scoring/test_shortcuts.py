@@ -1,6 +1,7 @@
 """Files that need no second look: what is read at once is what is read cell by cell and line by line."""
 
 import re
+import string
 from itertools import product
 
 import pyarrow as pa
@@ -60,7 +61,7 @@ def outcome(content: bytes, columns: Columns) -> Outcome:
 
 def slowly(content: bytes, columns: Columns) -> Outcome:
     with pytest.MonkeyPatch.context() as without:
-        without.setattr(csv_text, "is_plain", lambda *_: False)
+        without.setattr(csv_text, "may_have_blank_lines", lambda _: True)
         without.setattr(csv_text, "has_control", lambda _: True)
         without.setattr(csv_text, "has_long", lambda _: True)
         without.setattr(csv_text, "plain_numbers", lambda _: None)
@@ -96,6 +97,14 @@ def test_no_short_text_of_a_numbers_signs_is_read_at_once_and_refused_by_itself(
     for length in range(6):
         for signs in product(NUMERIC, repeat=length):
             same_alone("".join(signs))
+
+
+def test_no_word_or_other_sign_is_read_at_once_as_a_number() -> None:
+    for length, signs in ((2, string.printable), (4, "01.-eEnaifxp_ ")):
+        for text in map("".join, product(signs, repeat=length)):
+            same_alone(text)
+    for word in ("nan", "inf", "-inf", "Infinity", "NaN", "nan(1)", "0x1p4", "1e5f", "1\0"):
+        same_alone(word)
 
 
 @hostile
