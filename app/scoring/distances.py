@@ -152,7 +152,7 @@ def gower_nearest(
     those of :func:`gower_sums`; those below ``floors`` (rows,) count as equal to it, and equal ones stand in
     the order of rows. ``ties``: only rows about as near as the nearest are wanted, others are listed or not.
     """
-    span_of, matches = _known_classes(target)[rows], target.matches(target.original.columns.quasi_identifiers)
+    span_of, matches = known_classes(target)[rows], target.matches(target.original.columns.quasi_identifiers)
     order = np.argsort(span_of, kind="stable")
     firsts = np.flatnonzero(np.diff(span_of[order], prepend=-1))
     heads, ordered = rows[order[firsts]], rows[order]
@@ -175,6 +175,12 @@ def known_codes(target: Target) -> IntArray:
     sizes = np.array([len(each) for each in target.original.vocabularies], dtype=np.int64)
     known: IntArray = np.where(target.codes < sizes, target.codes, -1)
     return known
+
+
+def known_classes(target: Target) -> IntArray:
+    """Rows of Y with the same known codes share a number, (n',); ascending by the last code, and so on."""
+    codes = known_codes(target)[:, ::-1] + 1
+    return once(target.kept, ("known classes",), lambda: group_rows(codes).group_of)
 
 
 def unit_values(target: Target, sensitive: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -205,11 +211,6 @@ def _bytes_in_blocks(codes: IntArray) -> neighbours.Bytes:
     lines = np.zeros((columns, -(-len(codes) // neighbours.BLOCK) * neighbours.BLOCK), dtype=np.uint8)
     lines[:, : len(codes)] = codes[:, :columns].T
     return lines
-
-
-def _known_classes(target: Target) -> IntArray:
-    """Rows of Y with the same known codes share a number, (n',)."""
-    return once(target.kept, ("known classes",), lambda: group_rows(known_codes(target) + 1).group_of)
 
 
 def _columns(original: PreparedOriginal) -> int:

@@ -9,10 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import FloatArray, IntArray, ordered
 from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
 from app.scoring.attackers import DENSE_LIMIT
-from app.scoring.distances import GowerIndex, gower_index, gower_nearest, gower_sums, known_codes, unit_values
+from app.scoring.distances import (
+    GowerIndex,
+    gower_index,
+    gower_nearest,
+    gower_sums,
+    known_classes,
+    unit_values,
+)
 from app.scoring.encoding import Grouping
 from app.scoring.nearest import Forest, build_forest, several_nearest
 from app.scoring.rates import Noted
@@ -57,7 +64,12 @@ def euc2_assignment(
 
 
 def _order_by_cells(target: Target) -> IntArray:
-    return np.lexsort((*target.values.T, *known_codes(target).T))
+    """Rows by the last known code, then the one before, and so on; then by the last value, and so on."""
+
+    def order() -> IntArray:
+        return ordered(known_classes(target), *target.values.T[::-1])
+
+    return once(target.kept, ("order by cells",), order)
 
 
 def _in_place(order: IntArray, column_of: IntArray) -> IntArray:
