@@ -4,10 +4,11 @@ An equivalence class is the set of rows of Y with equal quasi-identifiers. Repor
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.encoding import Grouping, group_rows
 from app.scoring.release import Release, once
 
@@ -56,58 +57,95 @@ def t_closeness_by_column(release: Release) -> dict[str, float]:
     return once(release.kept, ("t",), lambda: _by_column(release, ordered_emd))
 
 
-def distinct_values(ranks: IntArray, grouping: Grouping) -> float:
-    """Fewest distinct ranks in a group."""
-    pairs = np.unique(grouping.group_of * (int(ranks.max()) + 1) + ranks)
-    return float(np.bincount(pairs // (int(ranks.max()) + 1)).min())
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Cumulative shares of groups as step functions: a step where a group begins, and one for each row of it.
+
+    Groups start at the rows ``starts`` (groups,) and at the steps ``heads`` (groups,); the other steps are
+    ``is_row``. ``sizes`` (steps,) are the groups', ``passed`` (steps,) how many of the group's rows there are
+    up to the step. ``kind`` (steps,) numbers the pairs of these two; ``shares`` are the kinds' quotients
+    times all rows, rounded up.
+    """
+
+    starts: IntArray
+    heads: IntArray
+    is_row: BoolArray
+    sizes: IntArray
+    passed: IntArray
+    kind: IntArray
+    shares: IntArray
 
 
-def ordered_emd(ranks: IntArray, grouping: Grouping) -> float:
-    """Largest ordered-distance EMD of a group's ranks from all ranks; ``ranks`` run from 0 without gaps.
+def distinct_values(ranks: IntArray, steps: Steps) -> float:
+    """Fewest distinct ranks in a group; ``ranks`` as for :func:`ordered_emd`."""
+    new = np.ones(len(ranks), dtype=np.int64)
+    new[1:] = ranks[1:] != ranks[:-1]
+    new[steps.starts] = 1
+    return float(np.add.reduceat(new, steps.starts).min())
 
-    EMD = sum over i < m - 1 of |P(i) - Q(i)| / (m - 1), P and Q the cumulative shares. P is a step function
-    with as many steps as the group has rows; between two steps Q only grows, so that the sum over a stretch
-    follows from prefix sums. All in integers: shares are multiplied by n * group size.
+
+def steps_of(sizes: IntArray) -> Steps:
+    """Of groups of so many rows."""
+    rows, starts = int(sizes.sum()), np.cumsum(sizes) - sizes
+    heads = starts + np.arange(len(sizes))
+    is_row = np.ones(rows + len(sizes), dtype=bool)
+    is_row[heads] = False
+    passed = np.arange(len(is_row)) - np.repeat(heads, sizes + 1)
+    distinct, of_size = np.unique(sizes, return_inverse=True)
+    first = np.cumsum(distinct + 1) - distinct - 1
+    fractions = np.arange((distinct + 1).sum()) - np.repeat(first, distinct + 1)
+    return Steps(
+        starts=starts,
+        heads=heads,
+        is_row=is_row,
+        sizes=np.repeat(sizes, sizes + 1),
+        passed=passed,
+        kind=passed + np.repeat(first[of_size], sizes + 1),
+        shares=-(-fractions * rows // np.repeat(distinct, distinct + 1)),
+    )
+
+
+def ordered_emd(ranks: IntArray, steps: Steps) -> float:
+    """Largest ordered-distance EMD of a group's ranks from all ranks, which run from 0 without gaps.
+
+    ``ranks`` (n,) stand by group, in a group ascending. EMD = sum over i < m - 1 of |P(i) - Q(i)| / (m - 1),
+    P and Q the cumulative shares. Between two steps of P only Q grows, so that the sum over a stretch follows
+    from prefix sums. All in integers: shares are multiplied by n * group size.
     """
     rows, most = len(ranks), int(ranks.max())
     if most == 0:
         return 0.0
     below = np.cumsum(np.bincount(ranks))[:-1]
     prefix = np.concatenate(([0], np.cumsum(below)))
-    order = np.lexsort((ranks, grouping.group_of))
-    sizes = grouping.sizes
-    group = np.concatenate((np.arange(grouping.count), grouping.group_of[order]))
-    start = np.concatenate((np.zeros(grouping.count, dtype=np.int64), ranks[order]))
-    passed = np.concatenate((np.zeros(grouping.count, dtype=np.int64), _places(grouping) + 1))
-    by_group = np.lexsort((passed, group))
-    group, start, passed = group[by_group], start[by_group], passed[by_group]
-    ends = np.append(start[1:], most)
-    ends[np.flatnonzero(np.diff(group))] = most
-    level, size = passed * rows, sizes[group]
-    turn = np.clip(np.searchsorted(below, -(-level // size)), start, ends)
-    under = level * (turn - start) - size * (prefix[turn] - prefix[start])
-    over = size * (prefix[ends] - prefix[turn]) - level * (ends - turn)
-    moved = np.zeros(grouping.count, dtype=np.int64)
-    np.add.at(moved, group, under + over)
-    return float((moved / (sizes * rows)).max()) / most
+    starts = np.zeros(len(steps.sizes), dtype=np.int64)
+    starts[steps.is_row] = ranks
+    ends = np.append(starts[1:], most)
+    ends[steps.heads[1:] - 1] = most
+    turns = np.clip(np.searchsorted(below, steps.shares)[steps.kind], starts, ends)
+    level, at_turn = steps.passed * rows, prefix[turns]
+    under = level * (turns - starts) - steps.sizes * (at_turn - prefix[starts])
+    over = steps.sizes * (prefix[ends] - at_turn) - level * (ends - turns)
+    sizes = steps.sizes[steps.heads]
+    return float((np.add.reduceat(under + over, steps.heads) / (sizes * rows)).max()) / most
 
 
 def _classes(release: Release) -> Grouping:
     return once(release.kept, ("classes",), lambda: group_rows(release.target.codes, release.target.widths))
 
 
-def _places(grouping: Grouping) -> IntArray:
-    """0, 1, 2, ... within each group, groups in order."""
-    starts = np.cumsum(grouping.sizes) - grouping.sizes
-    return np.arange(len(grouping.group_of)) - np.repeat(starts, grouping.sizes)
-
-
-def _by_column(release: Release, measure: Callable[[IntArray, Grouping], float]) -> dict[str, float]:
-    grouping, names = _classes(release), release.original.columns.sensitive
-    return {name: measure(ranks, grouping) for name, ranks in zip(names, _ranks(release), strict=True)}
+def _by_column(release: Release, measure: Callable[[IntArray, Steps], float]) -> dict[str, float]:
+    steps = once(release.kept, ("steps",), lambda: steps_of(_classes(release).sizes))
+    names = release.original.columns.sensitive
+    return {name: measure(ranks, steps) for name, ranks in zip(names, _ranks(release), strict=True)}
 
 
 def _ranks(release: Release) -> list[IntArray]:
-    """Each sensitive column's values as 0, 1, ... in ascending order, equal values alike."""
-    columns = release.target.values.T
-    return once(release.kept, ("ranks",), lambda: [np.unique(c, return_inverse=True)[1] for c in columns])
+    """Each sensitive column's values as 0, 1, ... from the least, equal ones alike; by class, then rank."""
+
+    def by_class(column: FloatArray) -> IntArray:
+        ranks = np.unique(column, return_inverse=True)[1]
+        most = int(ranks.max()) + 1
+        ordered: IntArray = np.sort(_classes(release).group_of * most + ranks) % most
+        return ordered
+
+    return once(release.kept, ("ranks",), lambda: [by_class(each) for each in release.target.values.T])
