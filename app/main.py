@@ -35,6 +35,7 @@ from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.http.operators import require_operator
+from app.http.unchanged import Boards
 from app.services.work import health
 from app.services.work.known_files import check_store
 from app.transaction import transaction
@@ -87,6 +88,7 @@ def create_app() -> FastAPI:
     )
     app.state.live = live.Live()
     app.state.admission = Admission(get_settings())
+    app.state.boards = Boards()
     app.add_middleware(Envelope, settings=get_settings())
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)

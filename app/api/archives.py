@@ -7,13 +7,13 @@ from threading import Lock
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
 
-from app.api.boards import known_tags
 from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
 from app.http.dependencies import AppSettings, SignedIn
 from app.http.shelf import Shelf
+from app.http.unchanged import known_tags
 from app.services.contest import competitions
 from app.services.data import kits
 from app.services.data.kits import Kit

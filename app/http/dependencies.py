@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Header, Request
 from fastapi.security import HTTPBearer
 from fastapi.security.http import HTTPAuthorizationCredentials
+from starlette.concurrency import run_in_threadpool
 
 from app.config import Settings, get_settings
 from app.db.models import TokenKind
@@ -34,10 +35,18 @@ def cookie_of(request: Request, settings: Settings) -> tuple[str, bool]:
     return ONLY_HTTPS if secure else COOKIE, secure
 
 
-def signed_in_or_not(
-    request: Request,
-    settings: AppSettings,
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+async def signed_in_or_not(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+) -> Principal | None:
+    """Who shows a token or a session; whoever shows neither costs no thread."""
+    settings = get_settings()
+    if credentials is None and cookie_of(request, settings)[0] not in request.cookies:
+        return None
+    return await run_in_threadpool(known, request, settings, credentials)
+
+
+def known(
+    request: Request, settings: Settings, credentials: HTTPAuthorizationCredentials | None
 ) -> Principal | None:
     """The owner of the API token that is sent, else of the browser's session, else nobody.
 

@@ -14,24 +14,20 @@ from app.scoring.rules import Rules
 from app.services.boards import entries, in_force
 from app.services.boards.entries import Entry
 from app.services.boards.spreadsheet import board_csv
-from app.services.contest import competitions, visibility
-from app.services.contest.visibility import View
-from app.services.people.accounts import Principal
+from app.services.contest import visibility
+from app.services.contest.visibility import Sight, View
 from app.wire import Board, BoardRow
 
 
-def board(session: Session, principal: Principal | None, slug: str) -> Board:
-    """The board as this person may see it."""
-    contest = competitions.find(session, slug)
-    shown = contest.rules.publication
-    view = visibility.view(session, contest, principal)
-    visibility.require_board(shown, view.audience)
+def board(session: Session, sight: Sight) -> Board:
+    """The board as it may be seen."""
+    contest, view = sight.contest, sight.view
     found = entries.entries(session, contest, view)
     rules = in_force.rules(session, contest, view.as_of)
     return Board(
         competition=contest.slug,
         title=dict(contest.rules.title),
-        frozen_from=shown.frozen_from,
+        frozen_from=contest.rules.publication.frozen_from,
         finals=view.finals_only,
         digits=view.digits,
         measures=tuple(contest.track.measures),

@@ -12,17 +12,13 @@ from app.services.boards.comparable import comparable
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
-from app.services.contest import competitions, visibility
-from app.services.contest.visibility import View
-from app.services.people.accounts import Principal
+from app.services.contest.visibility import Sight, View
 from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 
-def board(session: Session, principal: Principal | None, slug: str) -> Matrix:
-    """The matrix as this person may see it: built-in attackers once it is known whose target is whose."""
-    contest = competitions.find(session, slug)
-    view = visibility.view(session, contest, principal)
-    visibility.require_board(contest.rules.publication, view.audience)
+def board(session: Session, sight: Sight) -> Matrix:
+    """The matrix as it may be seen: built-in attackers once it is known whose target is whose."""
+    contest, view = sight.contest, sight.view
     columns = trials.attacked(session, contest.row, view) if view.finals_only else []
     rows = teams_rows(session, contest.row, view, columns)
     if view.digits is None:

@@ -11,16 +11,13 @@ from app.scoring.ranking import ranks, standing
 from app.services.boards import trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
-from app.services.contest import competitions, visibility
-from app.services.people.accounts import Principal
+from app.services.contest.visibility import Sight
 from app.wire import AttackersBoard, AttackersRow
 
 
-def board(session: Session, principal: Principal | None, slug: str) -> AttackersBoard:
-    """The board as this person may see it."""
-    contest = competitions.find(session, slug)
-    view = visibility.view(session, contest, principal)
-    visibility.require_board(contest.rules.publication, view.audience)
+def board(session: Session, sight: Sight) -> AttackersBoard:
+    """The board as it may be seen."""
+    contest, view = sight.contest, sight.view
     attacks = trials.attacks_by_team(session, contest.row, view)
     in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))

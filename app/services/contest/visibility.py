@@ -76,6 +76,18 @@ class View:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A competition's boards, and what one audience may see of them."""
+
+    contest: Contest
+    view: View
+
+    def lasts_until(self, now: datetime) -> bool:
+        """Whether the same rows are seen in the same way at a later moment."""
+        return view_at(self.contest, self.view.audience, now) == self.view
+
+
 Score = TypeVar("Score", float, float | None)
 
 
@@ -91,10 +103,18 @@ def audience(session: Session, row: Competition, principal: Principal | None) ->
     return Audience(team.id if team else None, competitions.is_organizer(session, row.id, principal))
 
 
-def view(session: Session, contest: Contest, principal: Principal | None) -> View:
-    """What this person may see of the competition's boards now."""
+def boards(session: Session, principal: Principal | None, slug: str) -> Sight:
+    """The boards as this person may see them now; NotFound, NotAllowed."""
+    contest = competitions.find(session, slug)
+    viewer = audience(session, contest.row, principal)
+    sight = Sight(contest, view_at(contest, viewer, clock(session)))
+    require_board(contest.rules.publication, viewer)
+    return sight
+
+
+def view_at(contest: Contest, viewer: Audience, now: datetime) -> View:
+    """What an audience may see of the competition's boards at a moment: nothing else depends on the clock."""
     row, publication = contest.row, contest.rules.publication
-    viewer, now = audience(session, row, principal), clock(session)
     cut = frozen_since(contest, viewer, now)
     horizon = guess_horizon(contest, viewer, min(now, cut))
     return View(

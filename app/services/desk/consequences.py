@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.services.attacks import targets
 from app.services.boards import anonymization, reidentification
-from app.services.contest import competitions
+from app.services.contest import competitions, visibility
 from app.services.people.accounts import Principal
 
 Ranks = dict[str, int | None]
@@ -76,8 +76,8 @@ def of_ruling(
 
 
 def look(session: Session, principal: Principal, row: Competition) -> Look:
-    releases = anonymization.board(session, principal, row.slug)
-    attacks = reidentification.board(session, principal, row.slug)
+    sight = visibility.boards(session, principal, row.slug)
+    releases, attacks = anonymization.board(session, sight), reidentification.board(session, sight)
     counting = targets.joined().where(targets.counts(), Target.competition_id == row.id)
     return Look(
         {line.team: line.rank for line in releases.rows if not line.baseline},

@@ -14,7 +14,7 @@ from app.contest import Contest
 from app.db.models import AuditEntry, Competition, Evaluation, Guess, Member, Submission, Target, Team
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.boards.spreadsheet import csv_text
-from app.services.contest import competitions
+from app.services.contest import competitions, visibility
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.storage import store
@@ -68,9 +68,10 @@ def handed_in(held: Holdings) -> Iterator[tuple[str, Content]]:
 
 def boards(session: Session, principal: Principal, slug: str) -> Iterator[tuple[str, str]]:
     """The boards as the organizers see them."""
-    yield "anonymization", anonymization.as_csv(anonymization.board(session, principal, slug))
-    yield "matrix", matrix.as_csv(matrix.board(session, principal, slug))
-    yield "reidentification", reidentification.as_csv(reidentification.board(session, principal, slug))
+    sight = visibility.boards(session, principal, slug)
+    yield "anonymization", anonymization.as_csv(anonymization.board(session, sight))
+    yield "matrix", matrix.as_csv(matrix.board(session, sight))
+    yield "reidentification", reidentification.as_csv(reidentification.board(session, sight))
 
 
 def all_submissions(session: Session, row: Competition) -> list[Submission]:

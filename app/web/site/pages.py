@@ -30,7 +30,7 @@ from app.errors import (
     Unreadable,
 )
 from app.http import problems
-from app.http.dependencies import service_address, signed_in_or_not
+from app.http.dependencies import known, service_address
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
 from app.messages import N_, message_under, visible
@@ -226,7 +226,7 @@ def register(app: FastAPI) -> None:
 def who(request: Request) -> Principal | None:
     """The one who looks, for a page that is made after a route has failed."""
     try:
-        return signed_in_or_not(request, get_settings(), None)
+        return known(request, get_settings(), None)
     except DomainError:
         return None
 

@@ -13,6 +13,7 @@ from app.http.dependencies import SignedIn
 from app.language import Words
 from app.scoring.counted import lacks
 from app.services.boards import anonymization
+from app.services.contest import visibility
 from app.services.people.accounts import Principal
 from app.services.submissions import submissions, summaries
 from app.transaction import transaction
@@ -76,6 +77,6 @@ def result_of(
 def board_if_open(session: Session, principal: Principal, slug: str) -> wire.Board | None:
     """What this person may compare a release with; None while the board is closed to them."""
     try:
-        return anonymization.board(session, principal, slug)
+        return anonymization.board(session, visibility.boards(session, principal, slug))
     except NotAllowed:
         return None

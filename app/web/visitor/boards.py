@@ -12,6 +12,8 @@ from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import anonymization, matrix, reidentification
+from app.services.contest import visibility
+from app.services.contest.visibility import Sight
 from app.services.people.accounts import Principal
 from app.services.submissions import summaries
 from app.transaction import transaction
@@ -117,14 +119,14 @@ def words_for(request: Request) -> Words:
 
 
 def if_open(
-    board: Callable[[Session, Principal | None, str], Board],
+    board: Callable[[Session, Sight], Board],
     session: Session,
     principal: Principal | None,
     slug: str,
 ) -> Board | None:
     """The board, or None if the competition does not show it to this person."""
     try:
-        return board(session, principal, slug)
+        return board(session, visibility.boards(session, principal, slug))
     except NotAllowed as problem:
         if problem.code != "board_not_open":
             raise

@@ -12,7 +12,7 @@ from app.http.dependencies import MaybeSignedIn
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.rules import Rules
 from app.services.boards import anonymization, reidentification
-from app.services.contest import announcements, witnesses
+from app.services.contest import announcements, visibility, witnesses
 from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site.frame import Frame, frame_of
@@ -66,7 +66,7 @@ def waits_until(frame: Frame, reveal: datetime | None) -> datetime | None:
 
 def open_board(session: Session, principal: Principal | None, slug: str) -> Board | None:
     try:
-        return anonymization.board(session, principal, slug)
+        return anonymization.board(session, visibility.boards(session, principal, slug))
     except NotAllowed:
         return None
 
@@ -75,7 +75,7 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
     """The board of the second phase, as soon as there are targets."""
     if frame.contest.row.published_at is None:
         return None
-    return reidentification.board(session, principal, frame.contest.slug)
+    return reidentification.board(session, visibility.boards(session, principal, frame.contest.slug))
 
 
 def first_attackers(board: AttackersBoard) -> list[AttackersRow]:

@@ -1,0 +1,112 @@
+"""A board is made again when it would be another one, and only then."""
+
+import asyncio
+import threading
+from datetime import timedelta
+
+import pytest
+from httpx2 import Response
+from sqlalchemy import select, update
+
+from app.contest import Contest
+from app.db import engine
+from app.db.models import Competition, Team
+from app.http.unchanged import Shared
+from app.scoring.toml_text import with_tables
+from app.services.contest.visibility import Audience, Sight, view_at
+from app.services.work.leases import clock
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import API, Arena
+from tests.asked import asked
+
+BOARDS = ("anonymization", "anonymization.csv", "reidentification", "matrix")
+
+
+@pytest.fixture
+def played(arena: Arena) -> Arena:
+    arena.submit("red")
+    score_everything()
+    return arena
+
+
+def board(arena: Arena, name: str = "anonymization", tag: str = "") -> Response:
+    path = f"{API}/competitions/{arena.slug}/boards/{name}"
+    answer: Response = arena.client.get(path, headers={"If-None-Match": tag})
+    return answer
+
+
+def statements(arena: Arena, name: str, tag: str = "") -> tuple[int, int]:
+    """The status of the answer, and how much it asked of the database."""
+    with asked() as noted:
+        status = board(arena, name, tag).status_code
+    return status, len(noted.statements)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_a_board_that_stands_as_it_stood_reads_no_table(played: Arena, name: str) -> None:
+    tag = board(played, name).headers["etag"]
+    assert statements(played, name, tag) == (304, 1)
+    assert statements(played, name) == (200, 1)
+
+
+def test_what_is_committed_while_a_board_is_kept_shows_at_once(played: Arena) -> None:
+    """Also what had been written, but not committed, when the board was made."""
+    with engine.session_factory().begin() as writing:
+        writing.execute(update(Team).where(Team.name == "red").values(name="crimson"))
+        before = board(played)
+        assert board(played, tag=before.headers["etag"]).status_code == 304
+        assert "crimson" not in before.text
+    after = board(played, tag=before.headers["etag"])
+    assert (after.status_code, "crimson" in after.text) == (200, True)
+
+
+def test_what_is_taken_back_leaves_the_board_as_it_was(played: Arena) -> None:
+    tag = board(played).headers["etag"]
+    with engine.session_factory()() as writing:
+        writing.execute(update(Team).values(name="crimson"))
+        writing.rollback()
+    assert board(played, tag=tag).status_code == 304
+
+
+def test_a_board_lasts_until_the_clock_alone_would_change_it(played: Arena) -> None:
+    with transaction() as session:
+        now, row = clock(session), session.scalars(select(Competition)).one()
+    freeze = now + timedelta(hours=1)
+    later = [now + timedelta(minutes=one) for one in (0, 59, 61, 60 * 24)]
+
+    def lasting(publication: str, viewer: Audience) -> list[bool]:
+        row.file = with_tables(row.file, "publication", f"[publication]\n{publication}")
+        contest = Contest(row)
+        sight = Sight(contest, view_at(contest, viewer, now))
+        return [sight.lasts_until(moment) for moment in later]
+
+    frozen = f'feedback = "immediate"\nfrozen_from = {freeze.isoformat()}'
+    assert lasting(frozen, Audience()) == [True, True, False, False]
+    assert lasting(frozen, Audience(organizer=True)) == [True] * 4
+    assert lasting('feedback = "hidden"', Audience()) == [True] * 4
+    daily = lasting('feedback = "daily"', Audience())
+    assert (daily[0], daily[-1]) == (True, False)
+
+
+def test_whoever_comes_while_work_is_under_way_shares_the_next() -> None:
+    """What has begun may have missed what they know of."""
+    begun, go_on, times = threading.Event(), threading.Event(), []
+
+    def work() -> int:
+        times.append(1)
+        number = len(times)
+        begun.set()
+        assert go_on.wait(60)
+        return number
+
+    async def play() -> list[int]:
+        shared = Shared()
+        first = asyncio.create_task(shared.done("a", work))
+        await asyncio.to_thread(begun.wait, 60)
+        later = [asyncio.create_task(shared.done("a", work)) for _ in range(5)]
+        await asyncio.sleep(0)
+        go_on.set()
+        return await asyncio.gather(first, *later)
+
+    assert asyncio.run(play()) == [1, 2, 2, 2, 2, 2]
