@@ -30,7 +30,7 @@ class ExtensionIn(BaseModel):
 
 @router.post(
     "/competitions/{slug}/phases/{name}/extend",
-    responses=refusing(ORGANIZER, "phase_turned phases_overlap end_passed end_too_far no_offset wrong_value"),
+    responses=refusing(ORGANIZER, "phase_turned phases_overlap end_passed end_too_far wrong_value"),
 )
 def extend_phase(slug: str, name: str, principal: Confirming, body: ExtensionIn) -> wire.Competition:
     """Move the end of a phase that has not turned yet, to a time that lies ahead."""

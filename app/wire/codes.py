@@ -52,7 +52,6 @@ ANSWERS: dict[str, str] = {
     "422.name_characters": "a name has no control characters and no blank ones",
     "422.name_length": "a name has 1 to 100 characters",
     "409.name_taken": "this name is taken",
-    "422.no_offset": "give the end with its offset, such as 2027-01-24T09:00:00+09:00",
     "404.no_original": "the competition has no original data yet",
     "409.no_original": "the competition has no original data yet",
     "404.no_such_announcement": "there is no such announcement",

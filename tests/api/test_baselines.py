@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
+from app.db.models import Competition
+from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import noisy_release
 from tests.contest import Contest
@@ -62,3 +65,13 @@ def test_a_malformed_baseline_changes_nothing(contest: Contest) -> None:
         refused = contest.arena.post(f"{contest.path}/baselines", files=files, data=data)
         assert (refused.status_code, refused.json()["code"]) == (422, code)
     assert contest.arena.get(f"{contest.path}/teams").json() == []
+
+
+def test_a_baseline_needs_data_and_a_contest_that_has_not_closed(contest: Contest) -> None:
+    contest.submit("red")
+    contest.attack()
+    contest.close()
+    assert (add(contest).status_code, add(contest).json()["code"]) == (409, "phase_closed")
+    with transaction() as session:
+        session.execute(update(Competition).values(original_rows=None, original={}))
+    assert (add(contest).status_code, add(contest).json()["code"]) == (409, "no_original")

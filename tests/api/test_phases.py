@@ -66,7 +66,7 @@ def test_an_end_is_neither_in_the_past_nor_before_the_start_nor_without_an_offse
         422,
         "end_too_far",
     )
-    assert extend(contest, "closed", at(1)).status_code == 404
+    assert told(extend(contest, "closed", at(1))) == (404, "no_such_phase")
     assert "phase.extend" not in {action for _, action, _ in acts()}
 
 

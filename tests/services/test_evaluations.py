@@ -12,7 +12,7 @@ from app import queue
 from app.config import Settings
 from app.db.models import Evaluation, State
 from app.errors import Unavailable
-from app.messages import Statement
+from app.messages import Message, Statement
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.services.work import leases
@@ -285,3 +285,17 @@ def test_a_database_that_is_away_is_said_to_be_unavailable(
     monkeypatch.setattr(engine, "session_factory", lambda: sessionmaker(nowhere))
     with pytest.raises(Unavailable), transaction() as session:
         session.execute(text("SELECT 1"))
+
+
+def test_who_has_lost_a_claim_neither_ends_nor_gives_back_what_another_has(arena: Arena) -> None:
+    identifier = submitted(arena)
+    late, now = taken(identifier, lease=timedelta(0)), taken(identifier)
+    fault = Statement("scoring_failed", Message("a fault of ours"))
+    with transaction() as session:
+        assert not leases.fail(session, Evaluation, identifier, late.attempt, fault)
+        leases.give_back(session, Evaluation, identifier, late.attempt, fault)
+        leases.excuse(session, Evaluation, identifier, late.attempt, fault)
+        leases.miss(session, Evaluation, identifier, late.attempt, fault, patience=timedelta(0))
+    found = row(identifier)
+    assert (found.state, found.attempt, found.failure) == (State.SCORING, now.attempt, None)
+    assert recorded(now)
