@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 from app.messages import Message, kept, kept_under
@@ -11,7 +10,7 @@ from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
-from app.scoring.ranking import overall, rounding_of, security, utility
+from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate, rate_of
 from app.scoring.reach import Reach, UtilityBy, known, levels, limits, reach
 from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
@@ -123,14 +122,14 @@ def evaluate(
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, rules, track, tell) for name, each in track.measures.items()}
-    utility_by = _utility(rules, track, original, measures)
+    utility_if = _utility(rules, track, original, measures)
     answers = {name: _answer(each, release.target, rules, tell) for name, each in track.attackers.items()}
     attackers = {
         name: AttackerResult(rate_of(answer, source, rows=original.rows), track.attackers[name].version)
         for name, answer in answers.items()
     }
     violations, excessive = _judged(rules, track, release)
-    u, e = utility_by({}), _security(rules, attackers)
+    u, e = utility_if({}), _security(rules, attackers)
     return Verdict(
         violations=violations,
         measures=measures,
@@ -139,7 +138,7 @@ def evaluate(
         utility=u,
         security=e,
         overall=overall(u, e),
-        reach=_told(rules, track, release.target, answers, utility_by),
+        reach=_told(rules, track, release.target, answers, utility_if),
     )
 
 
@@ -176,31 +175,31 @@ def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str],
 
 def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:
     """U, if some measures had other values than these."""
-    values = {name: result.value for name, result in measures.items()}
-    found = partial(
-        utility,
+    return utility_by(
+        {name: result.value for name, result in measures.items()},
         measures=track.measures,
         weights=rules.weights,
         scales=_all_scales(rules, track, original),
         largest_cell=track.largest_cell(original),
     )
-    return lambda others: found(values | others)
 
 
 def _told(
-    rules: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_by: UtilityBy
+    rules: Rules, track: Track, target: Any, answers: Mapping[str, Answer], utility_if: UtilityBy
 ) -> Reach:
     """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
     reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
     if not any(each.cells for each in reading):
         return ()
     rule = accepted(rules.excessive, track.distances[rules.excessive.distance], target)
-    unsure = {each.name: known(each.cells(target), rule) if each.cells else None for each in reading}
     counting = [answer for name, answer in answers.items() if rules.counts(name)]
+    unsure = {
+        each.name: known(each.cells(target), rule, counting) if each.cells else None for each in reading
+    }
     fewest = max((fewest_right(answer, rule) for answer in counting), default=0) if rule else 0
     right = levels(target.rows, fewest)
     found = [{name: limits(answer, about, right) for name, about in unsure.items()} for answer in counting]
-    return reach(found, right, utility_by) if any(unsure.values()) else ()
+    return reach(found, right, utility_if) if any(unsure.values()) else ()
 
 
 def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:

@@ -1,7 +1,7 @@
 """From measured values to scores, and from scores to ranks (§4)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from app.scoring.registry import Measure
 
@@ -22,22 +22,35 @@ def utility_score(value: float, scale: float, *, tiny: float = NOTHING) -> float
     return 1.0 if value >= scale else value / scale
 
 
-def utility(
+def utility_by(
     values: Mapping[str, float],
     *,
     measures: Mapping[str, Measure],
     weights: Mapping[str, float],
     scales: Mapping[str, float],
     largest_cell: float,
-) -> float:
-    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0."""
+) -> Callable[[Mapping[str, float]], float]:
+    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0.
+
+    As a function of the values that some measures have instead of ``values``.
+    """
     most = max(weights.values(), default=1.0)
     shares = {name: weight / most for name, weight in weights.items()}
-    total = 0.0
-    for name, share in shares.items():
+    whole = sum(shares.values())
+
+    def part(name: str, value: float) -> float:
         tiny = rounding_of(measures[name], largest_cell)
-        total += share * utility_score(values[name], scales[name], tiny=tiny)
-    return min(total / sum(shares.values()), 1.0) if shares else 0.0
+        return shares[name] * utility_score(value, scales[name], tiny=tiny)
+
+    parts = {name: part(name, values[name]) for name in shares}
+
+    def found(others: Mapping[str, float]) -> float:
+        total = 0.0
+        for name, each in parts.items():
+            total += part(name, others[name]) if name in others else each
+        return min(total / whole, 1.0) if parts else 0.0
+
+    return found
 
 
 def security(rates: Iterable[float]) -> float:

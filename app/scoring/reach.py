@@ -5,9 +5,9 @@ is right on so many rows, though not on which; and a measure that adds up how fa
 has no longer its whole range.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import product
 from math import ceil, floor, inf
 
@@ -49,7 +49,7 @@ class Cells:
         return float(np.max([np.abs(cells).max(initial=1.0) for cells in (self.x, self.y)]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """A limit, for any secret, of the sum of |x[source] - y| over all cells; ``sign`` -1: from above.
 
@@ -63,7 +63,7 @@ class Side:
     of_y: FloatArray
     least: FloatArray
 
-    @property
+    @cached_property
     def base(self) -> float:
         owners = np.sort(self.of_x)[len(self.of_x) - len(self.of_y) :]
         return float(self.least.sum() - owners.sum() - self.of_y.sum())
@@ -87,10 +87,14 @@ class Priced:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What anyone computes of one measure of a target; ``rule``: of one that is known to be accepted."""
+    """What anyone computes of one measure of a target; ``rule``: of one that is known to be accepted.
+
+    ``lots``: answers that draw them, with what rows cost by these.
+    """
 
     cells: Cells
     sides: tuple[Side, ...]
+    lots: tuple[tuple[Candidates, list[Costs]], ...] = ()
     rule: Accepted | None = None
     priced: tuple[Priced, ...] = ()
 
@@ -99,15 +103,18 @@ class Known:
         return *self.sides, *self.priced
 
 
-def known(cells: Cells, rule: Accepted | None = None) -> Known | None:
-    """None where there is nothing to add up, or too much."""
+def known(cells: Cells, rule: Accepted | None = None, answers: Sequence[Answer] = ()) -> Known | None:
+    """None where there is nothing to add up, or too much. ``answers`` are those that will be asked about."""
     if not cells.y.size or not cells.largest <= LARGEST_NUMBER:
         return None
     everybody = Candidates(
         np.zeros(len(cells.y), np.int64), np.zeros(len(cells.x), np.int64), np.array([len(cells.x)])
     )
-    sides = tuple(Side(*costs) for costs in costs_in_group(cells, everybody))
-    return Known(cells, sides, rule, tuple(priced(cells, rule)) if rule else ())
+    lots = [answer for answer in answers if isinstance(answer, Candidates)]
+    costs, *of_lots = costs_in_groups(cells, [everybody, *lots])
+    sides = tuple(Side(*of_side) for of_side in costs)
+    drawn = tuple(zip(lots, of_lots, strict=True))
+    return Known(cells, sides, drawn, rule, tuple(priced(cells, rule)) if rule else ())
 
 
 def priced(cells: Cells, rule: Accepted) -> Iterator[Priced]:
@@ -124,34 +131,46 @@ def priced(cells: Cells, rule: Accepted) -> Iterator[Priced]:
             yield Priced(sign, price * unit, (sign * sums + costs).min(axis=1), rule.most)
 
 
-def costs_in_group(cells: Cells, answer: Candidates) -> list[Costs]:
-    """Of each side ``sign``, ``of_x``, ``of_y`` and the least that each row costs with an owner of its group.
+def costs_in_groups(cells: Cells, answers: Sequence[Candidates]) -> list[list[Costs]]:
+    """For each answer, of each side ``sign``, ``of_x``, ``of_y`` and the least that each row costs with an
+    owner of its group.
 
     Column by column, an owner for each. Rows that are not answered are left out.
     """
-    rows = np.flatnonzero(answer.chosen != ABSTAIN)
     columns = zip(cells.x.T, cells.y.T, strict=True)
-    return reduce(added, (costs_of_column(x, y, rows, answer) for x, y in columns))
+    return reduce(added, (costs_of_column(x, y, answers) for x, y in columns))
 
 
-def added(costs: list[Costs], others: list[Costs]) -> list[Costs]:
-    pairs = zip(costs, others, strict=True)
-    return [(one[0], one[1] + other[1], one[2] + other[2], one[3] + other[3]) for one, other in pairs]
-
-
-def costs_of_column(x: FloatArray, y: FloatArray, rows: IntArray, answer: Candidates) -> list[Costs]:
-    order = np.argsort(np.concatenate((x, y)))
-    near, far = neighbours_and_ends(order, rows, answer)
-    nothing = np.zeros(len(x)), np.zeros(len(y))
-    added = (
-        (1, near, nothing),
-        (1, near, in_order(x, y, order)),
-        (-1, far, nothing),
-        (-1, far, in_reverse(x, y, order)),
-    )
+def added(costs: list[list[Costs]], others: list[list[Costs]]) -> list[list[Costs]]:
     return [
-        (sign, of_x, of_y, (sign * np.abs(x[owners] - y[rows]) + of_x[owners]).min(axis=0) + of_y[rows])
-        for sign, owners, (of_x, of_y) in added
+        [
+            (sign, of_x + more_x, of_y + more_y, least + more)
+            for (sign, of_x, of_y, least), (_, more_x, more_y, more) in zip(*sides, strict=True)
+        ]
+        for sides in zip(costs, others, strict=True)
+    ]
+
+
+def costs_of_column(x: FloatArray, y: FloatArray, answers: Sequence[Candidates]) -> list[list[Costs]]:
+    order = np.argsort(np.concatenate((x, y)))
+    nothing, paired = (np.zeros(len(x)), np.zeros(len(y))), in_order(x, y, order)
+    sides = ((1, nothing), (1, paired), (-1, nothing), (-1, in_reverse(x, y, order)))
+    return [costs_by_side(x, y, order, answer, sides) for answer in answers]
+
+
+def costs_by_side(
+    x: FloatArray,
+    y: FloatArray,
+    order: IntArray,
+    answer: Candidates,
+    sides: Iterable[tuple[int, tuple[FloatArray, FloatArray]]],
+) -> list[Costs]:
+    rows = np.flatnonzero(answer.chosen != ABSTAIN)
+    owners = dict(zip((1, -1), neighbours_and_ends(order, rows, answer), strict=True))
+    apart = {sign: sign * np.abs(x[those] - y[rows]) for sign, those in owners.items()}
+    return [
+        (sign, of_x, of_y, (apart[sign] + of_x[owners[sign]]).min(axis=0) + of_y[rows])
+        for sign, (of_x, of_y) in sides
     ]
 
 
@@ -180,12 +199,12 @@ def neighbours_and_ends(order: IntArray, rows: IntArray, answer: Candidates) -> 
 
     One of those costs least, as nothing that is added to |x - y| changes faster than that. Both (2, rows).
     """
-    ranks = np.empty_like(order)
-    ranks[order] = np.arange(len(order))
-    keys = answer.group_of * len(order) + ranks[: len(answer.group_of)]
-    owners = np.argsort(keys)
-    chosen = answer.chosen[rows]
-    above = np.searchsorted(keys[owners], chosen * len(order) + ranks[len(keys) + rows])
+    places, most = np.arange(len(order)), len(answer.group_of)
+    groups = np.concatenate((answer.group_of, answer.chosen))[order]
+    by_group = order[np.argsort(groups * len(order) + places)]
+    owners, below = by_group[by_group < most], np.empty_like(order)
+    below[by_group] = np.cumsum(by_group < most)
+    chosen, above = answer.chosen[rows], below[most + rows]
     last = np.cumsum(answer.sizes)[chosen] - 1
     first = last - answer.sizes[chosen] + 1
     near = np.stack((np.maximum(above - 1, first), np.minimum(above, last)))
@@ -227,7 +246,7 @@ def further(answer: Answer, about: Known) -> tuple[FloatArray, list[FloatArray]]
         case Candidates():
             rows = np.flatnonzero(answer.chosen != ABSTAIN)
             weights = 1.0 / answer.sizes[answer.chosen[rows]]
-            costs = [least for _, _, _, least in costs_in_group(about.cells, answer)]
+            costs = [least for *_, least in costs_by(answer, about)]
             costs += [side.least[rows] for side in about.priced]
         case _:
             guess = answer.guess if isinstance(answer, Noted) else answer
@@ -237,6 +256,12 @@ def further(answer: Answer, about: Known) -> tuple[FloatArray, list[FloatArray]]
     return weights, [
         np.maximum(cost - side.least[rows], 0.0) for side, cost in zip(about.every, costs, strict=True)
     ]
+
+
+def costs_by(answer: Candidates, about: Known) -> list[Costs]:
+    """What rows cost by an answer that draws lots."""
+    found = (costs for each, costs in about.lots if each is answer)
+    return next(found, None) or costs_in_groups(about.cells, [answer])[0]
 
 
 def costs_of_owners(about: Known, rows: IntArray, owners: IntArray) -> list[FloatArray]:
@@ -252,8 +277,13 @@ def cheapest(weights: FloatArray, costs: FloatArray, correct: FloatArray) -> Flo
     """The least that so many rows cost together; of the last one as large a part as is needed."""
     # What is right with 1/size each may add up to a whole number, but for rounding.
     correct = correct - SLACK * correct.max(initial=0)
-    order = np.argsort(costs / weights)
-    rows, total = (np.concatenate(([0.0], np.cumsum(each[order]))) for each in (weights, costs))
+    # Where all weigh the same only the costs need an order; numbers alone sort several times faster.
+    if (weights == 1.0).all():
+        costs = np.sort(costs)
+    else:
+        order = np.argsort(costs / weights)
+        weights, costs = weights[order], costs[order]
+    rows, total = (np.concatenate(([0.0], np.cumsum(each))) for each in (weights, costs))
     found: FloatArray = np.interp(correct, rows, total)
     return found
 

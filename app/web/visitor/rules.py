@@ -11,7 +11,7 @@ from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from app.scoring.ranking import overall, utility, utility_score
+from app.scoring.ranking import overall, utility_by, utility_score
 from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
@@ -147,7 +147,7 @@ def worked(rules: Rules, track: Track) -> Worked | None:
     values = dict.fromkeys(weighing, 0.0) | {
         name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
     }
-    u = utility(values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0)
+    u = utility_by(values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0)({})
     shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
     return Worked(shown, u, FOUND, overall(u, FOUND))
 
