@@ -17,7 +17,7 @@ serve: runtime
 test: dev
 	$(BIN)/python -m pytest
 
-# And the laws of the rules on all cases that they name.
+# The slow ones, the faults of whole processes and hosts among them, and the laws of the rules on all cases they name.
 test-long: dev
 	$(BIN)/python -m pytest -m long
 	ANONCUP_TRIES=1 $(BIN)/python -m pytest tests/scoring

@@ -1,6 +1,7 @@
 """Real servers for every test that asks: the embedded Postgres and Valkey, migrated and emptied."""
 
 import fcntl
+import gc
 import os
 import subprocess
 import sys
@@ -32,6 +33,14 @@ from workers import child, fitness
 
 COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
 LOOPS = "from app.scoring import kernels; kernels.load()"
+
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported and collected stays: who looks for garbage need not look through it again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.stack import free_port
 from tests.patience import PATIENCE_S, eventually
+from tests.trying import LEFT_OUT
 
 ROOT = Path(__file__).parent.parent
 OWN = ("DATABASE_URL", "REDIS_URL", "ANONCUP_")
@@ -55,8 +56,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("program", "number"),
-    [("make", signal.SIGTERM), ("make", signal.SIGKILL), ("bin/anoncup", signal.SIGKILL)],
-    ids=["make is asked to end", "make is killed", "the supervisor is killed"],
+    [
+        pytest.param("make", signal.SIGTERM, marks=LEFT_OUT, id="make is asked to end"),
+        pytest.param("make", signal.SIGKILL, id="make is killed"),
+        pytest.param("bin/anoncup", signal.SIGKILL, marks=LEFT_OUT, id="the supervisor is killed"),
+    ],
 )
 def test_nothing_goes_on_when(program: str, number: signal.Signals, data: Path) -> None:
     with make("serve", f"PORT={free_port()}", f"DATA={data}") as (process, below):

@@ -25,7 +25,6 @@ from tests.contest import Contest, competition_id
 from tests.e2e.stack import QUICK, kill, running, small_contest, web, worker
 from tests.patience import PATIENCE_S, eventually
 from tests.services.test_transitions import quick
-from tests.trying import left_out
 
 NO_QUEUE = {"REDIS_URL": "redis://127.0.0.1:1/0"}
 
@@ -96,14 +95,14 @@ def test_the_clock_turns_a_whole_contest_without_a_worker_and_without_a_queue(
         until(lambda: not children(process))
 
 
-@left_out
+@pytest.mark.long
 def test_two_clocks_turn_once(client: TestClient, tmp_path: Path) -> None:
     over(client)
     with clock(tmp_path), clock(tmp_path), clock(tmp_path):
         until(lambda: turned() == EACH_ONCE)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_a_signal_ends_the_clock_and_its_children(
     client: TestClient, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -120,6 +119,7 @@ def test_a_signal_ends_the_clock_and_its_children(
     assert "Traceback" not in (tmp_path / "clock-0.log").read_text()
 
 
+@pytest.mark.long
 def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -133,6 +133,7 @@ def test_a_clock_killed_in_the_middle_leaves_no_child_and_the_next_one_finishes(
         until(lambda: turned() == EACH_ONCE)
 
 
+@pytest.mark.long
 def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient, tmp_path: Path) -> None:
     frozen(client)
     with clock(tmp_path) as process:
@@ -159,6 +160,7 @@ def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: P
             assert log.read_text().count("clock_hindered") == 1
 
 
+@pytest.mark.long
 def test_messages_that_an_older_clock_left_in_the_queue_end_no_worker(
     settings: Settings, tmp_path: Path
 ) -> None:

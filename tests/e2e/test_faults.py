@@ -58,6 +58,7 @@ def test_an_upload_is_scored_by_the_worker(
     assert found["attempt"] == 1
 
 
+@pytest.mark.long
 def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
     settings: Settings, server: str, scorer: subprocess.Popen[bytes], tmp_path: Path
 ) -> None:
@@ -120,7 +121,8 @@ def deaf(*, hangs_up: bool) -> Iterator[tuple[Deaf, dict[str, str]]]:
                 call.close()
 
 
-@pytest.mark.parametrize("hangs_up", [True, pytest.param(False, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("hangs_up", [True, False])
 def test_a_queue_that_is_deaf_delays_the_scoring_but_never_the_upload(
     settings: Settings, scorer: subprocess.Popen[bytes], tmp_path: Path, hangs_up: bool
 ) -> None:

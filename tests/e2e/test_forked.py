@@ -56,7 +56,9 @@ def test_each_has_a_name_an_environment_and_a_log_of_its_own(settings: Settings,
         assert (tmp_path / "workers.log").read_text() == ""
 
 
-@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize(
+    "name", ["worker", *(pytest.param(name, marks=pytest.mark.long) for name in ("reports", "scheduler"))]
+)
 def test_one_that_is_killed_takes_its_own_along_and_is_started_again(
     name: str, settings: Settings, tmp_path: Path
 ) -> None:
@@ -70,6 +72,7 @@ def test_one_that_is_killed_takes_its_own_along_and_is_started_again(
     assert f"{name} ended (status -9); starting it again" in (tmp_path / "workers.log").read_text()
 
 
+@pytest.mark.long
 def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path: Path) -> None:
     with whole(tmp_path) as (process, found):
         below = with_children(found)
@@ -77,6 +80,7 @@ def test_all_end_with_the_process_that_forked_them(settings: Settings, tmp_path:
         assert all_end(below)
 
 
+@pytest.mark.long
 def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -103,6 +107,7 @@ def test_asked_to_end_it_ends_all_and_well_and_leaves_no_folder_of_a_child(
     assert not orphan.exists()
 
 
+@pytest.mark.long
 def test_what_ends_again_and_again_at_its_start_ends_all_and_says_why(
     settings: Settings, tmp_path: Path
 ) -> None:

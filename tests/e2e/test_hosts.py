@@ -23,7 +23,8 @@ from tests.arena import numbers
 from tests.e2e.stack import QUICK, Contest, free_port, running, small_contest, web
 from tests.patience import eventually
 from tests.s3 import BUCKET, S3Server
-from tests.trying import left_out
+
+pytestmark = pytest.mark.long
 
 
 class Hosts:
@@ -131,7 +132,6 @@ def test_a_worker_that_cannot_reach_the_store_burns_nothing_beside_one_that_can_
         assert len(said(cut_off, "takes_work_again")) == 1
 
 
-@left_out
 def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts) -> None:
     """As on a host whose settings were forgotten: it has a store, reachable and empty."""
     contest = small_contest(hosts.web)
@@ -146,7 +146,6 @@ def test_a_worker_with_a_folder_instead_of_the_store_takes_nothing(hosts: Hosts)
     assert {(row.attempt, row.excused) for row in evaluations()} == {(1, 0)}
 
 
-@left_out
 def test_a_worker_without_keys_takes_nothing(hosts: Hosts) -> None:
     contest = small_contest(hosts.web)
     with hosts.worker(ANONCUP_OPENING_KEYS_DIR=str(hosts.folder)) as keyless:

@@ -92,6 +92,7 @@ def start(stack: ExitStack, name: str, env: dict[str, str], log: Path, *argument
     return lambda: check_runs(process, log / f"{name}.log")
 
 
+@pytest.mark.long
 def test_web_worker_and_scheduler_started_by_hand_score_an_upload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def hour_long_reports(arena: Arena, number: int) -> None:
     queue.publish([queue.ADVISE] * number)
 
 
+@pytest.mark.long
 def test_a_hundred_reports_of_one_competition_delay_neither_anothers_scores_nor_its_phases(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_queues_that_are_rung_are_the_queues_that_are_served(settings: Setti
     assert sorted(",".join(queues).split(",")) == sorted(queue.QUEUES.values())
 
 
+@pytest.mark.long
 def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_reports_alone(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -114,6 +116,7 @@ def test_work_of_a_contest_that_needs_its_scores_is_not_held_up_by_a_worker_of_r
     assert quick(contest, "blue")
 
 
+@pytest.mark.long
 def test_a_message_of_an_older_version_is_heard(client: TestClient, tmp_path: Path) -> None:
     arena = Arena.opened(client)
     assert arena.post(f"/competitions/{arena.slug}/threshold-reports", json={"draws": 0}).status_code == 202

@@ -69,6 +69,7 @@ def test_what_two_processes_count_adds_up_in_either_of_them(settings: Settings, 
             assert f'process_cpu_seconds_total{{pid="{child.pid}"}}' in measured
 
 
+@pytest.mark.long
 def test_a_killed_process_is_replaced_and_nothing_accepted_or_counted_is_lost(
     settings: Settings, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_signal_to_the_parent_ends_the_streams_and_then_all_processes(
     assert not list((settings.data / "metrics").glob(f"*-{urlsplit(url).port}"))
 
 
+@pytest.mark.long
 def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
     settings: Settings, tmp_path: Path
 ) -> None:
