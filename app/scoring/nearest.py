@@ -1,16 +1,118 @@
-"""Exact nearest rows, one or several: a kd-tree per group of rows, ties to the lower row number."""
+"""Exact nearest rows, one or several: a search tree per group of rows, ties to the lower row number."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels import nearest as kernels
-from app.scoring.kernels import neighbours, trees
+from app.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.scoring.encoding import Grouping
+from app.scoring.kernels import eights, neighbours, trees
+from app.scoring.kernels.eights import LANES, NO_ROW
 from app.scoring.kernels.neighbours import DEEPEST
 
 LEAF = 12
 """Points a tree's leaf holds at most."""
+SAMPLE = 64
+"""Queries, or fewer, that say where they are most scattered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What finds the nearest of the rows of a group.
+
+    The rows of group g are ``members[starts[g]:starts[g + 1]]``. Where they are many, ``roots[g]`` is a node
+    (else -1). A node has up to eight children from ``first`` on: nodes, or, of the ``lowest`` ones, blocks of
+    eight points. ``low`` and ``high`` (nodes, columns * 8) are the children's boxes, ``blocks`` the points,
+    each column's eight cells side by side; ``least_rows`` and ``block_rows`` (…, 8) their rows.
+    """
+
+    points: FloatArray
+    members: IntArray
+    starts: IntArray
+    roots: IntArray
+    blocks: FloatArray
+    block_rows: IntArray
+    first: IntArray
+    lowest: BoolArray
+    low: FloatArray
+    high: FloatArray
+    least_rows: IntArray
+
+
+def build_index(points: FloatArray, grouping: Grouping, kept: BoolArray | None = None) -> Index:
+    """Over ``points`` (n, columns) by groups; without the rows that are not ``kept`` (n,)."""
+    points, members, sizes = np.ascontiguousarray(points), grouping.members.copy(), grouping.sizes
+    if kept is not None:
+        members = members[kept[members]]
+        sizes = np.bincount(grouping.group_of[members], minlength=grouping.count)
+    blocks, nodes = _room(sizes)
+    wide = points.shape[1] * LANES
+    index = Index(
+        points=points,
+        members=members,
+        starts=np.append(0, np.cumsum(sizes)),
+        roots=np.full(len(sizes), -1),
+        blocks=np.full((blocks, wide), np.inf),
+        block_rows=np.full((blocks, LANES), NO_ROW),
+        first=np.empty(nodes, dtype=np.int64),
+        lowest=np.empty(nodes, dtype=np.bool_),
+        low=np.full((nodes, wide), np.inf),
+        high=np.full((nodes, wide), -np.inf),
+        least_rows=np.full((nodes, LANES), NO_ROW),
+    )
+    eights.grow_eights(*_arrays(index))
+    return index
+
+
+def _room(sizes: IntArray) -> tuple[int, int]:
+    """How many blocks and nodes groups of these sizes need."""
+    level = -(-sizes[sizes > eights.FEW] // LANES)
+    blocks, nodes = int(level.sum()), 0
+    while len(level):
+        level = -(-level // LANES)
+        nodes += int(level.sum())
+        level = level[level > 1]
+    return blocks, nodes
+
+
+def _arrays(
+    index: Index,
+) -> tuple[
+    FloatArray, IntArray, IntArray, IntArray,
+    FloatArray, IntArray, IntArray, BoolArray, FloatArray, FloatArray, IntArray,
+]:  # fmt: skip
+    """In the order in which kernels take them."""
+    groups = index.points, index.members, index.starts, index.roots
+    nodes = index.first, index.lowest, index.low, index.high, index.least_rows
+    return (*groups, index.blocks, index.block_rows, *nodes)
+
+
+def nearest_rows(
+    index: Index,
+    queries: FloatArray,
+    groups: IntArray,
+    *,
+    absolute: bool = False,
+    barred: IntArray | None = None,
+) -> IntArray:
+    """The row nearest to each query among its group's, shape (q,); group -1 gives -1.
+
+    ``absolute`` compares |x - y| instead of its square: the same order but for over- and underflow.
+    ``barred`` (q,): a row that is no answer to the query, or -1; where no other is left, -1.
+    """
+    excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
+    if len(index.roots) != 1 or not queries.size:
+        return eights.search(np.ascontiguousarray(queries), groups, *_arrays(index), absolute, excluded)
+    found, turns = np.empty_like(groups), _turns(queries)
+    found[turns] = eights.search(queries[turns], groups[turns], *_arrays(index), absolute, excluded[turns])
+    return found
+
+
+def _turns(queries: FloatArray) -> IntArray:
+    """An order in which queries that follow one another are near, and find in the cache what they need."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        scatter = queries[:: len(queries) // SAMPLE + 1].std(axis=0)
+    return np.argsort(queries[:, scatter.argmax()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +134,6 @@ class Forest:
     high: FloatArray
 
 
-def nearest_rows(
-    forest: Forest,
-    queries: FloatArray,
-    groups: IntArray,
-    *,
-    absolute: bool = False,
-    barred: IntArray | None = None,
-) -> IntArray:
-    """The row nearest to each query among its group's, shape (q,); group -1 gives -1.
-
-    ``absolute`` compares |x - y| instead of its square: the same order but for over- and underflow.
-    ``barred`` (q,): a row that is no answer to the query, or -1; where no other is left, -1.
-    """
-    queries = np.ascontiguousarray(queries)
-    excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
-    return kernels.search(queries, groups, *tree_of(forest), absolute, excluded)
-
-
 def several_nearest(
     forest: Forest, queries: FloatArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
@@ -64,7 +148,7 @@ def several_nearest(
 
 def no_rows_yet(queries: int, count: int) -> tuple[FloatArray, IntArray]:
     """Lists for a kernel to fill: distances, then rows, (queries, count)."""
-    return np.full((queries, count), np.inf), np.full((queries, count), kernels.NO_ROW, dtype=np.int64)
+    return np.full((queries, count), np.inf), np.full((queries, count), NO_ROW, dtype=np.int64)
 
 
 def tree_of(

@@ -22,7 +22,7 @@ from app.scoring.encoding import (
     renumbered,
     vocabulary_of,
 )
-from app.scoring.nearest import Forest, build_forest
+from app.scoring.nearest import Index, build_index
 from app.scoring.settings import Columns
 
 Value = TypeVar("Value")
@@ -54,11 +54,11 @@ class PreparedOriginal:
         codes, widths = columns_at(self.codes, places), [len(self.vocabularies[place]) for place in places]
         return once(self.kept, ("grouping", *places), lambda: group_rows(codes, widths))
 
-    def forest(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Forest:
+    def index(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> Index:
         """Search trees over the named sensitive columns, one for each class of :meth:`grouping`."""
         places = places_of(sensitive, self.columns.sensitive)
-        points, key = columns_at(self.values, places), ("forest", tuple(quasi_identifiers), tuple(sensitive))
-        return once(self.kept, key, lambda: build_forest(points, self.grouping(quasi_identifiers).group_of))
+        points, key = columns_at(self.values, places), ("index", tuple(quasi_identifiers), tuple(sensitive))
+        return once(self.kept, key, lambda: build_index(points, self.grouping(quasi_identifiers)))
 
     def canonical(self) -> IntArray:
         """Row order by sensitive values: sums taken in it do not depend on the order of the rows."""

@@ -13,16 +13,19 @@ from app.scoring import kernels
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers import ATTACKERS
 from app.scoring.distances import gower_nearest_other
+from app.scoring.encoding import group_rows
+from app.scoring.kernels import eights
 from app.scoring.kernels import groups as group_kernels
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.kernels import trees as tree_kernels
-from app.scoring.nearest import LEAF, Forest, build_forest, nearest_rows
+from app.scoring.nearest import LEAF, Forest, Index, build_forest, build_index, nearest_rows
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
 
 REFERENCE_DATA = os.environ.get("ANONCUP_REFERENCE_DATA")
 ROWS = 700
+ALONE = group_rows(np.zeros((ROWS, 0), dtype=np.int64))
 
 
 def brute_force(points: FloatArray, query: FloatArray, *, absolute: bool = False) -> int:
@@ -60,8 +63,7 @@ def test_every_query_finds_what_brute_force_finds(kind: str, across: bool) -> No
     rng = np.random.default_rng(7)
     points = drawn(kind, rng)
     queries = drawn("mixed" if across else kind, rng)[:200]
-    forest = build_forest(points, np.zeros(ROWS, dtype=np.int64))
-    found = nearest_rows(forest, queries, np.zeros(len(queries), dtype=np.int64))
+    found = nearest_rows(build_index(points, ALONE), queries, np.zeros(len(queries), dtype=np.int64))
     assert found.tolist() == [brute_force(points, query) for query in queries]
 
 
@@ -69,8 +71,9 @@ def test_every_query_finds_what_brute_force_finds(kind: str, across: bool) -> No
 def test_one_column_is_searched_by_the_plain_difference(kind: str) -> None:
     rng = np.random.default_rng(8)
     points, queries = drawn(kind, rng, 1), drawn("mixed", rng, 1)[:200]
-    forest = build_forest(points, np.zeros(ROWS, dtype=np.int64))
-    found = nearest_rows(forest, queries, np.zeros(len(queries), dtype=np.int64), absolute=True)
+    found = nearest_rows(
+        build_index(points, ALONE), queries, np.zeros(len(queries), dtype=np.int64), absolute=True
+    )
     assert found.tolist() == [brute_force(points, query, absolute=True) for query in queries]
 
 
@@ -79,9 +82,70 @@ def test_a_group_is_searched_apart_from_the_others() -> None:
     points = drawn("grid", rng)
     group_of = rng.permutation(np.arange(ROWS) % 5)
     groups = rng.integers(-1, 5, ROWS)
-    found = nearest_rows(build_forest(points, group_of), drawn("grid", rng), groups)
+    found = nearest_rows(build_index(points, group_rows(group_of[:, None])), drawn("grid", rng), groups)
     assert ((found == -1) == (groups == -1)).all()
     assert (group_of[found] == groups)[groups >= 0].all()
+
+
+@pytest.mark.parametrize("groups", [1, 6, 60])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_that_is_barred_and_rows_that_are_not_kept_are_no_answer(kind: str, groups: int) -> None:
+    rng = np.random.default_rng(14)
+    points, group_of = drawn(kind, rng), rng.permutation(np.arange(ROWS) % groups)
+    kept, barred = rng.random(ROWS) < 0.7, rng.integers(-1, ROWS, ROWS)
+    index = build_index(points, group_rows(group_of[:, None]), kept)
+    found = nearest_rows(index, points, group_of, barred=barred)
+    for query, row in enumerate(found):
+        among = np.flatnonzero(kept & (group_of == group_of[query]) & (np.arange(ROWS) != barred[query]))
+        expected = among[brute_force(points[among], points[query])] if len(among) else -1
+        assert row == expected
+
+
+@pytest.mark.parametrize("columns", [0, 3])
+@pytest.mark.parametrize("queries", [0, 1])
+def test_few_queries_and_no_columns_are_legal(queries: int, columns: int) -> None:
+    index = build_index(np.zeros((ROWS, columns)), ALONE)
+    found = nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
+    assert found.tolist() == [0] * queries
+
+
+def rows_below(index: Index, node: int) -> list[int]:
+    """A node's rows; each child's lie in its box, and unused places are farther than anything."""
+    found: list[int] = []
+    columns = (index.low[node].reshape(-1, eights.LANES).T, index.high[node].reshape(-1, eights.LANES).T)
+    for lane, (least, low, high) in enumerate(zip(index.least_rows[node], *columns, strict=True)):
+        if least == eights.NO_ROW:
+            assert (low == np.inf).all()
+            continue
+        child = int(index.first[node]) + lane
+        rows = rows_of_block(index, child) if index.lowest[node] else rows_below(index, child)
+        assert least == min(rows)
+        assert np.array_equal(low, index.points[rows].min(axis=0))
+        assert np.array_equal(high, index.points[rows].max(axis=0))
+        found += rows
+    return found
+
+
+def rows_of_block(index: Index, block: int) -> list[int]:
+    rows = index.block_rows[block]
+    for row, point in zip(rows, index.blocks[block].reshape(-1, eights.LANES).T, strict=True):
+        assert np.array_equal(point, index.points[row]) if row < eights.NO_ROW else (point == np.inf).all()
+    return [int(row) for row in rows if row < eights.NO_ROW]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("rows", "groups"), [(1, 1), (33, 1), (ROWS, 1), (ROWS, 9), (ROWS, 60)])
+def test_an_index_has_every_row_of_a_group_in_the_boxes_of_its_tree(
+    kind: str, rows: int, groups: int
+) -> None:
+    rng = np.random.default_rng(15)
+    group_of = rng.permutation(np.arange(rows) % groups)
+    index = build_index(drawn(kind, rng)[:rows], group_rows(group_of[:, None]))
+    for group, root in enumerate(index.roots):
+        members = index.members[index.starts[group] : index.starts[group + 1]]
+        assert sorted(members) == np.flatnonzero(group_of == group).tolist()
+        assert (root < 0) == (len(members) <= eights.FEW)
+        assert root < 0 or rows_below(index, int(root)) == members.tolist()
 
 
 def firsts(points: FloatArray, group_of: IntArray, kinds: IntArray) -> list[int]:
@@ -146,8 +210,11 @@ def test_no_operations_are_contracted() -> None:
     """(a, b) and (b, a) are equally far from 0 only if each square is rounded before they are added."""
     rng = np.random.default_rng(10)
     for a, b in rng.random((300, 2)):
-        forest = build_forest(np.array([[a, b], [b, a]]), np.zeros(2, dtype=np.int64))
-        assert nearest_rows(forest, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
+        for copies in (1, 20):  # looked at one after the other, and in a tree
+            index = build_index(
+                np.array([[a, b], [b, a]] * copies), group_rows(np.zeros((2 * copies, 1), int))
+            )
+            assert nearest_rows(index, np.zeros((1, 2)), np.zeros(1, dtype=np.int64)).tolist() == [0]
 
 
 def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
@@ -160,7 +227,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     gower_nearest_other(original)
     compiled: list[Any] = [
         group_kernels.join_digits, group_kernels.plant, group_kernels.find,
-        nearest_kernels.search, nearest_kernels.nearest_other,
+        eights.grow_eights, eights.search, nearest_kernels.nearest_other,
         tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
     ]  # fmt: skip
     assert [len(kernel.loop.signatures) for kernel in compiled] == [1] * len(compiled)

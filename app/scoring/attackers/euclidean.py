@@ -7,7 +7,7 @@ import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.attackers.linkage import nearest_in_class, nearest_matching
-from app.scoring.nearest import Forest, build_forest, nearest_rows
+from app.scoring.nearest import Index, build_index, nearest_rows
 from app.scoring.release import PreparedOriginal, Target, once, places_of
 
 LowestRows = dict[bytes, int]
@@ -64,15 +64,14 @@ def _nearest_other(
     original = target.original
     places = places_of(sensitive, original.columns.sensitive)
 
-    def build() -> Forest:
-        lowest = _lowest_rows(original)
-        kinds = np.array([lowest[cells] for cells in _cells(original.codes, original.values)], dtype=np.int64)
-        points = original.values[:, places]
-        return build_forest(points, original.grouping(quasi_identifiers).group_of, kinds)
+    def build() -> Index:
+        kept = np.zeros(original.rows, dtype=np.bool_)
+        kept[list(_lowest_rows(original).values())] = True
+        return build_index(original.values[:, places], original.grouping(quasi_identifiers), kept)
 
-    forest = once(original.kept, ("forest of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
+    index = once(original.kept, ("index of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
     groups = target.matches(quasi_identifiers)[rows]
-    return nearest_rows(forest, target.values[rows][:, places], groups, barred=barred)
+    return nearest_rows(index, target.values[rows][:, places], groups, barred=barred)
 
 
 def _identical_rows(target: Target) -> IntArray:

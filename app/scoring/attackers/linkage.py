@@ -57,9 +57,9 @@ def nearest_in_class(
 ) -> IntArray:
     """The nearest row of X among those with the same quasi-identifiers, -1 where there is none."""
     places = places_of(sensitive, target.original.columns.sensitive)
-    forest = target.original.forest(quasi_identifiers, sensitive)
+    index = target.original.index(quasi_identifiers, sensitive)
     groups = target.matches(quasi_identifiers)
-    return nearest_rows(forest, columns_at(target.values, places), groups, absolute=absolute)
+    return nearest_rows(index, columns_at(target.values, places), groups, absolute=absolute)
 
 
 def nearest_of_all(
@@ -69,6 +69,6 @@ def nearest_of_all(
     if not len(rows):
         return rows
     places = places_of(sensitive, target.original.columns.sensitive)
-    forest = target.original.forest((), sensitive)
-    queries = target.values[rows][:, places]
-    return nearest_rows(forest, queries, np.zeros(len(rows), dtype=np.int64), absolute=absolute)
+    index = target.original.index((), sensitive)
+    queries = columns_at(target.values, places)[rows]
+    return nearest_rows(index, queries, np.zeros(len(rows), dtype=np.int64), absolute=absolute)

@@ -5,12 +5,13 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
-from app.scoring.kernels import assignment, baskets, groups, nearest, neighbours, paths, trees
+from app.scoring.kernels import assignment, baskets, eights, groups, nearest, neighbours, paths, trees
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, most_alike, shared_goods
 from app.scoring.kernels.compiled import Compiled
+from app.scoring.kernels.eights import grow_eights, search
 from app.scoring.kernels.groups import find, join_digits, plant
-from app.scoring.kernels.nearest import gower_rows_apart, nearest_other, search
+from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
 from app.scoring.kernels.trees import first_of_each, grow
@@ -25,7 +26,7 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (assignment, baskets, groups, nearest, neighbours, paths, trees):
+    for module in (assignment, baskets, eights, groups, nearest, neighbours, paths, trees):
         for loop in vars(module).values():
             if isinstance(loop, Compiled):
                 loop.stays_here()
@@ -44,7 +45,9 @@ def warm_microdata() -> None:
     join_digits(codes, numbers + 1, numbers.copy())
     plant(numbers, np.full(2, -1))
     find(numbers.copy(), numbers, np.full(2, -1))
-    search(cells, numbers, *tree, False, leaf)
+    index = (numbers, np.arange(2), leaf, *(cells, codes, numbers, numbers > 0, cells, cells, codes))
+    grow_eights(cells, *index)
+    search(cells, numbers, cells, *index, False, leaf)
     several(cells, numbers, *tree, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
     blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)

@@ -30,7 +30,10 @@ def part(gap: float, width: float) -> float:  # pragma: no cover - compiled
 def box_total(
     point: FloatArray, low: FloatArray, high: FloatArray, base: int, widths: FloatArray
 ) -> float:  # pragma: no cover - compiled
-    """As :func:`box_distance`, for ``base`` plus the :func:`part` of every column."""
+    """Smallest distance any point of a box can have: ``base`` plus the :func:`part` of every column.
+
+    Rounding is monotone in each subtraction, part and sum, so no computed distance is below this bound.
+    """
     total = float(base)
     for column in range(point.shape[0]):
         gap = max(low[column] - point[column], point[column] - high[column], 0.0)

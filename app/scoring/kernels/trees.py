@@ -2,9 +2,7 @@
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
-
-SPREAD = 0x9E3779B97F4A7C1
-"""An odd factor that spreads what it multiplies over all bits."""
+from app.scoring.kernels.groups import SPREAD
 
 
 @compiled
