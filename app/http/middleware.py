@@ -6,12 +6,11 @@ import time
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.config import Settings
 from app.errors import TooLarge, TooSlow
-from app.http.problems import Refused
+from app.http.problems import Refused, problem
 
 DRAINED_BYTES = 1 << 30
 TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
@@ -52,7 +51,7 @@ class Envelope:
             return
 
         if not self.goes_by(scope):
-            await PlainTextResponse("this service has another name", 421)(scope, receive, send)
+            await problem(421, "other_host", "this service has another name")(scope, receive, send)
             return
 
         paced = Pace(receive, self.settings)

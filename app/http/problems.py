@@ -41,6 +41,7 @@ TITLES = {
     409: "Conflict",
     413: "Too large",
     415: "Unsupported content type",
+    421: "Misdirected request",
     422: "Malformed",
     429: "Too many requests",
     500: "Internal error",

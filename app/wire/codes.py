@@ -88,6 +88,7 @@ ANSWERS: dict[str, str] = {
     "409.nothing_to_change": "it is disqualified already, or was not",
     "503.opening_key_missing": "a private key is missing from the workers' folder",
     "409.organizes_it": "an organizer of a competition organizes it once and is in no team of it",
+    "421.other_host": "the service is asked by a name that is not its own",
     "403.own_target": "this target is your own",
     "422.part_missing": "[scored_by] names a part that is not installed",
     "422.part_version": "[scored_by] names a version of a part that is not the one installed",
