@@ -16,10 +16,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import structlog
+from sqlalchemy.orm import configure_mappers
 from starlette.types import Message
 from uvicorn import Config, Server
 
@@ -67,6 +69,8 @@ def loaded(host: str, port: int) -> Config:
     )
     gc.disable()  # next to nothing of what is loaded is garbage, and it would be walked over again and again
     config.load()
+    import_module("kombu.transport.redis")  # or each child would, at its first upload
+    configure_mappers()
     asyncio.run(asked(config))
     # What is loaded now stays: a full collection in the middle of a request need not walk over all of it, nor
     # write on pages that processes share.
