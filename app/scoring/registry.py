@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from app.scoring.arrays import FloatArray, IntArray
+    from app.scoring.assignment import Lists
     from app.scoring.rates import Answer
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
@@ -97,9 +98,10 @@ class Distance:
     (n',): to the nearest other original, infinite where there is none; ``nearest_other(original)`` (n,): from
     every original individual to the nearest other one; ``matrix(original)`` (n, n): between all of them;
     ``pairs(original, rows, others)``: between those given, one by one; ``block(target, first, last)``: from
-    those anonymized individuals to all original ones, if it is told what a release's acceptance tells.
-    ``bounded``: it lies in [0, 1], so that a deleted individual can count 1.
-    """
+    those anonymized individuals to all original ones, if it is told what a release's acceptance tells;
+    ``others(original, rows, length)``: the others nearest to these individuals, about so many of each, if
+    bounds are told of individuals whose distances cannot all be held: of a symmetric distance. ``bounded``:
+    it lies in [0, 1], so that a deleted individual can count 1."""
 
     name: str
     to_source: Callable[[Any], FloatArray]
@@ -110,6 +112,7 @@ class Distance:
     bounded: bool = True
     version: int = 1
     block: Callable[[Any, int, int], FloatArray] | None = None
+    others: Callable[[Any, IntArray, int], Lists] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,14 @@ from app.scoring.excessive.simulation import (
     histogram_of,
     kinds_of_permutations,
 )
+from app.scoring.excessive.sparse import intervals
 from app.scoring.excessive.trials import Trials
 from app.scoring.registry import Distance
 
 FINEST = 12
 """Most decimals a recommended threshold has."""
-CERTIFIABLE = 5_000
-"""Most individuals for which bounds are certified: each takes several assignments of seconds."""
+CERTIFIABLE = 100_000
+"""Most individuals for which bounds are certified: half a minute and 1 GB."""
 HELD = 10_000
 """Most individuals whose distances are all held at once: 800 MB."""
 PAIRS = 10**7
@@ -122,9 +124,9 @@ def advise(
     nearest = np.sort(distance.nearest_other(original))
     nearest = np.where(np.isfinite(nearest), nearest, 0.0)
     progress(2, steps, "bounds")
-    matrix = distance.matrix(original) if rows <= (HELD if draws else CERTIFIABLE) else None
+    matrix = distance.matrix(original) if rows <= (HELD if draws else EVERY) else None
     shown = _shown(rows, cheats)
-    certified = None if matrix is None else _certified(matrix, shown, seconds)
+    certified = _certified(original, distance, matrix, shown, seconds)
     bounds = _bounds(nearest, certified, shown)
     chosen = next(bound for bound in bounds if bound.fixed == max(cheat.fixed for cheat in cheats))
     low = float(nearest[0]) / 2
@@ -192,12 +194,16 @@ def _shown(rows: int, cheats: tuple[Cheat, ...]) -> list[int]:
     return sorted(number for number in numbers if number <= rows)
 
 
-def _certified(matrix: FloatArray, shown: list[int], seconds: float) -> Certified | None:
-    """Certified bounds, of at most so many individuals; made exact where time allows."""
-    if len(matrix) > CERTIFIABLE:
-        return None
-    if len(matrix) > EVERY:
-        return certified_bounds(matrix, shown)
+def _certified(
+    original: Any, distance: Distance, matrix: FloatArray | None, shown: list[int], seconds: float
+) -> Certified | None:
+    """Certified bounds, of at most so many individuals; of few made exact where time allows."""
+    if original.rows > EVERY:
+        if distance.others is None or original.rows > CERTIFIABLE:
+            return None
+        others, apart = partial(distance.others, original), partial(distance.pairs, original)
+        return intervals(original.rows, others, apart, np.array(shown)).asked
+    matrix = distance.matrix(original) if matrix is None else matrix
     found = certified_bounds(matrix)
     return close_gaps(matrix, found, seconds=seconds, only=shown) if seconds > 0 else found
 

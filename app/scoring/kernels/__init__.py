@@ -5,7 +5,18 @@ A plain version of each stands in the tests, and must agree with it.
 
 import numpy as np
 
-from app.scoring.kernels import assignment, baskets, eights, groups, nearest, neighbours, paths, trees
+from app.scoring.kernels import (
+    assignment,
+    baskets,
+    eights,
+    groups,
+    nearest,
+    neighbours,
+    others,
+    pairing,
+    paths,
+    trees,
+)
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.kernels.baskets import common_buyers, goods_bought_together, most_alike, shared_goods
 from app.scoring.kernels.compiled import Compiled
@@ -13,6 +24,8 @@ from app.scoring.kernels.eights import grow_eights, search
 from app.scoring.kernels.groups import find, join_digits, plant
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several, several
+from app.scoring.kernels.others import nearest_baskets
+from app.scoring.kernels.pairing import largest_excess, pair_up
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
 from app.scoring.kernels.trees import first_of_each, grow
 
@@ -26,7 +39,7 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (assignment, baskets, eights, groups, nearest, neighbours, paths, trees):
+    for module in (assignment, baskets, eights, groups, nearest, neighbours, others, pairing, paths, trees):
         for loop in vars(module).values():
             if isinstance(loop, Compiled):
                 loop.stays_here()
@@ -75,3 +88,8 @@ def warm_bounds() -> None:
     _, partners, _, _ = assign_in_turn(costs, nearest, np.arange(1, 3))
     double_all(costs, partners)
     odd_walk(np.array([0, 0]), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), 0, 1.0)
+    pair = np.arange(3), np.array([1, 0]), np.ones(2), np.ones(2)
+    course = pair_up(*pair, np.ones(1, np.int64))[-1]
+    largest_excess(*pair, np.arange(3), course)
+    one, spans = np.zeros(1, np.int64), np.arange(2)
+    nearest_baskets(one, spans, one, one, spans, one, one, one, one[:, np.newaxis] - 1, np.ones((1, 1)))

@@ -75,6 +75,7 @@ MICRODATA = Track(
             deferred("app.scoring.all_pairs.gower_matrix"),
             deferred("app.scoring.all_pairs.gower_pairs"),
             block=deferred("app.scoring.distances.gower_block"),
+            others=deferred("app.scoring.others.gower_others"),
         ),
         "euclidean": Distance(
             "euclidean",
@@ -85,6 +86,7 @@ MICRODATA = Track(
             deferred("app.scoring.all_pairs.euclidean_pairs"),
             bounded=False,
             block=deferred("app.scoring.all_pairs.euclidean_block"),
+            others=deferred("app.scoring.others.euclidean_others"),
         ),
     },
     anonymize=_by("steps.anonymize"),

@@ -50,6 +50,7 @@ def _distance(kind: "Kind") -> Distance:
         partial(_baskets("nearest_other"), kind=kind),
         partial(_baskets("distance_matrix"), kind=kind),
         partial(_baskets("pair_distances"), kind=kind),
+        others=partial(deferred("app.scoring.others.basket_others"), kind=kind),
     )
 
 

@@ -1,0 +1,109 @@
+"""The nearest others of an original's individuals, as lists: what bounds need in the place of all
+distances."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from app.scoring.all_pairs import BLOCK, euclidean_pairs
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.assignment import Lists, shortlists
+from app.scoring.baskets import Kind, totals, wide
+from app.scoring.distances import gower_index, gower_nearest, gower_sums, unit_values
+from app.scoring.kernels.others import nearest_baskets
+from app.scoring.nearest import build_forest, several_nearest
+from app.scoring.release import PreparedOriginal, Target, once, target_of
+from app.scoring.transaction_release import PreparedTransactions
+
+LONGEST = 1000
+"""Others that are searched for in trees; all distances are sorted sooner than more of them are found
+there."""
+
+
+def gower_others(original: PreparedOriginal, rows: IntArray, length: int) -> Lists:
+    """By Gower's distance, of the rows of X in ``rows``."""
+    every, columns = np.arange(original.rows), max(_columns(original), 1)
+    if length > LONGEST:
+        return _sorted(
+            rows, length, lambda some: gower_sums(_as_target(original), some) / columns, len(every)
+        )
+    index = once(original.kept, ("everybody by Gower",), lambda: gower_index(original, every, every))
+    found, sums = gower_nearest(_as_target(original), index, rows, length + 2)
+    return others_among(rows, found, sums / columns)
+
+
+def euclidean_others(original: PreparedOriginal, rows: IntArray, length: int) -> Lists:
+    """By Euclidean distance over the sensitive columns, of the rows of X in ``rows``."""
+    if length > LONGEST:
+        return _sorted(rows, length, lambda some: _lengths_to_all(original, some), original.rows)
+    x, _ = unit_values(_as_target(original), original.columns.sensitive)
+    one, every = np.zeros(original.rows, dtype=np.int64), np.arange(original.rows)
+    forest = once(original.kept, ("everybody by Euclid",), lambda: build_forest(x, one, every))
+    found, _ = several_nearest(forest, x[rows], one[rows], length + 2)
+    some = np.maximum(found, 0)
+    costs = euclidean_pairs(original, np.repeat(rows, found.shape[1]), some.ravel()).reshape(found.shape)
+    return others_among(rows, found, np.where(found < 0, np.inf, costs))
+
+
+def basket_others(original: PreparedTransactions, rows: IntArray, length: int, kind: Kind) -> Lists:
+    """By one less the Jaccard coefficient, of the customers of M in ``rows``; all who share nothing are 1
+    apart."""
+    baskets = original.baskets if kind == "jaccard_quantity" else original.baskets.sign()
+    buyers, total = baskets.tocsc(), totals(baskets)
+    found, costs = np.full((len(rows), length + 1), -1), np.ones((len(rows), length + 1))
+    nearest_baskets(
+        rows, wide(baskets.indptr), wide(baskets.indices), baskets.data,
+        wide(buyers.indptr), wide(buyers.indices), buyers.data, total, found, costs,
+    )  # fmt: skip
+    _list_empty(found, costs, np.flatnonzero(total == 0), rows)
+    nobody_left = (found >= 0).sum(axis=1) == original.rows - 1
+    costs[nobody_left[:, np.newaxis] & (found < 0)] = np.inf
+    return Lists(found[:, :-1], costs[:, :-1], costs[:, -1])
+
+
+def _list_empty(found: IntArray, costs: FloatArray, empty: IntArray, rows: IntArray) -> None:
+    """Empty baskets are alike: each lists those that follow it, so that all are listed equally often."""
+    lines = np.flatnonzero(np.isin(rows, empty))
+    width = min(found.shape[1], len(empty) - 1)
+    if len(lines) and width:
+        following = np.searchsorted(empty, rows[lines])[:, np.newaxis] + np.arange(1, width + 1)
+        found[lines, :width], costs[lines, :width] = empty[following % len(empty)], 0.0
+
+
+def _lengths_to_all(original: PreparedOriginal, rows: IntArray) -> FloatArray:
+    every = np.tile(np.arange(original.rows), len(rows))
+    return euclidean_pairs(original, np.repeat(rows, original.rows), every).reshape(len(rows), -1)
+
+
+def others_among(rows: IntArray, found: IntArray, costs: FloatArray) -> Lists:
+    """Lists of all but the last two found, nearest first, and without oneself (not found among many as
+    near)."""
+    own = found == rows[:, np.newaxis]
+    own[~own.any(axis=1), -1] = True
+    width = found.shape[1] - 1
+    columns, costs = found[~own].reshape(-1, width), costs[~own].reshape(-1, width)
+    return Lists(columns[:, :-1], costs[:, :-1], costs[:, -1])
+
+
+def _sorted(rows: IntArray, length: int, to_all: Callable[[IntArray], FloatArray], n: int) -> Lists:
+    """Lists from all distances, ``to_all(some)`` (some, n), of a block of rows at a time."""
+    return shortlists((_to_others(some, to_all) for some in _blocks(rows, n)), min(length, n - 1))
+
+
+def _blocks(rows: IntArray, n: int) -> Iterator[IntArray]:
+    step = max(BLOCK // n, 1)
+    yield from (rows[first : first + step] for first in range(0, len(rows), step))
+
+
+def _to_others(rows: IntArray, to_all: Callable[[IntArray], FloatArray]) -> FloatArray:
+    costs = to_all(rows)
+    costs[np.arange(len(rows)), rows] = np.inf
+    return costs
+
+
+def _as_target(original: PreparedOriginal) -> Target:
+    return once(original.kept, ("as a target",), lambda: target_of(original, original.table))
+
+
+def _columns(original: PreparedOriginal) -> int:
+    return len(original.columns.quasi_identifiers) + len(original.columns.sensitive)
