@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from app.messages import Message
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.kernels.assignment import FREE, OUT, place_rows
+from app.scoring.kernels.assignment import FREE, OUT, place_rows, shortest
 
 LENGTHS = (3, 12, 48)
 """How many columns a row's list holds at first, and each time that none of them was worth it."""
@@ -138,9 +138,7 @@ def note_of(matching: Matching, *, rows: int, dense_limit: int) -> Message:
 
 
 def _shortest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    # A copy: a view would keep the order of all columns until the last block is done.
-    order = np.argsort(costs, axis=1, kind="stable")[:, : length + 1].copy()
-    ranked = np.take_along_axis(costs, order, axis=1)
+    order, ranked = shortest(np.ascontiguousarray(costs), length + 1)
     complete = ranked.shape[1] <= length
     beyond = np.full(len(costs), np.inf) if complete else ranked[:, length]
     return order[:, :length], ranked[:, :length], beyond

@@ -6,14 +6,14 @@ another one 0 (P3 Definition 1; P2 §4.1).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
 from app.scoring.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from app.scoring.kernels.baskets import most_alike, shared_goods
+from app.scoring.kernels.baskets import coefficients_of_all, most_alike, products
 from app.scoring.release import once
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
 
@@ -47,12 +47,10 @@ def most_similar(target: TransactionTarget, kind: Kind) -> IntArray:
     after, before = _amounts(target.baskets, kind), _searchable(target.original, kind)
     spans = _through(wide(before.buyers.indptr), after.shape[1])
     order = _most_telling_first(after, np.diff(spans))
-    return most_alike(
-        wide(after.indptr), wide(after.indices)[order], after.data[order],
-        spans, wide(before.buyers.indices), before.buyers.data,
-        wide(before.baskets.indptr), wide(before.baskets.indices), before.baskets.data,
-        before.totals, before.rows, 1.0 - TIE,
-    )  # fmt: skip
+    starts, goods, amounts = parts(after)
+    by_row = starts, goods[order], amounts[order]
+    by_good = spans, *parts(before.buyers)[1:]
+    return most_alike(*by_row, *by_good, *parts(before.baskets), before.totals, before.rows, 1.0 - TIE)
 
 
 def similarities(
@@ -134,6 +132,23 @@ def coefficients(shared: IntArray, total: IntArray, other: IntArray) -> FloatArr
     return found
 
 
+def parts(table: Any) -> tuple[IntArray, IntArray, Any]:
+    """Starts, places and entries of a sparse table, as the kernels take them."""
+    return wide(table.indptr), wide(table.indices), table.data
+
+
+def row_blocks(rows: IntArray, width: int) -> Iterator[IntArray]:
+    """Some rows at a time, so that with so many columns they are about ``BLOCK`` numbers."""
+    step = max(BLOCK // max(width, 1), 1)
+    return (rows[first : first + step] for first in range(0, len(rows), step))
+
+
+def product(table: SparseWeights, other: SparseWeights) -> FloatArray:
+    """Their matrix product, in full, (rows, columns)."""
+    found: FloatArray = products(*parts(table), *parts(other), other.shape[1])
+    return found
+
+
 def wide(array: npt.NDArray[np.signedinteger]) -> IntArray:
     """Indices as the kernels take them."""
     return np.asarray(array, dtype=np.int64)
@@ -149,15 +164,9 @@ def best(scores: FloatArray) -> IntArray:
 def _blocks(
     baskets: SparseCounts, original: SparseCounts, rows: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    columns, customers = original.tocsc(), original.shape[0]
-    by_good = wide(columns.indptr), wide(columns.indices), columns.data
-    step = max(BLOCK // max(customers, 1), 1)
-    for first in range(0, len(rows), step):
-        chosen = rows[first : first + step]
-        part = baskets[chosen]
-        by_row = wide(part.indptr), wide(part.indices), part.data
-        shared = shared_goods(*by_row, *by_good, customers)
-        yield chosen, coefficients(shared, totals(part)[:, None], totals(original))
+    by_good, bought = parts(original.tocsc()), totals(original)
+    for chosen in row_blocks(rows, len(bought)):
+        yield chosen, coefficients_of_all(*parts(baskets[chosen]), *by_good, bought)
 
 
 def _searchable(original: PreparedTransactions, kind: Kind) -> Searchable:

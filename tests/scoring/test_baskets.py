@@ -9,8 +9,10 @@ from scipy.sparse import csr_array
 
 from app.scoring import kernels
 from app.scoring.arrays import IntArray, SparseCounts
-from app.scoring.baskets import Kind, best, most_similar, similarities
+from app.scoring.attackers import TRANSACTION_ATTACKERS
+from app.scoring.baskets import Kind, best, most_similar, product, similarities
 from app.scoring.kernels import baskets as basket_kernels
+from app.scoring.kernels.assignment import shortest
 from app.scoring.rates import ABSTAIN
 from app.scoring.transaction_release import TransactionTarget
 from benchmarks.peers.inputs import hostile_customers
@@ -78,9 +80,36 @@ def test_the_most_similar_customer_is_the_one_of_the_matrix(
 
 def test_kernels_of_baskets_are_compiled_for_one_set_of_types_only() -> None:
     kernels.warm_baskets()
-    target = target_of(*[bought(np.random.default_rng(0), 9, 9, 0.5, [1])] * 2)
+    target = target_of(*[bought(np.random.default_rng(0), 40, 9, 0.5, [1])] * 2)
     for kind in get_args(Kind):
         most_similar(target, kind)
         by_matrix(target, kind)
-    used: list[Any] = [basket_kernels.most_alike, basket_kernels.shared_goods]
+        TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack(target, dense_limit=1)
+    TRANSACTION_ATTACKERS["tfidf"].attack(next(hostile_customers()))
+    used: list[Any] = [basket_kernels.most_alike, basket_kernels.coefficients_of_all]
+    used += [basket_kernels.products, shortest]
     assert [len(kernel.loop.signatures) for kernel in used] == [1] * len(used)
+
+
+def test_the_product_of_sparse_tables_is_added_up_in_the_order_of_a_row() -> None:
+    rng = np.random.default_rng(3)
+    first, second = (
+        csr_array(np.where(rng.random(shape) < 0.3, rng.choice([1e16, 1.0, 0.1, -1e16], shape), 0.0))
+        for shape in ((30, 40), (40, 20))
+    )
+    expected = np.zeros((30, 20))
+    for row, place in zip(*first.nonzero(), strict=True):
+        expected[row] += first[row, place] * second[[place]].toarray()[0]
+    assert (product(first, second) == expected).all()
+    assert product(first[:0], second).shape == (0, 20)
+    assert product(first[:, :0], second[:0]).tolist() == np.zeros((30, 20)).tolist()
+
+
+@pytest.mark.parametrize("shape", [(20, 50), (3, 1), (2, 0), (0, 4), (5, 7)])
+def test_short_lists_are_the_first_columns_of_a_stable_order(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(4)
+    for costs in (rng.random(shape), rng.integers(0, 3, shape) / 2, np.zeros(shape), -rng.random(shape)):
+        for length in (1, 3, 7, 60):
+            columns, least = shortest(costs, length)
+            assert columns.tolist() == np.argsort(costs, axis=1, kind="stable")[:, :length].tolist()
+            assert least.tolist() == np.take_along_axis(costs, columns, axis=1).tolist()

@@ -40,7 +40,7 @@ def _assigned(target: TransactionTarget, kind: Kind, dense_limit: int) -> IntArr
         return guess
 
     def blocks(rows: IntArray, columns: IntArray) -> Iterator[FloatArray]:
-        return (part[:, columns] for part in _distances(target, kind, filled[rows]))
+        return (np.take(part, columns, axis=1) for part in _distances(target, kind, filled[rows]))
 
     matching = match_listed(listing_of(blocks), len(filled), customers)
     guess[filled] = matching.column_of

@@ -1,11 +1,9 @@
 """Attackers that recognize customers by what they bought (P3 §2.2). An empty basket: abstain."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.baskets import BLOCK, best, most_similar, similarities, weighted
+from app.scoring.baskets import best, most_similar, product, row_blocks, similarities, weighted
 from app.scoring.encoding import find_groups, group_rows
 from app.scoring.rates import ABSTAIN, OwnCluster
 from app.scoring.release import once
@@ -34,9 +32,9 @@ def tfidf(target: TransactionTarget) -> IntArray:
     before, after = weighted(original.baskets, weights), weighted(target.baskets[:, :known], weights)
     lengths = np.sqrt(np.asarray(before.power(2).sum(axis=1)))
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    for rows in _row_blocks(np.flatnonzero(np.diff(after.indptr)), original.rows):
-        products = (after[rows] @ before.T).toarray()
-        guess[rows] = best(products / np.where(lengths > 0, lengths, 1.0))
+    by_good = before.T.tocsr()
+    for rows in row_blocks(np.flatnonzero(np.diff(after.indptr)), original.rows):
+        guess[rows] = best(product(after[rows], by_good) / np.where(lengths > 0, lengths, 1.0))
     return guess
 
 
@@ -53,11 +51,6 @@ def master_match(target: TransactionTarget) -> IntArray:
         same = group[rows][:, None] == grouping.group_of
         guess[rows] = best(np.where(same, scores, -1.0))
     return guess
-
-
-def _row_blocks(rows: IntArray, width: int) -> Iterator[IntArray]:
-    step = max(BLOCK // max(width, 1), 1)
-    return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
 def random_in_cluster(target: TransactionTarget) -> OwnCluster:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, hstack, vstack
 
 from app.scoring.arrays import IntArray, SparseWeights
-from app.scoring.baskets import BLOCK, best, weighted
+from app.scoring.baskets import best, product, row_blocks, weighted
 from app.scoring.encoding import Grouping, find_groups, group_rows
 from app.scoring.rates import ABSTAIN
 from app.scoring.release import once
@@ -101,9 +101,7 @@ def _incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Spa
 def _elected(parts: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
     asked, holders = hstack([part[0] for part in parts]).tocsr(), vstack([part[1] for part in parts]).tocsr()
     guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    step = max(BLOCK // target.original.rows, 1)
-    for first in range(0, target.rows, step):
-        votes = (asked[first : first + step] @ holders).toarray()
-        winners = np.where(votes.max(axis=1) > 0, best(votes), ABSTAIN)
-        guess[first : first + step] = winners
+    for rows in row_blocks(np.arange(target.rows), target.original.rows):
+        votes = product(asked[rows], holders)
+        guess[rows] = np.where(votes.max(axis=1) > 0, best(votes), ABSTAIN)
     return guess

@@ -17,8 +17,14 @@ from app.scoring.kernels import (
     paths,
     trees,
 )
-from app.scoring.kernels.assignment import place_rows
-from app.scoring.kernels.baskets import common_buyers, goods_bought_together, most_alike, shared_goods
+from app.scoring.kernels.assignment import place_rows, shortest
+from app.scoring.kernels.baskets import (
+    coefficients_of_all,
+    common_buyers,
+    goods_bought_together,
+    most_alike,
+    products,
+)
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.eights import grow_eights, search
 from app.scoring.kernels.groups import find, join_digits, plant
@@ -76,7 +82,10 @@ def warm_microdata() -> None:
 
 def warm_baskets() -> None:
     spans, numbers = np.arange(2), np.zeros(1, dtype=np.int64)
-    shared_goods(spans, numbers, numbers, spans, numbers, numbers, 1)
+    entries = spans, numbers, np.zeros(1)
+    coefficients_of_all(*(spans, numbers, numbers) * 2, numbers)
+    products(*entries, *entries, 1)
+    shortest(np.zeros((1, 1)), 1)
     most_alike(*(spans, numbers, numbers) * 3, numbers, numbers, 1.0)
     goods_bought_together(spans, numbers, spans, numbers)
     common_buyers(numbers, numbers, spans, numbers, 1)

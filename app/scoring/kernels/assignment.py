@@ -1,4 +1,4 @@
-"""The compiled loop behind one-to-one matching with short lists: shortest augmenting paths."""
+"""The compiled loops behind one-to-one matching: short lists, and shortest augmenting paths."""
 
 import numpy as np
 
@@ -9,6 +9,25 @@ FREE = -1
 OUT = -2
 """A row that none of its listed columns is worth to."""
 PASSES = 3
+
+
+@compiled
+def shortest(costs: FloatArray, length: int) -> tuple[IntArray, FloatArray]:  # pragma: no cover - compiled
+    """The columns of each row's ``length`` least costs, ascending, equal ones by column; and the costs."""
+    rows, count = costs.shape
+    kept = min(length, count)
+    columns, least = np.empty((rows, kept), dtype=np.int64), np.full((rows, kept), np.inf)
+    for row in range(rows):
+        for column in range(count):
+            cost = costs[row, column]
+            if column >= kept and cost >= least[row, kept - 1]:
+                continue
+            place = min(column, kept - 1)
+            while place > 0 and cost < least[row, place - 1]:
+                columns[row, place], least[row, place] = columns[row, place - 1], least[row, place - 1]
+                place -= 1
+            columns[row, place], least[row, place] = column, cost
+    return columns, least
 
 
 @compiled

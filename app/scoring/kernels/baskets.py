@@ -2,35 +2,62 @@
 
 import numpy as np
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
 
 
 @compiled
-def shared_goods(  # noqa: PLR0917 - compiled code takes plain arrays by position
+def coefficients_of_all(  # noqa: PLR0917 - compiled code takes plain arrays by position
     starts: IntArray,
     goods: IntArray,
     amounts: IntArray,
     buyer_starts: IntArray,
     buyers: IntArray,
     bought: IntArray,
-    customers: int,
-) -> IntArray:  # pragma: no cover - compiled
-    """Sum over the goods of min(amount, amount') for every pair of baskets, (baskets, customers).
+    totals: IntArray,
+) -> FloatArray:  # pragma: no cover - compiled
+    """Jaccard's coefficient of every basket and customer, (baskets, customers); two empty ones: 1.
 
     Baskets by rows (``goods[starts[j]:starts[j + 1]]``), the customers to compare with by columns
-    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g).
+    (``buyers[buyer_starts[g]:buyer_starts[g + 1]]`` bought good g) and with their ``totals``.
     """
-    shared = np.zeros((starts.shape[0] - 1, customers), dtype=np.int64)
-    for basket in range(starts.shape[0] - 1):
+    customers = totals.shape[0]
+    found = np.empty((starts.shape[0] - 1, customers))
+    shared = np.empty(customers, dtype=np.int64)
+    for basket in range(found.shape[0]):
+        shared[:] = 0
+        total = 0
         for place in range(starts[basket], starts[basket + 1]):
-            good = goods[place]
+            good, amount = goods[place], amounts[place]
+            total += amount
             if good + 1 >= buyer_starts.shape[0]:
                 continue
-            amount = amounts[place]
             for other in range(buyer_starts[good], buyer_starts[good + 1]):
-                shared[basket, buyers[other]] += min(amount, bought[other])
-    return shared
+                shared[buyers[other]] += min(amount, bought[other])
+        for who in range(customers):
+            union = total + totals[who] - shared[who]
+            found[basket, who] = shared[who] / union if union > 0 else 1.0
+    return found
+
+
+@compiled
+def products(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    starts: IntArray,
+    places: IntArray,
+    weights: FloatArray,
+    other_starts: IntArray,
+    others: IntArray,
+    other_weights: FloatArray,
+    width: int,
+) -> FloatArray:  # pragma: no cover - compiled
+    """The product of two sparse matrices by rows, in full, (rows, width); added up in the order of a row."""
+    found = np.zeros((starts.shape[0] - 1, width))
+    for row in range(found.shape[0]):
+        for at in range(starts[row], starts[row + 1]):
+            place, weight = places[at], weights[at]
+            for other in range(other_starts[place], other_starts[place + 1]):
+                found[row, others[other]] += weight * other_weights[other]
+    return found
 
 
 PAUSE = 64
@@ -70,8 +97,9 @@ def most_alike(  # noqa: PLR0912, PLR0915, PLR0917 - compiled code takes plain a
     """The customer with the largest Jaccard coefficient for each basket, (baskets,); an empty basket: -1.
 
     Scores of ``tied`` times the largest are equal, and the least of ``rows``, the customers' numbers, wins.
-    Baskets by rows and buyers by columns as in :func:`shared_goods`, the goods of a basket in the order in
-    which they are to be counted; ``own_...``: the customers' baskets by rows, largest ``totals`` (n,) first.
+    Baskets by rows and buyers by columns as in :func:`coefficients_of_all`, the goods of a basket in the
+    order in which they are to be counted; ``own_...``: the customers' baskets by rows, the largest ``totals``
+    (n,) first.
 
     Whoever is not met among the goods counted shares at most the rest, and whoever bought little is unlike
     a large basket: counting ends when neither can reach the best score known, and those who still can are
@@ -150,7 +178,7 @@ def goods_bought_together(
 ) -> tuple[IntArray, IntArray, IntArray]:  # pragma: no cover - compiled
     """Every pair of goods with a common buyer: the first, the second (a higher number), common buyers.
 
-    Baskets by rows and buyers by columns as in :func:`shared_goods`.
+    Baskets by rows and buyers by columns as in :func:`coefficients_of_all`.
     """
     count = buyer_starts.shape[0] - 1
     common = np.zeros(count, dtype=np.int64)
