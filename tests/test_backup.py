@@ -29,6 +29,7 @@ from tests.backups import blobs, blobs_in, command, everything, living_on, made,
 from tests.e2e.test_own_servers import POSTGRES, own_postgres
 from tests.s3 import BUCKET, S3Server
 from tests.stored import file_of
+from tests.trying import left_out
 from workers import scoring
 
 __all__ = ["made", "target"]
@@ -304,6 +305,7 @@ def test_a_folder_that_is_not_there_is_not_backed_up(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@left_out
 @pytest.mark.skipif(not POSTGRES, reason="Debian's postgresql is not installed")
 def test_a_backup_moves_between_the_embedded_postgres_and_an_older_one_of_debian_s(
     made: Path, settings: Settings, target: str, tmp_path: Path

@@ -43,7 +43,9 @@ def as_it_is(_: schemathesis.SerializationContext, value: bytes) -> bytes:
     return value
 
 
-@pytest.mark.parametrize("audience", [pytest.param("visitor", marks=LEFT_OUT), "own team", "organizer"])
+@pytest.mark.parametrize(
+    "audience", ["organizer", *(pytest.param(one, marks=LEFT_OUT) for one in ("visitor", "own team"))]
+)
 def test_made_up_requests_are_answered_as_the_document_says(client: TestClient, audience: str) -> None:
     answered = hold(Stage.opened(client), audience, examples=EXAMPLES)
     assert answered.total() > (EXAMPLES - 1) * len(operations())

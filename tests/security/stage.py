@@ -19,7 +19,7 @@ from app.scoring.csv_text import table_csv
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers, session_of
+from tests.arena import API, PASSWORD, ROWS, Arena, competition_file, noisy_release, numbers
 from tests.contest import Contest, turn
 from tests.security.table import AREAS
 
@@ -69,8 +69,10 @@ class Stage:
 
     def session(self, audience: str) -> str | None:
         """A fresh session in a browser."""
-        token = self.token(audience)
-        return session_of(token) if token else None
+        if audience == "visitor":
+            return None
+        with transaction() as session:
+            return accounts.begin_session(session, session.get_one(User, self.users[audience]))
 
     def announcement(self) -> str:
         """A new one each time: whoever may withdraws it."""
