@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Cells = TypeVar("Cells", IntArray, FloatArray)
+TextArray = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
 SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"

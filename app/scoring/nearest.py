@@ -60,7 +60,7 @@ def build_index(points: FloatArray, grouping: Grouping, kept: BoolArray | None =
         high=np.full((nodes, wide), -np.inf),
         least_rows=np.full((nodes, LANES), NO_ROW),
     )
-    eights.grow_eights(*_arrays(index))
+    eights.grow_eights(index.points, members, index.starts, *_trees(index))
     return index
 
 
@@ -75,16 +75,12 @@ def _room(sizes: IntArray) -> tuple[int, int]:
     return blocks, nodes
 
 
-def _arrays(
+def _trees(
     index: Index,
-) -> tuple[
-    FloatArray, IntArray, IntArray, IntArray,
-    FloatArray, IntArray, IntArray, BoolArray, FloatArray, FloatArray, IntArray,
-]:  # fmt: skip
+) -> tuple[IntArray, FloatArray, IntArray, IntArray, BoolArray, FloatArray, FloatArray, IntArray]:
     """In the order in which kernels take them."""
-    groups = index.points, index.members, index.starts, index.roots
     nodes = index.first, index.lowest, index.low, index.high, index.least_rows
-    return (*groups, index.blocks, index.block_rows, *nodes)
+    return (index.roots, index.blocks, index.block_rows, *nodes)
 
 
 def nearest_rows(
@@ -102,9 +98,18 @@ def nearest_rows(
     """
     excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
     if len(index.roots) != 1 or not queries.size:
-        return eights.search(np.ascontiguousarray(queries), groups, *_arrays(index), absolute, excluded)
-    found, turns = np.empty_like(groups), _turns(queries)
-    found[turns] = eights.search(queries[turns], groups[turns], *_arrays(index), absolute, excluded[turns])
+        return _found(index, np.ascontiguousarray(queries), groups, absolute, excluded)
+    found, turns = np.empty(len(queries), dtype=np.int64), _turns(queries)
+    found[turns] = _found(index, queries[turns], groups[turns], absolute, excluded[turns])
+    return found
+
+
+def _found(index: Index, queries: FloatArray, groups: IntArray, absolute: bool, barred: IntArray) -> IntArray:
+    found = np.full(len(queries), -1, dtype=np.int64)
+    groups_of_few = index.points, index.members, index.starts, index.roots
+    eights.scan(queries, groups, *groups_of_few, absolute, barred, found)
+    if len(index.low):
+        eights.search(queries, groups, *_trees(index), absolute, barred, found)
     return found
 
 

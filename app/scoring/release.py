@@ -154,7 +154,10 @@ def release_of(original: PreparedOriginal, anonymized: pd.DataFrame, source: Int
 
 def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
     """The sensitive cells as a fresh (rows, |S|) array."""
-    return np.array(table[list(columns.sensitive)].to_numpy(dtype=np.float64), order="C", copy=True)
+    values = np.empty((len(table), len(columns.sensitive)))
+    for place, name in enumerate(columns.sensitive):
+        values[:, place] = table[name].to_numpy(dtype=np.float64)
+    return values
 
 
 def canonical_order(values: FloatArray) -> IntArray:

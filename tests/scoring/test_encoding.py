@@ -69,6 +69,19 @@ def test_columns_are_taken_in_the_order_they_are_asked_for(places: list[int]) ->
     assert columns_at(cells, places).tolist() == [[row[place] for place in places] for row in cells.tolist()]
 
 
+@pytest.mark.parametrize("count", [1, 2, 511, 512, 513, 3000])
+@pytest.mark.parametrize("length", [0, 1, 2, 6, 7, 8])
+def test_texts_of_any_number_and_length_are_numbered_as_they_appear(count: int, length: int) -> None:
+    rng = np.random.default_rng(4)
+    letters = np.array([*"01aé日\0"])
+    cells = ["".join(rng.choice(letters, rng.integers(0, length + 1))) for _ in range(count)]
+    column = pd.Series([*cells, *cells[::-1]], dtype="str")
+    for part in (column, column[count // 2 :], column[:0]):
+        codes, distinct = numbered(part)
+        assert distinct == list(dict.fromkeys(part))
+        assert [distinct[code] for code in codes] == part.tolist()
+
+
 @pytest.mark.parametrize("dtype", ["str", object])
 def test_texts_are_numbered_as_they_appear_and_are_equal_only_as_they_are_written(dtype: str) -> None:
     cells = ["1.0", "1", "", " 1", "NA", "nan", "", "１", "é", "e\u0301", "1", "None"]

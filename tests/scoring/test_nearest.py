@@ -226,8 +226,8 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
         attacker.attack(target)
     gower_nearest_other(original)
     compiled: list[Any] = [
-        group_kernels.join_digits, group_kernels.plant, group_kernels.find,
-        eights.grow_eights, eights.search, nearest_kernels.nearest_other,
+        group_kernels.number_texts, group_kernels.join_digits, group_kernels.plant, group_kernels.find,
+        eights.grow_eights, eights.scan, eights.search, nearest_kernels.nearest_other,
         tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
     ]  # fmt: skip
     assert [len(kernel.loop.signatures) for kernel in compiled] == [1] * len(compiled)

@@ -26,8 +26,8 @@ from app.scoring.kernels.baskets import (
     products,
 )
 from app.scoring.kernels.compiled import Compiled
-from app.scoring.kernels.eights import grow_eights, search
-from app.scoring.kernels.groups import find, join_digits, plant
+from app.scoring.kernels.eights import grow_eights, scan, search
+from app.scoring.kernels.groups import find, join_digits, number_texts, plant
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several, several
 from app.scoring.kernels.others import nearest_baskets
@@ -61,12 +61,15 @@ def warm_microdata() -> None:
     numbers, cells, codes = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1), dtype=np.int64)
     leaf, found = np.full(1, -1, dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     tree = (cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells)
+    bounds, letters = np.frombuffer(bytes(16), dtype=np.int64), np.frombuffer(b"", dtype=np.uint8)
+    number_texts(bounds, letters, leaf.copy(), numbers.copy(), numbers.copy(), numbers.copy())
     join_digits(codes, numbers + 1, numbers.copy())
     plant(numbers, np.full(2, -1))
     find(numbers.copy(), numbers, np.full(2, -1))
     index = (numbers, np.arange(2), leaf, *(cells, codes, numbers, numbers > 0, cells, cells, codes))
     grow_eights(cells, *index)
-    search(cells, numbers, cells, *index, False, leaf)
+    scan(cells, numbers, cells, *index[:3], False, leaf, numbers.copy())
+    search(cells, numbers, *index[2:], False, leaf, numbers.copy())
     several(cells, numbers, *tree, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
     blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)

@@ -63,11 +63,11 @@ def most_scattered(
     step = (end - begin) // (2 * SAMPLE) + 1
     count = (end - begin + step - 1) // step
     sums[:] = 0.0
-    start = points[members[begin]]
+    first = members[begin]
     for place in range(begin + step, end, step):
         row = members[place]
         for column in range(points.shape[1]):
-            gap = points[row, column] - start[column]
+            gap = points[row, column] - points[first, column]
             sums[0, column] += gap
             sums[1, column] += gap * gap
     widest, largest = 0, -1.0
@@ -104,23 +104,30 @@ def arrange(  # noqa: PLR0917 - compiled code takes plain arrays by position
 
 @compiled
 def enclose(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    cells: FloatArray, others: FloatArray, rows: IntArray, low: FloatArray, high: FloatArray, lane: int
+    cells: FloatArray,
+    others: FloatArray,
+    rows: IntArray,
+    child: int,
+    low: FloatArray,
+    high: FloatArray,
+    node: int,
+    lane: int,
 ) -> int:  # pragma: no cover - compiled
-    """Fill one lane of a node: the box around eight boxes, ``cells`` to ``others``, or points, both the same.
+    """Fill one lane of a node with the box around a child: around boxes, ``cells`` to ``others``, or points.
 
-    Returns the least row. Lanes without a row are left out.
+    Of points, both are the same. Returns the least row. Lanes without a row are left out.
     """
     least = NO_ROW
     for each in range(LANES):
-        least = min(least, rows[each])
-    for column in range(cells.shape[0] // LANES):
+        least = min(least, rows[child, each])
+    for column in range(cells.shape[1] // LANES):
         at = column * LANES
         smallest, largest = np.inf, -np.inf
         for each in range(at, at + LANES):
-            if rows[each - at] < NO_ROW:
-                smallest = cells[each] if cells[each] < smallest else smallest
-                largest = others[each] if others[each] > largest else largest
-        low[at + lane], high[at + lane] = smallest, largest
+            if rows[child, each - at] < NO_ROW:
+                smallest = cells[child, each] if cells[child, each] < smallest else smallest
+                largest = others[child, each] if others[child, each] > largest else largest
+        low[node, at + lane], high[node, at + lane] = smallest, largest
     return least
 
 
@@ -161,11 +168,9 @@ def grow_eights(  # noqa: PLR0917 - compiled code takes plain arrays by position
             for each in range(count):
                 node, lane = made + each // LANES, each % LANES
                 if of_blocks:
-                    cells = blocks[child + each]
-                    least = enclose(cells, cells, block_rows[child + each], low[node], high[node], lane)
+                    least = enclose(blocks, blocks, block_rows, child + each, low, high, node, lane)
                 else:
-                    boxes = low[child + each], high[child + each]
-                    least = enclose(*boxes, least_rows[child + each], low[node], high[node], lane)
+                    least = enclose(low, high, least_rows, child + each, low, high, node, lane)
                 least_rows[node, lane] = least
                 if lane == 0:
                     first[node], lowest[node] = child + each, of_blocks
@@ -175,16 +180,16 @@ def grow_eights(  # noqa: PLR0917 - compiled code takes plain arrays by position
 
 
 @compiled
-def add_up(
-    low: FloatArray, high: FloatArray, query: FloatArray, absolute: bool, totals: FloatArray
+def add_up(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    low: FloatArray, high: FloatArray, at: int, query: FloatArray, absolute: bool, totals: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """Distances to eight boxes in the last eight of ``totals``, whose first eight are 0.
+    """Distances to the eight boxes of node ``at`` in the last eight of ``totals``, whose first eight are 0.
 
     Each cell adds what is eight cells before it: a sum in column order for each lane. Rounding is monotone in
     every subtraction, square and sum, so that no point of a box is computed to be nearer than the box.
     """
     for cell in range(query.shape[0]):
-        below, above = low[cell] - query[cell], query[cell] - high[cell]
+        below, above = low[at, cell] - query[cell], query[cell] - high[at, cell]
         gap = below if below > above else above
         gap = gap if gap > 0.0 else 0.0
         totals[cell + LANES] = totals[cell] + gap * (1.0 if absolute else gap)
@@ -192,41 +197,51 @@ def add_up(
 
 @compiled
 def add_up_points(
-    points: FloatArray, query: FloatArray, absolute: bool, totals: FloatArray
+    blocks: FloatArray, at: int, query: FloatArray, absolute: bool, totals: FloatArray
 ) -> None:  # pragma: no cover - compiled
-    """As :func:`add_up`, to eight points."""
+    """As :func:`add_up`, to the eight points of a block."""
     for cell in range(query.shape[0]):
-        gap = abs(points[cell] - query[cell])
+        gap = abs(blocks[at, cell] - query[cell])
         totals[cell + LANES] = totals[cell] + gap * (1.0 if absolute else gap)
 
 
 @compiled
-def nearest_of_few(
-    query: FloatArray, points: FloatArray, rows: IntArray, absolute: bool, barred: int
-) -> int:  # pragma: no cover - compiled
-    """The row nearest to the query, NO_ROW if none may be; see :func:`search`. One alone is not measured."""
-    best, best_row = np.inf, NO_ROW
-    for row in rows:
-        if row == barred:
-            continue
-        if rows.shape[0] == 1:
-            return int(row)
-        distance = 0.0
-        for column in range(query.shape[0]):
-            gap = abs(points[row, column] - query[column])
-            distance += gap * (1.0 if absolute else gap)
-        if distance < best or (distance == best and row < best_row):
-            best, best_row = distance, int(row)
-    return best_row
-
-
-@compiled
-def search(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by position
+def scan(  # noqa: PLR0917 - compiled code takes plain arrays by position
     queries: FloatArray,
     groups: IntArray,
     points: FloatArray,
     members: IntArray,
     starts: IntArray,
+    roots: IntArray,
+    absolute: bool,
+    barred: IntArray,
+    found: IntArray,
+) -> None:  # pragma: no cover - compiled
+    """Fill ``found`` as :func:`search` does, for groups without a tree. Who has no rival is not measured."""
+    for query in range(queries.shape[0]):
+        group = groups[query]
+        if group < 0 or roots[group] >= 0:
+            continue
+        begin, end = starts[group], starts[group + 1]
+        best, best_row = np.inf, NO_ROW
+        if end - begin == 1:
+            best_row = members[begin] if members[begin] != barred[query] else NO_ROW
+            begin = end
+        for place in range(begin, end):
+            row = members[place]
+            distance = 0.0
+            for column in range(queries.shape[1]):
+                gap = abs(points[row, column] - queries[query, column])
+                distance += gap * (1.0 if absolute else gap)
+            if (distance < best or (distance == best and row < best_row)) and row != barred[query]:
+                best, best_row = distance, row
+        found[query] = best_row if best_row < NO_ROW else -1
+
+
+@compiled
+def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    queries: FloatArray,
+    groups: IntArray,
     roots: IntArray,
     blocks: FloatArray,
     block_rows: IntArray,
@@ -237,14 +252,14 @@ def search(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by posi
     least_rows: IntArray,
     absolute: bool,
     barred: IntArray,
-) -> IntArray:  # pragma: no cover - compiled
-    """For each query the nearest row of its group, -1 where it has none.
+    found: IntArray,
+) -> None:  # pragma: no cover - compiled
+    """Fill ``found`` (q,) with the row of its group that is nearest to each query, for groups with a tree.
 
     Distance: squared differences (or, if ``absolute``, plain ones) summed in column order; equal distances
     go to the lower row. What is skipped can hold neither a nearer point nor an equally near one with a lower
     row. Row ``barred`` of a query (-1: none) is not an answer to it; no other row: -1.
     """
-    found = np.full(queries.shape[0], -1, dtype=np.int64)
     waiting, leasts = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST, dtype=np.int64)
     bounds = np.empty(DEEPEST, dtype=np.float64)
     wide = np.empty(queries.shape[1] * LANES)
@@ -252,33 +267,28 @@ def search(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by posi
     sums = totals[wide.shape[0] :]
     for query in range(queries.shape[0]):
         group = groups[query]
-        if group < 0:
+        if group < 0 or roots[group] < 0:
             continue
         best, best_row = np.inf, NO_ROW
-        size = 0
-        if roots[group] < 0:
-            rows = members[starts[group] : starts[group + 1]]
-            best_row = nearest_of_few(queries[query], points, rows, absolute, barred[query])
-        else:
-            waiting[0], bounds[0], leasts[0] = roots[group], 0.0, -1
-            size = 1
-            for cell in range(wide.shape[0]):
-                wide[cell] = queries[query, cell // LANES]
+        waiting[0], bounds[0], leasts[0] = roots[group], 0.0, -1
+        size = 1
+        for cell in range(wide.shape[0]):
+            wide[cell] = queries[query, cell // LANES]
         while size > 0:
             size -= 1
             if bounds[size] > best or (bounds[size] == best and leasts[size] > best_row):
                 continue
             at = waiting[size]
             if at < 0:  # a block
-                rows = block_rows[-1 - at]
-                add_up_points(blocks[-1 - at], wide, absolute, totals)
+                block = -1 - at
+                add_up_points(blocks, block, wide, absolute, totals)
                 for lane in range(LANES):
-                    distance, row = sums[lane], rows[lane]
+                    distance, row = sums[lane], block_rows[block, lane]
                     nearer = distance < best or (distance == best and row < best_row)
                     if nearer and row != barred[query]:
                         best, best_row = distance, row
                 continue
-            add_up(low[at], high[at], wide, absolute, totals)
+            add_up(low, high, at, wide, absolute, totals)
             bottom = size
             for lane in range(LANES):
                 bound, least = sums[lane], least_rows[at, lane]
@@ -298,6 +308,4 @@ def search(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by posi
                     least,
                 )
                 size += 1
-        if best_row < NO_ROW:
-            found[query] = best_row
-    return found
+        found[query] = best_row if best_row < NO_ROW else -1

@@ -1,10 +1,43 @@
-"""The compiled loops that group rows by one number a row."""
+"""The compiled loops that number texts, and group rows by one number a row."""
 
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import IntArray, TextArray
 from app.scoring.kernels.compiled import compiled
 
 SPREAD = 0x9E3779B97F4A7C1
 """An odd factor that spreads what it multiplies over all bits."""
+
+
+LONGEST_TEXT = 7
+"""Bytes of a text that fit into a number beside their count."""
+
+
+@compiled
+def number_texts(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    bounds: IntArray, letters: TextArray, slots: IntArray, keys: IntArray, firsts: IntArray, codes: IntArray
+) -> int:  # pragma: no cover - compiled
+    """Number texts in order of appearance, and say how many there are and where they come first.
+
+    Text i is ``letters[bounds[i]:bounds[i + 1]]``. -1 if one is too long, or they are more than ``keys`` and
+    ``firsts`` have room for; ``slots``, all -1, are a power of two, and more than these.
+    """
+    count = 0
+    for row in range(codes.shape[0]):
+        key = bounds[row + 1] - bounds[row]
+        if key > LONGEST_TEXT:
+            return -1
+        for place in range(bounds[row], bounds[row + 1]):
+            key = key << 8 | letters[place]
+        mixed = key * SPREAD
+        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        while slots[slot] >= 0 and keys[slots[slot]] != key:
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        if slots[slot] < 0:
+            if count == keys.shape[0]:
+                return -1
+            slots[slot], keys[count], firsts[count] = count, key, row
+            count += 1
+        codes[row] = slots[slot]
+    return count
 
 
 @compiled
