@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from scipy.sparse import coo_array, hstack, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from app.scoring.arrays import IntArray, SparseWeights
 from app.scoring.baskets import best, product, row_blocks, weighted
 from app.scoring.encoding import Grouping, find_groups, group_rows
 from app.scoring.rates import ABSTAIN
 from app.scoring.release import once
-from app.scoring.transaction_release import PreparedTransactions, TransactionTarget
+from app.scoring.transaction_release import History, PreparedTransactions, TransactionTarget
 
-Values = npt.NDArray[np.generic]
 KEYS = (
     ("day", "quantity"),
     ("goods", "price"),
@@ -53,17 +51,22 @@ class Keys:
 
 def _keys(original: PreparedTransactions, names: Sequence[str]) -> Keys:
     def derive() -> Keys:
-        grouping = group_rows(np.stack([_values(original, name)[1] for name in names], axis=1))
+        grouping = group_rows(np.stack([_values(original, name).group_of for name in names], axis=1))
         holders = _incidence(grouping.group_of, original.history.owner, (grouping.count, original.rows))
         return Keys(grouping, holders)
 
     return once(original.kept, ("keys", *names), derive)
 
 
-def _values(original: PreparedTransactions, name: str) -> tuple[Values, IntArray]:
-    """The known values of a part of a record, ascending, and each record's number among them."""
-    column = getattr(original.history, name)
-    return once(original.kept, ("values", name), lambda: np.unique(column, return_inverse=True))
+def _values(original: PreparedTransactions, name: str) -> Grouping:
+    """The records by the values of a part of theirs."""
+    return once(original.kept, ("values", name), lambda: group_rows(_as_codes(original.history, name)))
+
+
+def _as_codes(history: History, name: str) -> IntArray:
+    """A part of each record as one number >= 0, (m, 1): a price by its bits, 0 having one sign."""
+    column: IntArray = getattr(history, name)
+    return ((column + 0.0).view(np.int64) if name == "price" else column)[:, None]
 
 
 def _votes(
@@ -85,17 +88,20 @@ def _codes(target: TransactionTarget, name: str) -> IntArray:
     """A part of the target's records by the original's numbers; an unknown value has the next one."""
 
     def number() -> IntArray:
-        known, column = _values(target.original, name)[0], getattr(target.history, name)
-        place = np.minimum(np.searchsorted(known, column), len(known) - 1)
-        return np.where(known[place] == column, place, len(known))
+        known = _values(target.original, name)
+        found = find_groups(known, _as_codes(target.history, name))
+        return np.where(found >= 0, found, known.count)
 
     return once(target.kept, ("codes", name), number)
 
 
 def _incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> SparseWeights:
     """1 at every pair that occurs, however often."""
-    counts = coo_array((np.ones(len(rows)), (rows, columns)), shape=shape).tocsr()
-    return counts.sign()
+    pairs = np.sort(rows * shape[1] + columns)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    found, places = np.divmod(pairs, max(shape[1], 1))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=shape[0]))))
+    return csr_array((np.ones(len(pairs)), places, starts), shape=shape)
 
 
 def _elected(parts: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:

@@ -20,7 +20,7 @@ from app.scoring.kernels import (
 from app.scoring.kernels.assignment import place_rows, shortest
 from app.scoring.kernels.baskets import (
     coefficients_of_all,
-    common_buyers,
+    cosine_gaps,
     goods_bought_together,
     most_alike,
     products,
@@ -91,7 +91,7 @@ def warm_baskets() -> None:
     shortest(np.zeros((1, 1)), 1)
     most_alike(*(spans, numbers, numbers) * 3, numbers, numbers, 1.0)
     goods_bought_together(spans, numbers, spans, numbers)
-    common_buyers(numbers, numbers, spans, numbers, 1)
+    cosine_gaps(numbers, numbers, np.zeros(1), np.zeros(1), spans, numbers, 1)
 
 
 def warm_bounds() -> None:

@@ -224,19 +224,28 @@ def bit_count(word: np.uint64) -> int:  # pragma: no cover - compiled
 
 
 @compiled
-def common_buyers(
-    first: IntArray, second: IntArray, buyer_starts: IntArray, buyers: IntArray, customers: int
-) -> IntArray:  # pragma: no cover - compiled
-    """How many customers bought both goods of each pair."""
+def cosine_gaps(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    first: IntArray,
+    second: IntArray,
+    cosines: FloatArray,
+    lengths: FloatArray,
+    buyer_starts: IntArray,
+    buyers: IntArray,
+    customers: int,
+) -> FloatArray:  # pragma: no cover - compiled
+    """How far the cosine of each pair of goods is from the one given, (pairs,).
+
+    Cosine: customers who bought both, over the product of the ``lengths`` (goods,); that one at least 1.
+    """
     words = (customers + 63) // 64
     bits = np.zeros((buyer_starts.shape[0] - 1, words), dtype=np.uint64)
     for good in range(bits.shape[0]):
         for buyer in buyers[buyer_starts[good] : buyer_starts[good + 1]]:
             bits[good, buyer // 64] |= np.uint64(1) << np.uint64(buyer % 64)
-    together = np.empty(first.shape[0], dtype=np.int64)
+    gaps = np.empty(first.shape[0])
     for pair in range(first.shape[0]):
-        count = 0
+        one, other, common = first[pair], second[pair], 0
         for word in range(words):
-            count += bit_count(bits[first[pair], word] & bits[second[pair], word])
-        together[pair] = count
-    return together
+            common += bit_count(bits[one, word] & bits[other, word])
+        gaps[pair] = abs(cosines[pair] - common / max(lengths[one] * lengths[other], 1.0))
+    return gaps

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from app.scoring.arrays import FloatArray, IntArray, SparseCounts
-from app.scoring.baskets import TIE, wide
+from app.scoring.baskets import TIE, parts
 from app.scoring.encoding import Vocabulary, group_rows
 from app.scoring.files import MASTER
-from app.scoring.kernels.baskets import common_buyers, goods_bought_together
+from app.scoring.kernels.baskets import cosine_gaps, goods_bought_together
 from app.scoring.magnitude import restored
 from app.scoring.release import once
 from app.scoring.spending import Table, has_rows, last_days, mean_prices, receipts, room_of, spends
@@ -83,8 +83,9 @@ def goods_cosine(release: TransactionRelease) -> float:
     original = release.original
     pairs, before = once(original.kept, ("cosines",), lambda: _pair_cosines(original))
     total = float(before.sum())
-    after = _cosines_at(release.target.baskets[:, : original.baskets.shape[1]], pairs)
-    return min(float(np.abs(before - after).sum()) / total, 1.0) if total > 0 else 0.0
+    after = release.target.baskets[:, : original.baskets.shape[1]]
+    gaps = cosine_gaps(*pairs, before, _lengths(after), *parts(after.tocsc())[:2], after.shape[0])
+    return min(float(gaps.sum()) / total, 1.0) if total > 0 else 0.0
 
 
 def top_goods(release: TransactionRelease) -> float:
@@ -153,25 +154,14 @@ def _cell_means(cells: IntArray, there: npt.NDArray[np.bool_], values: FloatArra
 
 def _pair_cosines(original: PreparedTransactions) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """The pairs of goods with a common buyer, each once, and their cosines."""
-    baskets, columns = original.baskets, original.baskets.tocsc()
-    *pair, common = goods_bought_together(
-        wide(baskets.indptr), wide(baskets.indices), wide(columns.indptr), wide(columns.indices)
-    )
-    pairs = pair[0], pair[1]
-    return pairs, _cosines(common, buyer_counts(baskets), pairs)
+    baskets, lengths = original.baskets, _lengths(original.baskets)
+    *pair, common = goods_bought_together(*parts(baskets)[:2], *parts(baskets.tocsc())[:2])
+    return (pair[0], pair[1]), common / (lengths[pair[0]] * lengths[pair[1]])
 
 
-def _cosines_at(baskets: SparseCounts, pairs: tuple[IntArray, IntArray]) -> FloatArray:
-    columns = baskets.tocsc()
-    common = common_buyers(*pairs, wide(columns.indptr), wide(columns.indices), baskets.shape[0])
-    return _cosines(common, buyer_counts(baskets), pairs)
-
-
-def _cosines(common: IntArray, buyers: IntArray, pairs: tuple[IntArray, IntArray]) -> FloatArray:
-    """Common buyers / sqrt(buyers * buyers'), 0 for goods that nobody bought."""
-    lengths = np.sqrt(buyers.astype(np.float64))
-    found: FloatArray = common / np.maximum(lengths[pairs[0]] * lengths[pairs[1]], 1.0)
-    return found
+def _lengths(baskets: SparseCounts) -> FloatArray:
+    """Of the column of each good in the table of who bought what at all, (goods,)."""
+    return np.sqrt(buyer_counts(baskets).astype(np.float64))
 
 
 def _recency_frequency_money(table: Table, day: int, room: int) -> tuple[FloatArray, FloatArray, FloatArray]:
