@@ -2,8 +2,8 @@
 
 Postgres shows what those transactions have done that are over, and a snapshot names them. The number of one
 that is over never comes back: if two snapshots are equal, nothing was committed between, by whatever process
-on whatever host. To ask for one reads no table. Who asks before and after some work knows whether all of it
-saw the same rows.
+on whatever host. Who asks before some work and again later knows whether all of it saw the rows that are
+there now. To ask reads no table.
 """
 
 from dataclasses import dataclass

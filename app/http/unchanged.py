@@ -30,7 +30,8 @@ MOST_KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer as it is sent. ``rows``: what was committed while it was made; empty if that changed."""
+    """An answer as it is sent. ``rows``: what was committed before it was made, and, if it is still that when
+    the answer is wanted again, while it was made."""
 
     body: bytes
     tag: str
@@ -94,12 +95,11 @@ def looked() -> Seen:
 
 def written(principal: Principal | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
     with transaction() as session:
-        before = seen(session)
+        rows = seen(session).rows
         sight = visibility.boards(session, principal, slug)
         body = write(session, sight).encode()
-        same = seen(session).rows == before.rows
     tag = '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
-    return Text(body, tag, sight, before.rows if same else "")
+    return Text(body, tag, sight, rows)
 
 
 async def board(

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from httpx2 import Response
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from app.contest import Contest
 from app.db import engine
 from app.db.models import Competition, Team
-from app.http.unchanged import Shared
+from app.http.unchanged import Boards, Shared
 from app.scoring.toml_text import with_tables
 from app.services.contest.visibility import Audience, Sight, view_at
 from app.services.work.leases import clock
@@ -59,6 +60,24 @@ def test_what_is_committed_while_a_board_is_kept_shows_at_once(played: Arena) ->
         assert "crimson" not in before.text
     after = board(played, tag=before.headers["etag"])
     assert (after.status_code, "crimson" in after.text) == (200, True)
+
+
+def test_a_board_during_whose_making_something_is_committed_is_made_again(played: Arena) -> None:
+    made = []
+
+    def write(session: Session, _: Sight) -> str:
+        made.append(session.scalars(select(Team.name)).one())
+        if len(made) == 1:
+            with engine.session_factory().begin() as writing:
+                writing.execute(update(Team).values(name="crimson"))
+        return made[-1]
+
+    async def play() -> list[bytes]:
+        boards = Boards()
+        return [(await boards.text(None, played.slug, write)).body for _ in range(3)]
+
+    assert asyncio.run(play()) == [b"red", b"crimson", b"crimson"]
+    assert made == ["red", "crimson"]
 
 
 def test_what_is_taken_back_leaves_the_board_as_it_was(played: Arena) -> None:
