@@ -85,6 +85,7 @@ def at_work(process: subprocess.Popen[bytes]) -> bool:
         return bool(connection.scalar(waits)) and bool(children(process))
 
 
+@pytest.mark.long
 def test_the_clock_turns_a_whole_contest_without_a_worker_and_without_a_queue(
     client: TestClient, tmp_path: Path
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_child_killed_in_the_middle_is_followed_by_another(client: TestClient,
         until(lambda: turned() == EACH_ONCE)
 
 
+@pytest.mark.long
 def test_the_clock_survives_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
     with embedded_services(tmp_path / "servers") as own:
         migrate(own.database_url)

@@ -78,6 +78,7 @@ def test_a_worker_killed_while_scoring_is_followed_by_one_that_scores_once(
     assert evaluations() == 1
 
 
+@pytest.mark.long
 def test_a_queue_emptied_behind_its_back_loses_nothing(
     settings: Settings, server: str, scorer: subprocess.Popen[bytes]
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_clock_that_hears_nothing_ends_with_the_process_that_forked_it(
         signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.long
 def test_asked_to_end_it_ends_all_and_well_and_leaves_no_folder_of_a_child(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

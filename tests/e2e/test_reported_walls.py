@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from html import unescape
 from pathlib import Path
 
+import pytest
+
 from app import queue
 from app.db.privileges import WORKER
 from app.local.processes import worker_programs
@@ -20,6 +22,7 @@ from workers import walls
 SETTINGS = {"walled": "required", "open": "off"}
 
 
+@pytest.mark.long
 def test_an_administrator_sees_which_worker_scores_without_walls(arena: Arena, tmp_path: Path) -> None:
     programs = [
         program

@@ -121,6 +121,7 @@ def test_a_process_that_stands_still_does_not_keep_the_others_from_ending(
         assert not any(child.is_running() for child in children)
 
 
+@pytest.mark.long
 def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path) -> None:
     with web(tmp_path, processes=2) as url:
         ask(url)
@@ -129,6 +130,7 @@ def test_kill_9_of_the_parent_ends_the_others(settings: Settings, tmp_path: Path
         assert eventually(lambda: not any(child.is_running() for child in children))
 
 
+@pytest.mark.long
 def test_the_parent_has_forked_before_it_had_a_thread_or_a_connection(
     settings: Settings, tmp_path: Path
 ) -> None:
