@@ -16,7 +16,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 
-from app.messages import FIELD, Message, filled
+from app.messages import FIELD, Counted, Message, filled
 
 FOLDER = Path(__file__).parent / "locale"
 DOMAIN = "anoncup"
@@ -77,8 +77,13 @@ class Words:
 
     def say(self, message: Message) -> str:
         """What the service says: its template translated, then its values put in."""
-        template = self.catalogue.gettext(message.template)
-        return filled(template, message.values, say=self.within, number=self.formed)
+        return filled(self.template(message), message.values, say=self.within, number=self.formed)
+
+    def template(self, message: Message) -> str:
+        """In this language, and in the form for what it counts."""
+        if isinstance(message, Counted):
+            return self.catalogue.ngettext(*message.forms, message.count)
+        return self.catalogue.gettext(message.template)
 
     def within(self, message: Message) -> str:
         """A message that another's value is: what a name of ours is called, else as by itself."""
@@ -89,7 +94,7 @@ class Words:
         if self.language == ENGLISH:
             return True
         template = message.template
-        said = self.catalogue.gettext(template) != template or not SENTENCE.search(FIELD.sub("", template))
+        said = self.template(message) != template or not SENTENCE.search(FIELD.sub("", template))
         return said and all(self.knows(each) for each in message.values.values() if isinstance(each, Message))
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
@@ -149,10 +154,18 @@ def domains() -> list[tuple[str, Path]]:
 
 
 def compiled(path: Path, language: str) -> GNUTranslations:
-    """In memory: a catalogue is edited and read as the one file it is."""
+    """In memory: a catalogue is edited and read as the one file it is.
+
+    A plural is found by itself, too: what is stored may have been said before it had another form.
+    """
     made = BytesIO()
     with path.open("rb") as file:
-        write_mo(made, read_po(file, locale=language))
+        texts = read_po(file, locale=language)
+    for one in list(texts):
+        match one.id, one.string:
+            case (_, many), (*_, said) if texts.get(many, one.context) is None:
+                texts.add(many, said, context=one.context)
+    write_mo(made, texts)
     made.seek(0)
     return GNUTranslations(made)
 

@@ -14,6 +14,9 @@ Value: TypeAlias = "One | tuple[One, ...]"
 FIELD = re.compile(r"\{([a-z_]+)(!r)?(?::(,|\.0f|\.6g))?\}")
 """Less than ``str.format`` knows: a template may come out of a row or a scoring child."""
 
+PARTS = ("template", "values", "plural")
+"""Of a message as it is stored; only one that counts has a plural."""
+
 PICTURES = {
     **{code: chr(0x2400 + code) for code in range(0x20)},
     0x7F: "␡",
@@ -61,14 +64,42 @@ class Message:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        values = {name: mapped(value, Message.to_json) for name, value in self.values.items()}
+        values = {name: mapped(value, lambda one: one.to_json()) for name, value in self.values.items()}
         return {"template": self.template, "values": values}
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> "Message":
         """What ``to_json`` made."""
-        template, values = stored["template"], stored["values"]
-        return Message(template, **{name: read(each) for name, each in values.items()})
+        values = {name: read(each) for name, each in stored["values"].items()}
+        template, plural = stored["template"], stored.get("plural")
+        if plural is None:
+            return Message(template, **values)
+        one, many, by = (plural[part] for part in ("one", "many", "by"))
+        return Counted(one, many, by, **values)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Counted(Message):
+    """A sentence that counts: the value called ``by`` decides which of the ``forms`` is said.
+
+    The English has the two, for one and for all else; ``template`` is the one that is said in it.
+    """
+
+    forms: tuple[str, str]
+    by: str
+
+    def __init__(self, one: str, many: str, by: str, /, **values: Value) -> None:
+        object.__setattr__(self, "forms", (one, many))
+        object.__setattr__(self, "by", by)
+        Message.__init__(self, one if counted(values, by) == 1 else many, **values)
+
+    @property
+    def count(self) -> int:
+        return counted(self.values, self.by)
+
+    def to_json(self) -> dict[str, Any]:
+        one, many = self.forms
+        return {**Message.to_json(self), "plural": {"one": one, "many": many, "by": self.by}}
 
 
 class Heard(Message):
@@ -108,14 +139,13 @@ def kept(code: str, message: Message) -> dict[str, Any]:
 
 def kept_under(name: str, message: Message) -> dict[str, Any]:
     """What is said of something, among other things that are stored of it."""
-    said = message.to_json()
-    return {name: str(message), f"{name}_template": said["template"], f"{name}_values": said["values"]}
+    return {name: str(message)} | {f"{name}_{part}": each for part, each in message.to_json().items()}
 
 
 def message_under(name: str, stored: Mapping[str, Any]) -> Message | None:
     if stored.get(name) is None:
         return None
-    return Message.from_json({"template": stored[f"{name}_template"], "values": stored[f"{name}_values"]})
+    return Message.from_json({part: stored.get(f"{name}_{part}") for part in PARTS})
 
 
 def filled(
@@ -145,6 +175,12 @@ def filled(
         return repr(value) if quoted else str(value)
 
     return FIELD.sub(put, template)
+
+
+def counted(values: Mapping[str, Value], by: str) -> int:
+    """How many; none where a stored sentence says no number."""
+    found = values.get(by)
+    return found if isinstance(found, int) else 0
 
 
 def visible(text: str) -> str:

@@ -33,6 +33,7 @@ SAID_BY = (
     "ngettext:1,2",
     "pgettext:1c,2",
     "Message",
+    "Counted:1,2",
     "ScoringFailed",
     *ERRORS,
 )

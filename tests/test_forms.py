@@ -212,6 +212,28 @@ def test_a_violation_is_what_its_template_and_values_make(microdata: tuple[Reque
         assert request.admits(rejected) is admitted
 
 
+def test_a_sentence_that_counts_is_what_its_form_for_the_number_makes(
+    microdata: tuple[Request, Json],
+) -> None:
+    request, verdict = microdata
+    plural = {"one": "{a} row", "many": "{a} rows", "by": "a"}
+    said = {"code": "x", "template": "{a} rows", "values": {"a": 3}}
+    for text, forms, admitted in (
+        ("3 rows", plural, True),
+        ("3 row", plural, False),
+        ("3 rows", plural | {"many": "{a} lines"}, False),
+        ("3 rows", plural | {"more": "x"}, False),
+        ("3 rows", {"one": "{a} row"}, False),
+        ("3 rows", None, False),
+    ):
+        violations = [said | {"message": text, "plural": forms}]
+        assert request.admits(verdict | {"verdict": "rejected", "violations": violations}) is admitted
+    for forms, admitted in ((plural, True), (plural | {"one": "no row"}, False)):
+        note = {"note": "1 row", "note_template": "{a} row", "note_values": {"a": 1}, "note_plural": forms}
+        attacker = verdict["attackers"]["euc1"] | note
+        assert request.admits(changed(verdict, "attackers", "euc1", to=attacker)) is admitted
+
+
 def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[Request, Json]) -> None:
     request, _ = transactions
     asked = Rewriting(request.competition_file, request.original, request.files)

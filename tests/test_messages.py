@@ -8,11 +8,12 @@ import pytest
 
 from app import errors
 from app.errors import DomainError, InvalidUpload, Problem, TooLarge, TooMany, particulars
-from app.messages import Heard, Message, Value, filled, visible
+from app.messages import Counted, Heard, Message, Value, filled, kept_under, message_under, visible
 
 ROOT = Path(__file__).parents[1]
 SENTENCES = {
     "Message",
+    "Counted",
     *(
         name
         for name, kind in vars(errors).items()
@@ -51,6 +52,32 @@ def test_a_form_of_numbers_leaves_other_values_alone() -> None:
 def test_a_message_comes_back_from_where_it_was_stored() -> None:
     message = Message("{a} {b} {c}", a=1, b=("x", Message("y {z}", z=2.5)), c=None)
     assert Message.from_json(json.loads(json.dumps(message.to_json()))) == message
+
+
+ROWS = ("{rows} row is left of {all}", "{rows} rows are left of {all}", "rows")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (1, "1 row is left of 9"),
+        (0, "0 rows are left of 9"),
+        (2, "2 rows are left of 9"),
+        ("1", "1 rows are left of 9"),
+    ],
+)
+def test_a_message_that_counts_has_the_form_for_its_number(rows: int | str, said: str) -> None:
+    assert str(Counted(*ROWS, rows=rows, all=9)) == said
+
+
+def test_a_message_that_counts_comes_back_with_its_forms_and_is_one_sentence_to_who_knows_of_none() -> None:
+    for rows in (1, 2):
+        message = Counted(*ROWS, rows=rows, all=Counted("{n} row", "{n} rows", "n", n=1))
+        stored = json.loads(json.dumps(message.to_json()))
+        assert Message.from_json(stored) == message
+        assert message_under("note", json.loads(json.dumps(kept_under("note", message)))) == message
+        older = Message.from_json({part: stored[part] for part in ("template", "values")})
+        assert (type(older), str(older), older.plain()) == (Message, str(message), message.plain())
 
 
 def test_programs_are_told_plain_values() -> None:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from app import wire
-from app.messages import Message
+from app.messages import PARTS, Message
 from app.scoring.registry import Attacker, Measure
 from app.scoring.tracks import TRACKS
 from app.wire.form import Admitted
@@ -33,9 +33,17 @@ EXACT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
 @with_config(EXACT)
+class PluralForm(TypedDict):
+    one: Text
+    many: Text
+    by: Text
+
+
+@with_config(EXACT)
 class MessageForm(TypedDict):
     template: Text
     values: "Values"
+    plural: NotRequired[PluralForm]
 
 
 One: TypeAlias = int | float | Text | MessageForm | None
@@ -122,11 +130,11 @@ def is_message(content: dict[str, Any]) -> bool:
     return has_form(MESSAGE, content) and is_plain(content)
 
 
-def says(content: Mapping[str, Any], text: str, template: str, values: str) -> bool:
-    """Whether a sentence is what its template and values make, if there is one."""
-    said = {"template": content.get(template), "values": content.get(values)}
+def says(content: Mapping[str, Any], text: str, before: str = "") -> bool:
+    """Whether a sentence is what its template and values make, if there is one; ``before`` their names."""
+    said = {part: content[before + part] for part in PARTS if before + part in content}
     if text not in content:
-        return said == {"template": None, "values": None}
+        return not said
     return is_message(said) and content[text] == str(Message.from_json(said))
 
 
@@ -135,9 +143,9 @@ def is_verdict(content: dict[str, Any]) -> bool:
     if not has_form(VERDICT, content):
         return False
     result = "rejected" if content["violations"] else "accepted"
-    violations = all(says(each, "message", "template", "values") for each in content["violations"])
+    violations = all(says(each, "message") for each in content["violations"])
     noted = content["attackers"].values()
-    notes = all(says(each, "note", "note_template", "note_values") for each in noted)
+    notes = all(says(each, "note", "note_") for each in noted)
     return (
         content["verdict"] == result
         and violations

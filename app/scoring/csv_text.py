@@ -15,7 +15,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
-from app.messages import Message
+from app.messages import Counted, Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
 from app.scoring.lines import line_at
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
@@ -114,15 +114,20 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
     problems = Problems(file)
     if len(header) != len(expected):
         sizes = {"found": len(header), "needed": len(expected)}
-        message = Message("the header has {found} columns; {needed} are needed", **sizes)
+        message = Counted(
+            "the header has {found} column; {needed} are needed",
+            "the header has {found} columns; {needed} are needed",
+            "found",
+            **sizes,
+        )
         problems.add("header", message, line=1)
     for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
         if found != name:
             said = found[:LONGEST_VALUE]
-            message = Message(
+            wrong = Message(
                 "column {place} is {found!r}; it must be {name!r}", place=place, found=said, name=name
             )
-            problems.add("header", message, column=name, line=1, value=said)
+            problems.add("header", wrong, column=name, line=1, value=said)
     problems.check()
 
 
@@ -211,7 +216,12 @@ def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
         add_unclosed(number, problems)
     else:
         sizes = {"row": number, "found": row.actual_columns, "needed": row.expected_columns}
-        message = Message("row {row} has {found} cells; {needed} are needed", **sizes)
+        message = Counted(
+            "row {row} has {found} cell; {needed} are needed",
+            "row {row} has {found} cells; {needed} are needed",
+            "found",
+            **sizes,
+        )
         problems.add("ragged_row", message, row=number)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from app.messages import Message, kept, kept_under
+from app.messages import Counted, Message, kept, kept_under
 from app.scoring.arrays import IntArray
 from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
@@ -231,8 +231,12 @@ def _violations(
     rules: Rules, release: Any, distance: Distance, distances: Distances
 ) -> tuple[Violation, ...]:
     required = rows_required(rules.limits.min_rows_kept, release.original.rows)
-    few = Message(
-        "{found} rows are left; at least {needed} must be", found=release.target.rows, needed=required
+    few = Counted(
+        "{found} row is left; at least {needed} must be",
+        "{found} rows are left; at least {needed} must be",
+        "found",
+        found=release.target.rows,
+        needed=required,
     )
     found = {
         "too_few_rows": few if release.target.rows < required else None,

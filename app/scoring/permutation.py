@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
-from app.messages import Message
+from app.messages import Counted, Message
 from app.scoring.files import GUESS, SECRET, Remark
 
 IntArray = NDArray[np.int64]
@@ -45,8 +45,10 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
     direction, lines = secret_lines(content)
     expected, highest = (anonymized, originals) if direction == "original_row" else (originals, anonymized)
     if len(lines) != expected:
-        message = Message(
+        message = Counted(
+            "{found} line after {header}; {needed} are needed",
             "{found} lines after {header}; {needed} are needed",
+            "found",
             found=len(lines),
             header=direction,
             needed=expected,
@@ -69,8 +71,10 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
         message = Message("the first line of a guess must be original_row")
         raise refused("guess_header", message, file=GUESS, line=1)
     if len(lines) != anonymized:
-        message = Message(
+        message = Counted(
+            "{found} line after original_row; {needed} are needed, 0 for a row not guessed",
             "{found} lines after original_row; {needed} are needed, 0 for a row not guessed",
+            "found",
             found=len(lines),
             needed=anonymized,
         )
@@ -179,8 +183,10 @@ def inverted(permutation: IntArray, anonymized: int) -> IntArray:
     """s from p: p(i) = j exactly if s_j = i; every row of Y must come from somewhere."""
     kept = np.flatnonzero(permutation)
     if len(kept) != anonymized:
-        message = Message(
+        message = Counted(
+            "{found} row is kept, but the release has {needed}",
             "{found} rows are kept, but the release has {needed}",
+            "found",
             found=len(kept),
             needed=anonymized,
         )
@@ -194,11 +200,14 @@ def check_source(source: IntArray, *, originals: int, anonymized: int) -> None:
     """Whether s has an original row, counted from 0, for every anonymized one, and none twice."""
     rows = np.asarray(source)
     if rows.shape != (anonymized,):
-        raise InvalidInput(
+        message = Counted(
+            "the source index has {found} row for {needed} individuals",
             "the source index has {found} rows for {needed} individuals",
+            "found",
             found=rows.size,
             needed=anonymized,
         )
+        raise InvalidInput(message)
     if rows.size and not (rows.min() >= 0 and rows.max() < originals):
         raise InvalidInput("the source index leaves 0..{last}; rows count from 0", last=originals - 1)
     if len(np.unique(rows)) != len(rows):

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from app.messages import Message
+from app.messages import Counted, Message
 from app.scoring.csv_text import (
     NUMBER,
     Problems,
@@ -97,7 +97,12 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
 def check_rows(table: pa.Table, problems: Problems, *, fewest: int, most: int) -> None:
     if not fewest <= table.num_rows <= most:
         sizes = {"found": table.num_rows, "fewest": fewest, "most": most}
-        message = Message("the table has {found} rows; {fewest} to {most} are possible", **sizes)
+        message = Counted(
+            "the table has {found} row; {fewest} to {most} are possible",
+            "the table has {found} rows; {fewest} to {most} are possible",
+            "found",
+            **sizes,
+        )
         problems.add("too_many_rows" if table.num_rows else "no_rows", message)
 
 

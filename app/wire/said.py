@@ -6,7 +6,7 @@ from pydantic import Field, field_serializer
 
 from app.messages import Message, Statement, told
 from app.wire.codes import FAILURES
-from app.wire.form import Admitted, Form, example
+from app.wire.form import Admitted, Form, example, unless_none
 
 
 class Failed(Form):
@@ -42,6 +42,8 @@ class Said(Form):
     ]
     template: Annotated[str | None, Field(exclude=True), Admitted(needed=True)] = None
 
+    plural: Annotated[dict[str, str] | None, Field(exclude=True)] = unless_none()
+
     @staticmethod
     def of(code: str, message: Message) -> "Said":
         return Said(code=code, message=str(message), **message.to_json())
@@ -51,7 +53,7 @@ class Said(Form):
         """To be said in any language; of what was told, in English only."""
         if self.template is None:
             return Message(self.message)
-        return Message.from_json({"template": self.template, "values": self.values})
+        return Message.from_json({"template": self.template, "values": self.values, "plural": self.plural})
 
     @field_serializer("values")
     def plain(self, values: dict[str, Any]) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class Attacked(Part):
     note: str | None = unless_none()
     note_template: str | None = unless_none()
     note_values: dict[str, Any] | None = unless_none()
+    note_plural: dict[str, str] | None = unless_none()
 
     @property
     def noted(self) -> Message | None:

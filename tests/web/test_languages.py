@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from babel.localedata import locale_identifiers
 
-from app import language
+from app import language, wire
+from app.db.models import Submission
 from app.language import LANGUAGES, Words, in_language
-from app.messages import Message
+from app.messages import Counted, Message, kept
+from app.transaction import transaction
 from app.web.site import languages
 from tests.arena import Arena
 from tests.web.reader import page
@@ -26,6 +28,20 @@ msgstr "コインを投げます。"
 
 msgid "Sign in"
 msgstr "別の言葉"
+"""
+
+
+POLISH = """
+msgid ""
+msgstr ""
+"Content-Type: text/plain; charset=utf-8\\n"
+"Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);\\n"
+
+msgid "{found} row is left; at least {needed} must be"
+msgid_plural "{found} rows are left; at least {needed} must be"
+msgstr[0] "Został {found} wiersz z {needed}."
+msgstr[1] "Zostały {found} wiersze z {needed}."
+msgstr[2] "Zostało {found} wierszy z {needed}."
 """
 
 
@@ -168,3 +184,47 @@ def test_messages_say_their_numbers_in_each_form_with_the_signs_of_the_language(
     said = Message("{a:,} of {b:.6g}, {c:.0f} and {d}", a=12345, b=0.123456789, c=1234.5, d=(1234, 0.5))
     assert german.say(said) == "12.345 of 0,123457, 1234 and 1.234, 0,5"
     assert str(said) == "12,345 of 0.123457, 1234 and 1234, 0.5"
+
+
+LEFT = ("{found} row is left; at least {needed} must be", "{found} rows are left; at least {needed} must be")
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (1, "Został 1 wiersz z 1,5."),
+        (3, "Zostały 3 wiersze z 1,5."),
+        (12, "Zostało 12 wierszy z 1,5."),
+        (1022, "Zostały 1\xa0022 wiersze z 1,5."),
+    ],
+)
+def test_a_message_that_counts_is_said_in_the_form_that_the_language_has_for_its_number(
+    packages: Path, found: int, said: str
+) -> None:
+    installed(packages, "polski", "pl", POLISH)
+    message = Counted(*LEFT, "found", found=found, needed=1.5)
+    assert in_language("pl").say(message) == said
+    assert in_language("pl").knows(message)
+    assert not in_language("de").knows(message)
+
+
+def test_a_page_says_what_counts_in_the_readers_form_also_if_it_was_stored_before_it_had_any(
+    arena: Arena, packages: Path
+) -> None:
+    installed(packages, "polski", "pl", POLISH)
+    one = scored(arena)
+    forms = [Counted(*LEFT, "found", found=3, needed=4), Message(LEFT[1], found=5, needed=6)]
+    with transaction() as session:
+        row = session.query(Submission).filter_by(id=one).one()
+        row.remarks = [kept("too_few_rows", each) for each in forms]
+    polish, japanese, english = (
+        page(arena, f"/submissions/{one}", team="red", language=each).text for each in ("pl", "ja", "en")
+    )
+    assert "Zostały 3 wiersze z 4." in polish
+    assert "Zostało 5 wierszy z 6." in polish
+    assert "残された個人は 3 人です（4 人以上" in japanese
+    assert "残された個人は 5 人です（6 人以上" in japanese
+    assert "3 rows are left; at least 4 must be." in english
+    answered = wire.Said.of("too_few_rows", forms[0]).model_dump()
+    assert answered.keys() == {"code", "message", "values"}
+    assert wire.Said(**answered).sentence == Message("3 rows are left; at least 4 must be")

@@ -7,6 +7,7 @@ from sqlalchemy import delete
 from app.db.models import WitnessedEnd
 from app.language import LANGUAGES
 from app.transaction import transaction
+from app.web.site.languages import words_in
 from tests.contest import Contest, competition_id, competition_row, turn
 from tests.web.reader import page
 from tests.web.spoken import said
@@ -83,10 +84,10 @@ def test_an_end_that_nobody_has_signed_and_rows_without_a_signature_are_told_to_
     with transaction() as session:
         session.add(forged)
     turn()
-    assert said(
+    assert words_in(language).ngettext(
+        "Somebody without the service’s key has noted {n} end as witnessed. It does not count. See end.unsigned in the log of acts, and tell the administrator.",
         "Somebody without the service’s key has noted {n} ends as witnessed. They do not count. See end.unsigned in the log of acts, and tell the administrator.",
-        language,
-        n=1,
+        1,
     ) in read(contest.arena, "/phases", language=language)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.messages import N_, Message
+from app.messages import N_, Counted, Message
 from app.scoring.arrays import FloatArray
 from app.scoring.magnitude import LARGEST
 from app.scoring.registry import Distance
@@ -104,9 +104,12 @@ def _resemblance(release: Any, distance: Distance, limit: float) -> Message | No
     count = int((distance.to_others(release) <= limit).sum())
     if count == 0:
         return None
-    return Message(
+    return Counted(
+        "{found} anonymized individual lies within a {distance} distance of {limit} of somebody else's "
+        "original; none may",
         "{found} anonymized individuals lie within a {distance} distance of {limit} of somebody else's "
         "original; none may",
+        "found",
         found=count,
         distance=Message(distance.name),
         limit=limit,

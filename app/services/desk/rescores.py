@@ -15,7 +15,7 @@ from app import wire
 from app.contest import Contest, read_file
 from app.db.models import Competition, Evaluation, Rescore, State, Submission
 from app.errors import Conflict, NotFound
-from app.messages import N_
+from app.messages import N_, Counted
 from app.scoring.counted import what_counts
 from app.scoring.timetable import with_phases
 from app.services.boards import anonymization, verdicts
@@ -214,11 +214,13 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     require_stage(found.stage, "ready")
     broken = [change for change in found.changes if is_lost(change)]
     if broken:
-        raise Conflict(
+        message = Counted(
+            "{count} submission could not be scored by the new rules: cancel the set",
             "{count} submissions could not be scored by the new rules: cancel the set",
-            code="rescore_failed",
+            "count",
             count=len(broken),
         )
+        raise Conflict(message, code="rescore_failed")
     principal.require_confirmed()
     replaced = [change.before.evaluation.id for change in found.changes]
     session.execute(update(Evaluation).where(Evaluation.id.in_(replaced)).values(current=False))

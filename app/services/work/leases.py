@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, ThresholdReport
 from app.db.models.declarations import Work
-from app.messages import Message, Statement
+from app.messages import Counted, Message, Statement
 from app.services.work import fairness
 
 log = structlog.get_logger(__name__)
@@ -88,7 +88,13 @@ def gave_up(session: Session, work: Work, attempts: int) -> bool:
     last = work.failure.message if work.failure else Message("its worker was lost")
     work.failure = Statement(
         USED_UP,
-        Message("scoring was tried {times} times and never finished; last: {last}", times=tried, last=last),
+        Counted(
+            "scoring was tried {times} time and never finished; last: {last}",
+            "scoring was tried {times} times and never finished; last: {last}",
+            "times",
+            times=tried,
+            last=last,
+        ),
     )
     return True
 
