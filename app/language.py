@@ -69,11 +69,18 @@ class Words:
         return {self.locale.plural_form(n): self.catalogue.ngettext(one, many, n) for n in counts}
 
     def label(self, name: str, default: str | None = None) -> str:
-        """What a part, a state or an act is called; KeyError if it has no name and there is no default."""
-        text = self.labels.get(name)
-        if text is None and default is None:
+        """What a part, a state or an act is called; KeyError if it has no name and there is no default.
+
+        What is none of ours may be in a package's catalogue by the name itself: else in its English one.
+        """
+        if (text := self.labels.get(name)) is not None:
+            return self(text)
+        for texts in (self.catalogue, catalogue(ENGLISH)):
+            if (said := texts.gettext(name)) != name:
+                return said
+        if default is None:
             raise KeyError(name)
-        return self(text) if text is not None else str(default)
+        return default
 
     def say(self, message: Message) -> str:
         """What the service says: its template translated, then its values put in."""

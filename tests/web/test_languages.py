@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from gettext import NullTranslations
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from app import language, wire
 from app.db.models import Submission
 from app.language import LANGUAGES, Words, in_language
 from app.messages import Counted, Message, kept
+from app.scoring.tracks import TRACKS
 from app.transaction import transaction
+from app.web.organizer.changes import leaves
 from app.web.site import languages
 from tests.arena import Arena
 from tests.web.reader import page
@@ -28,6 +31,22 @@ msgstr "コインを投げます。"
 
 msgid "Sign in"
 msgstr "別の言葉"
+
+msgid "measure_coin"
+msgstr "コインの指標"
+
+msgid "measure_mean_mae"
+msgstr "別の名前"
+"""
+ENGLISH_COINS = """
+msgid ""
+msgstr "Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "measure_coin"
+msgstr "Tossed coins"
+
+msgid "measure_coin_said"
+msgstr "How often heads came up."
 """
 
 
@@ -43,6 +62,8 @@ msgstr[0] "Został {found} wiersz z {needed}."
 msgstr[1] "Zostały {found} wiersze z {needed}."
 msgstr[2] "Zostało {found} wierszy z {needed}."
 """
+
+MICRODATA = TRACKS["microdata"]
 
 
 def installed(folder: Path, package: str, language: str, catalogue: str) -> None:
@@ -228,3 +249,40 @@ def test_a_page_says_what_counts_in_the_readers_form_also_if_it_was_stored_befor
     answered = wire.Said.of("too_few_rows", forms[0]).model_dump()
     assert answered.keys() == {"code", "message", "values"}
     assert wire.Said(**answered).sentence == Message("3 rows are left; at least 4 must be")
+
+
+PARTS_SHOWN = ("rules", "organize/measures", "organize/rescores")
+
+
+def test_the_parts_of_a_package_are_called_as_its_catalogue_says_else_by_its_english_else_by_their_names(
+    arena: Arena, packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(packages, "coins", "ja", COINS)
+    installed(packages, "coins", "en", ENGLISH_COINS)
+    for name in ("coin", "bare"):
+        made = replace(MICRODATA.measures["mean_mae"], name=name)
+        monkeypatch.setitem(MICRODATA.measures, name, made)
+    titles = {"ja": "コインの指標", "en": "Tossed coins", "de": "Tossed coins"}
+    for each, title in titles.items():
+        for path in PARTS_SHOWN:
+            html = page(arena, f"/competitions/{arena.slug}/{path}", organizer=True, language=each).text
+            shown = " ".join(re.sub(r"<[^>]*>", " ", html).split())
+            assert f"{title} coin" in shown
+            assert "bare" in shown
+            assert "別の名前" not in shown
+            assert "measure_" not in shown
+            assert ("How often heads came up." in shown) == (path != "organize/rescores")
+
+
+def test_a_name_that_nobody_has_a_label_for_is_none(packages: Path) -> None:
+    t = languages.words_in("de")
+    assert (t.label("measure_bare", "bare"), t.label("measure_bare", "")) == ("bare", "")
+    with pytest.raises(KeyError):
+        t.label("measure_bare")
+
+
+def test_the_log_of_acts_writes_decimals_with_the_signs_of_the_language() -> None:
+    noted = {"threshold": 0.25, "shares": [0.5, 1], "weights": {"mean_mae": 1.5}, "name": "v1.5"}
+    german, english = (dict(leaves(noted, Words(each, NullTranslations()), "UTC")) for each in ("de", "en"))
+    assert list(german.values()) == ["0,25", "0,5, 1", "1,5", "v1.5"]
+    assert list(english.values()) == ["0.25", "0.5, 1", "1.5", "v1.5"]

@@ -64,7 +64,7 @@ def told(before: str, after: str, t: Words) -> str:
 
 
 def change_in_words(name: str, before: float | None, after: float | None, t: Words) -> str:
-    title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}")
+    title = t("Threshold") if name == "threshold" else t.label(f"measure_{name}", name)
     old, new = (t("none") if value is None else t.written(numeral(value)) for value in (before, after))
     return t("- {name}: {before} → {after}", name=title, before=old, after=new)
 

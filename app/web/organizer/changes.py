@@ -77,11 +77,13 @@ def leaves(content: Mapping[str, Any], t: Words, zone: str) -> Iterator[tuple[tu
         if isinstance(value, Mapping):
             yield from (((name, *path), leaf) for path, leaf in leaves(value, t, zone))
         elif is_window(value):
-            yield from (((name, edge), value_text(one, zone)) for edge, one in zip(EDGES, value, strict=True))
+            yield from (
+                ((name, edge), value_text(one, zone, t)) for edge, one in zip(EDGES, value, strict=True)
+            )
         elif name in NAMING:
             yield (name,), named(value, NAMING[name], t)
         else:
-            yield (name,), value_text(value, zone)
+            yield (name,), value_text(value, zone, t)
 
 
 def named(value: Any, prefix: str, t: Words) -> str:
@@ -101,10 +103,12 @@ def moment(value: Any) -> datetime | None:
         return None
 
 
-def value_text(value: Any, zone: str) -> str:
+def value_text(value: Any, zone: str, t: Words) -> str:
     """A noted value in short: a time on the competition's clock, a digest by its beginning."""
     if isinstance(value, list):
-        return ", ".join(value_text(each, zone) for each in value)
+        return ", ".join(value_text(each, zone, t) for each in value)
+    if isinstance(value, float):
+        return t.written(str(value))
     if isinstance(value, str) and DIGEST.fullmatch(value):
         return f"{value[:12]}…"
     found = moment(value) if isinstance(value, str) and len(value) > len("2027-01-01") else None

@@ -47,7 +47,7 @@ class Rule:
     word of the default."""
 
     measure: Measure
-    formula: Markup
+    formula: Markup | None
     weight: float | None
     share: float
     scale: float | None
@@ -104,7 +104,7 @@ def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
         settings = rules.measure(name)
         yield Rule(
             measure=known[name],
-            formula=formulas.MEASURES[track.name][name],
+            formula=formulas.MEASURES.get(track.name, {}).get(name),
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
             scale=rules.scales.get(name),
