@@ -14,6 +14,8 @@ LEAF = 12
 """Points a tree's leaf holds at most."""
 SAMPLE = 64
 """Queries, or fewer, that say where they are most scattered."""
+MANY = 50_000
+"""Queries that are worth the time to order them by their groups: these are then beyond the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,10 @@ def nearest_rows(
     ``barred`` (q,): a row that is no answer to the query, or -1; where no other is left, -1.
     """
     excluded = np.full(len(queries), -1, dtype=np.int64) if barred is None else barred
-    if len(index.roots) != 1 or not queries.size:
+    turns = _turns(index, queries, groups)
+    if turns is None:
         return _found(index, np.ascontiguousarray(queries), groups, absolute, excluded)
-    found, turns = np.empty(len(queries), dtype=np.int64), _turns(queries)
+    found = np.empty(len(queries), dtype=np.int64)
     found[turns] = _found(index, queries[turns], groups[turns], absolute, excluded[turns])
     return found
 
@@ -113,11 +116,13 @@ def _found(index: Index, queries: FloatArray, groups: IntArray, absolute: bool, 
     return found
 
 
-def _turns(queries: FloatArray) -> IntArray:
-    """An order in which queries that follow one another are near, and find in the cache what they need."""
+def _turns(index: Index, queries: FloatArray, groups: IntArray) -> IntArray | None:
+    """An order in which queries that follow one another need the same of the index; None: as they are."""
+    if len(index.roots) > 1:
+        return np.argsort(groups) if len(queries) >= MANY else None
     with np.errstate(over="ignore", invalid="ignore"):
-        scatter = queries[:: len(queries) // SAMPLE + 1].std(axis=0)
-    return np.argsort(queries[:, scatter.argmax()])
+        scatter = queries[:: len(queries) // SAMPLE + 1].std(axis=0) if len(queries) else queries[:1]
+    return np.argsort(queries[:, scatter.argmax()]) if scatter.size else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,8 @@ def _squares(x: FloatArray, y: FloatArray) -> FloatArray:
 
 def memcpy(target: Target) -> None:
     """Y, 8 bytes a cell."""
-    target.codes.copy()
-    target.values.copy()
+    target.codes.copy(order="K")
+    target.values.copy(order="K")
 
 
 def one_shot(target: Target) -> IntArray:

@@ -18,7 +18,7 @@ from app.scoring.kernels import eights
 from app.scoring.kernels import groups as group_kernels
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.kernels import trees as tree_kernels
-from app.scoring.nearest import LEAF, Forest, Index, build_forest, build_index, nearest_rows
+from app.scoring.nearest import LEAF, MANY, Forest, Index, build_forest, build_index, nearest_rows
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
@@ -99,6 +99,20 @@ def test_a_row_that_is_barred_and_rows_that_are_not_kept_are_no_answer(kind: str
         among = np.flatnonzero(kept & (group_of == group_of[query]) & (np.arange(ROWS) != barred[query]))
         expected = among[brute_force(points[among], points[query])] if len(among) else -1
         assert row == expected
+
+
+def test_many_queries_find_what_a_few_do() -> None:
+    rng = np.random.default_rng(16)
+    points, group_of = drawn("grid", rng), rng.permutation(np.arange(ROWS) % 30)
+    index, times = build_index(points, group_rows(group_of[:, None])), MANY // ROWS + 1
+    queries, groups, barred = drawn("grid", rng), rng.integers(-1, 30, ROWS), rng.integers(-1, ROWS, ROWS)
+    few = nearest_rows(index, queries, groups, barred=barred)
+    many = nearest_rows(
+        index,
+        *(np.concatenate([each] * times) for each in (queries, groups)),
+        barred=np.concatenate([barred] * times),
+    )
+    assert np.array_equal(many.reshape(times, ROWS), np.broadcast_to(few, (times, ROWS)))
 
 
 @pytest.mark.parametrize("columns", [0, 3])
