@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
 from app.scoring.arrays import FloatArray, IntArray, Sparse, SparseCounts, SparseWeights
-from app.scoring.kernels.baskets import coefficients_of_all, most_alike, products
+from app.scoring.kernels.baskets import coefficients_of_all, largest_products, most_alike
 from app.scoring.release import once
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, TransactionTarget
 
@@ -137,16 +137,12 @@ def parts(table: Any) -> tuple[IntArray, IntArray, Any]:
     return wide(table.indptr), wide(table.indices), table.data
 
 
-def row_blocks(rows: IntArray, width: int) -> Iterator[IntArray]:
-    """Some rows at a time, so that with so many columns they are about ``BLOCK`` numbers."""
-    step = max(BLOCK // max(width, 1), 1)
-    return (rows[first : first + step] for first in range(0, len(rows), step))
+def best_products(table: SparseWeights, other: SparseWeights, lengths: FloatArray) -> IntArray:
+    """The column of the largest entry of each row of the matrix product, over the ``lengths`` (columns,).
 
-
-def product(table: SparseWeights, other: SparseWeights) -> FloatArray:
-    """Their matrix product, in full, (rows, columns)."""
-    found: FloatArray = products(*parts(table), *parts(other), other.shape[1])
-    return found
+    Ties as in :func:`best`; a row without an entry above 0: abstain (-1).
+    """
+    return largest_products(*parts(table), *parts(other), lengths, 1.0 - TIE)
 
 
 def wide(array: npt.NDArray[np.signedinteger]) -> IntArray:
@@ -165,7 +161,9 @@ def _blocks(
     baskets: SparseCounts, original: SparseCounts, rows: IntArray
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     by_good, bought = parts(original.tocsc()), totals(original)
-    for chosen in row_blocks(rows, len(bought)):
+    step = max(BLOCK // max(len(bought), 1), 1)
+    for first in range(0, len(rows), step):
+        chosen = rows[first : first + step]
         yield chosen, coefficients_of_all(*parts(baskets[chosen]), *by_good, bought)
 
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from app.scoring import kernels
 from app.scoring.arrays import IntArray, SparseCounts
 from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.baskets import Kind, best, most_similar, product, similarities
+from app.scoring.baskets import Kind, best, best_products, most_similar, similarities
 from app.scoring.kernels import baskets as basket_kernels
 from app.scoring.kernels.assignment import shortest
 from app.scoring.rates import ABSTAIN
@@ -87,22 +87,24 @@ def test_kernels_of_baskets_are_compiled_for_one_set_of_types_only() -> None:
         TRANSACTION_ATTACKERS[f"{kind}_assignment"].attack(target, dense_limit=1)
     TRANSACTION_ATTACKERS["tfidf"].attack(next(hostile_customers()))
     used: list[Any] = [basket_kernels.most_alike, basket_kernels.coefficients_of_all]
-    used += [basket_kernels.products, shortest]
+    used += [basket_kernels.largest_products, shortest]
     assert [len(kernel.loop.signatures) for kernel in used] == [1] * len(used)
 
 
-def test_the_product_of_sparse_tables_is_added_up_in_the_order_of_a_row() -> None:
+def test_the_largest_products_are_those_of_sums_in_the_order_of_a_row() -> None:
     rng = np.random.default_rng(3)
-    first, second = (
-        csr_array(np.where(rng.random(shape) < 0.3, rng.choice([1e16, 1.0, 0.1, -1e16], shape), 0.0))
-        for shape in ((30, 40), (40, 20))
-    )
-    expected = np.zeros((30, 20))
-    for row, place in zip(*first.nonzero(), strict=True):
-        expected[row] += first[row, place] * second[[place]].toarray()[0]
-    assert (product(first, second) == expected).all()
-    assert product(first[:0], second).shape == (0, 20)
-    assert product(first[:, :0], second[:0]).tolist() == np.zeros((30, 20)).tolist()
+    for cells in ([1e16, 1.0, 0.1, -1e16], [1.0], [1.0, 1.0 + 1e-13], [-1.0]):
+        first, second = (
+            csr_array(np.where(rng.random(shape) < 0.2, rng.choice(cells, shape), 0.0))
+            for shape in ((30, 40), (40, 20))
+        )
+        lengths, sums = rng.choice([1.0, 2.0], 20), np.zeros((30, 20))
+        for row, place in zip(*first.nonzero(), strict=True):
+            sums[row] += first[row, place] * second[[place]].toarray()[0]
+        expected = np.where((sums > 0).any(axis=1), best(sums / lengths), ABSTAIN)
+        assert best_products(first, second, lengths).tolist() == expected.tolist()
+        assert best_products(first[:, :0], second[:0], lengths).tolist() == [ABSTAIN] * 30
+        assert best_products(first[:0], second, lengths).tolist() == []
 
 
 @pytest.mark.parametrize("shape", [(20, 50), (3, 1), (2, 0), (0, 4), (5, 7)])

@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.baskets import best, most_similar, product, row_blocks, similarities, weighted
+from app.scoring.baskets import best, best_products, most_similar, similarities, weighted
 from app.scoring.encoding import find_groups, group_rows
 from app.scoring.rates import ABSTAIN, OwnCluster
 from app.scoring.release import once
@@ -31,11 +31,7 @@ def tfidf(target: TransactionTarget) -> IntArray:
     weights = np.log(original.rows / np.bincount(original.baskets.indices, minlength=known)) + 1.0
     before, after = weighted(original.baskets, weights), weighted(target.baskets[:, :known], weights)
     lengths = np.sqrt(np.asarray(before.power(2).sum(axis=1)))
-    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    by_good = before.T.tocsr()
-    for rows in row_blocks(np.flatnonzero(np.diff(after.indptr)), original.rows):
-        guess[rows] = best(product(after[rows], by_good) / np.where(lengths > 0, lengths, 1.0))
-    return guess
+    return best_products(after, before.T.tocsr(), np.where(lengths > 0, lengths, 1.0))
 
 
 def master_match(target: TransactionTarget) -> IntArray:

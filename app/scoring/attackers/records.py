@@ -11,9 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
 from app.scoring.arrays import IntArray, SparseWeights
-from app.scoring.baskets import best, product, row_blocks, weighted
+from app.scoring.baskets import best_products, weighted
 from app.scoring.encoding import Grouping, find_groups, group_rows
-from app.scoring.rates import ABSTAIN
 from app.scoring.release import once
 from app.scoring.transaction_release import History, PreparedTransactions, TransactionTarget
 
@@ -106,8 +105,4 @@ def _incidence(rows: IntArray, columns: IntArray, shape: tuple[int, int]) -> Spa
 
 def _elected(parts: list[tuple[SparseWeights, SparseWeights]], target: TransactionTarget) -> IntArray:
     asked, holders = hstack([part[0] for part in parts]).tocsr(), vstack([part[1] for part in parts]).tocsr()
-    guess = np.full(target.rows, ABSTAIN, dtype=np.int64)
-    for rows in row_blocks(np.arange(target.rows), target.original.rows):
-        votes = product(asked[rows], holders)
-        guess[rows] = np.where(votes.max(axis=1) > 0, best(votes), ABSTAIN)
-    return guess
+    return best_products(asked, holders, np.ones(target.original.rows))

@@ -22,8 +22,8 @@ from app.scoring.kernels.baskets import (
     coefficients_of_all,
     cosine_gaps,
     goods_bought_together,
+    largest_products,
     most_alike,
-    products,
 )
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.eights import grow_eights, scan, search
@@ -87,7 +87,7 @@ def warm_baskets() -> None:
     spans, numbers = np.arange(2), np.zeros(1, dtype=np.int64)
     entries = spans, numbers, np.zeros(1)
     coefficients_of_all(*(spans, numbers, numbers) * 2, numbers)
-    products(*entries, *entries, 1)
+    largest_products(*entries, *entries, np.ones(1), 1.0)
     shortest(np.zeros((1, 1)), 1)
     most_alike(*(spans, numbers, numbers) * 3, numbers, numbers, 1.0)
     goods_bought_together(spans, numbers, spans, numbers)

@@ -41,22 +41,38 @@ def coefficients_of_all(  # noqa: PLR0917 - compiled code takes plain arrays by 
 
 
 @compiled
-def products(  # noqa: PLR0917 - compiled code takes plain arrays by position
+def largest_products(  # noqa: PLR0917 - compiled code takes plain arrays by position
     starts: IntArray,
     places: IntArray,
     weights: FloatArray,
     other_starts: IntArray,
     others: IntArray,
     other_weights: FloatArray,
-    width: int,
-) -> FloatArray:  # pragma: no cover - compiled
-    """The product of two sparse matrices by rows, in full, (rows, width); added up in the order of a row."""
-    found = np.zeros((starts.shape[0] - 1, width))
+    lengths: FloatArray,
+    tied: float,
+) -> IntArray:  # pragma: no cover - compiled
+    """The column of each row's largest entry in the product of two sparse tables by rows; -1: none above 0.
+
+    Entries are over the ``lengths`` of their columns, (columns,), and added up in the order of a row; from
+    ``tied`` times the largest on they are equal, and the lowest column wins.
+    """
+    found = np.full(starts.shape[0] - 1, -1, dtype=np.int64)
+    sums = np.empty(lengths.shape[0])
     for row in range(found.shape[0]):
+        sums[:] = 0.0
         for at in range(starts[row], starts[row + 1]):
             place, weight = places[at], weights[at]
             for other in range(other_starts[place], other_starts[place + 1]):
-                found[row, others[other]] += weight * other_weights[other]
+                sums[others[other]] += weight * other_weights[other]
+        largest = 0.0
+        for column in range(sums.shape[0]):
+            sums[column] /= lengths[column]
+            largest = max(largest, sums[column])
+        column = 0
+        while largest > 0.0 and sums[column] < largest * tied:
+            column += 1
+        if largest > 0.0:
+            found[row] = column
     return found
 
 
