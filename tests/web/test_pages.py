@@ -1,6 +1,7 @@
 """The pages as a browser gets them: who sees what, in which language, and how sign-in guards itself."""
 
 import re
+from collections.abc import Iterator
 from typing import get_args
 from urllib.parse import urlsplit
 
@@ -239,12 +240,16 @@ def test_signing_in_gives_a_cookie_that_scripts_and_other_sites_cannot_use(
     assert "Rei" in shown
 
 
-def test_behind_https_the_cookie_is_secure(
-    client: TestClient, rei: dict[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    secure = settings.model_copy(update={"secure_cookies": True})
-    application = client.app
-    application.dependency_overrides[get_settings] = lambda: secure  # type: ignore[attr-defined]
+@pytest.fixture
+def https_only(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ANONCUP_SECURE_COOKIES", "true")
+    get_settings.cache_clear()
+    yield
+    monkeypatch.undo()
+    get_settings.cache_clear()
+
+
+def test_behind_https_the_cookie_is_secure(client: TestClient, rei: dict[str, str], https_only: None) -> None:
     name, *flags = sign_in(client, **rei).headers["set-cookie"].split("; ")
     assert name.startswith("__Host-anoncup_session=")
     assert {"secure", "path=/", "httponly"} <= {flag.lower() for flag in flags}
