@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from app.errors import InvalidInput
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive.certified import LARGEST, Certified, certified_bounds
+from app.scoring.excessive.cycles import least_cycles
 from app.scoring.excessive.gaps import close_gaps, shortest_loop
 from app.scoring.excessive.paths import cheapest_choices, costs_of, fixed_points
 from app.scoring.kernels import warm_bounds
@@ -63,11 +64,11 @@ def chosen_by_scipy(matrix: FloatArray, count: int) -> float:
     return float(padded[rows, columns].sum())
 
 
-def solved_by_highs(matrix: FloatArray, fixed: int) -> float:
-    """s_exact(fixed) as an integer program over all entries."""
+def solved_by_highs(matrix: FloatArray, fixed: int, *, exactly: bool = False) -> float:
+    """s_exact(fixed) as an integer program over all entries; or with exactly so many fixed points."""
     n = len(matrix)
     uses = np.vstack([np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n)), np.eye(n).ravel()])
-    least, most = np.append(np.ones(2 * n), 0), np.append(np.ones(2 * n), fixed)
+    least, most = np.append(np.ones(2 * n), fixed if exactly else 0), np.append(np.ones(2 * n), fixed)
     solved = milp(
         matrix.ravel(),
         integrality=np.ones(n * n, dtype=np.int64),
@@ -176,10 +177,11 @@ def test_sixty_individuals_agree_with_scipy_and_highs(seed: int) -> None:
     matrix = random_distances(60, seed)
     bounds = certified_bounds(matrix)
     assert bounds.lower[:59] == pytest.approx([chosen_by_scipy(matrix, 60 - fixed) for fixed in range(59)])
-    closed = close_gaps(matrix, bounds, seconds=60, only=range(0, 61, 6))
-    assert closed.exact[::6].all()
-    highs = [solved_by_highs(matrix, fixed) for fixed in range(0, 61, 6)]
-    assert closed.upper[::6] == pytest.approx(highs, abs=1e-6)
+    asked = [*range(0, 61, 6), 53, 55, 57]
+    closed = close_gaps(matrix, bounds, seconds=60, only=asked)
+    assert closed.exact[asked].all()
+    highs = [solved_by_highs(matrix, fixed) for fixed in asked]
+    assert closed.upper[asked] == pytest.approx(highs, abs=1e-6)
     assert certified_at(matrix, range(0, 61, 6)).lower == pytest.approx(bounds.lower[::6])
 
 
@@ -223,6 +225,20 @@ def test_whenever_closing_is_interrupted_the_bounds_hold(seconds: float) -> None
 def test_the_shortest_loop_of_a_walk_is_cut_out() -> None:
     assert shortest_loop(np.array([4, 1, 7, 2, 7, 3, 1, 4])).tolist() == [7, 2, 7]
     assert shortest_loop(np.array([4, 1, 2, 4])).tolist() == [4, 1, 2, 4]
+
+
+@pytest.mark.parametrize("moved", [3, 5, 7])
+@pytest.mark.parametrize("matrix", [random_distances(30, 8), np.round(random_distances(20, 9), 1)], ids=len)
+def test_the_least_cost_of_moving_a_few_is_found_by_an_odd_cycle(matrix: FloatArray, moved: int) -> None:
+    n = len(matrix)
+    choices = cheapest_choices(matrix, np.arange(1, n + 1))
+    known = float(choices.totals[moved]), 2 * float(choices.totals[moved]) + 1
+    floor, made = least_cycles(matrix, choices, moved, known, np.inf)
+    assert floor == pytest.approx(solved_by_highs(matrix, n - moved, exactly=True), abs=1e-6)
+    permutations = np.array(made)
+    able = fixed_points(permutations) == n - moved
+    assert costs_of(matrix, permutations)[able].min() == pytest.approx(floor, rel=1e-12)
+    assert least_cycles(matrix, choices, moved, known, -np.inf) == (known[0], [])
 
 
 def test_inputs_stay_untouched() -> None:
@@ -291,7 +307,10 @@ def test_the_numbers_of_tc400(reference_data: Path) -> None:
     assert bounds.lower[[1, 47, 100]] / 400 == pytest.approx(relaxed, abs=1e-10)
     few = certified_at(matrix, [1, 47, 100, 300])
     assert few.lower == pytest.approx(bounds.lower[few.fixed], abs=1e-9)
-    closed = close_gaps(matrix, bounds, seconds=30, only=[*range(120), *range(380, 393)])
-    assert closed.exact[:120].all()
-    assert closed.exact[380:393].all()
+    closed = close_gaps(matrix, bounds, seconds=120)
+    assert closed.exact.all()
+    apart = matrix + np.diag(np.full(400, np.inf))
+    around = min(float((apart[i][:, np.newaxis] + apart[i] + apart).min()) for i in range(400))
+    assert closed.upper[397] == pytest.approx(around, rel=1e-12)
+    assert costs_of(matrix, closed.permutations) == pytest.approx(closed.upper, rel=1e-12)
     assert (closed.lower >= bounds.lower).all()

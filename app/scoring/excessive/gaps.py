@@ -1,4 +1,4 @@
-"""Closing gaps between certified bounds: odd alternating cycles, then branch and bound, within a time budget.
+"""Closing gaps between certified bounds: odd cycles, then branch and bound, within a time budget.
 
 Both look at F, the least cost with exactly r fixed points, at the prices that prove the lower bound: the cost
 of such a permutation is that bound plus the reduced costs of its entries, all >= 0. s_exact(r) is the least F
@@ -15,7 +15,10 @@ from scipy.sparse import csr_array
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.excessive.certified import Certified, met
+from app.scoring.excessive.certified import Certified, is_symmetric, met
+from app.scoring.excessive.cycles import FEWEST as FEWEST_MOVED
+from app.scoring.excessive.cycles import MOST as MOST_MOVED
+from app.scoring.excessive.cycles import least_cycles
 from app.scoring.excessive.paths import Choices, cheapest_choices, checked, costs_of, fixed_points
 from app.scoring.kernels import paths as kernels
 
@@ -34,8 +37,9 @@ def close_gaps(
 ) -> Certified:
     """Try to prove s_exact(r) at every r that is not exact, or at those in ``only``, for about ``seconds``.
 
-    ``certified``: of the same distances, by ``certified_bounds``. First every gap by odd cycles, then what is
-    left by HiGHS, each with an equal share of the time left. Bounds only tighten and stay proved whenever the
+    ``certified``: of the same distances, by ``certified_bounds``. First every gap by odd alternating cycles,
+    then those of few moved individuals by odd cycles of these, then what is left by HiGHS, each with an equal
+    share of the time left. Bounds only tighten and stay proved whenever the
     time ends; one run of shortest paths is made whatever the time. The solver's answers hold up to its own
     tolerances (1e-7 of a gap).
     """
@@ -52,6 +56,9 @@ def close_gaps(
     for fixed in progress.still_open(gaps):
         if perf_counter() < deadline:
             _by_odd_cycle(progress, _gap(progress, choices, fixed), deadline)
+    if is_symmetric(matrix):
+        for fixed in progress.still_open(gaps):
+            _by_least_cycles(progress, choices, fixed, deadline)
     gaps = progress.still_open(gaps)
     for done, fixed in enumerate(gaps):
         left = deadline - perf_counter()
@@ -174,6 +181,17 @@ def _switched(held: IntArray, loop: IntArray) -> IntArray:
     permutation = held.copy()
     permutation[loop[:-1]] = held[loop[1:]]
     return permutation
+
+
+def _by_least_cycles(progress: _Progress, choices: Choices, fixed: int, deadline: float) -> None:
+    """F of few by what they must have, if they are odd."""
+    moved = len(progress.distances) - fixed
+    if moved % 2 and FEWEST_MOVED <= moved <= MOST_MOVED:
+        bounds = float(progress.floors[fixed]), float(progress.upper[fixed])
+        floor, permutations = least_cycles(progress.distances, choices, moved, bounds, deadline)
+        for each in permutations:
+            progress.add(each)
+        progress.raise_floor(fixed, floor)
 
 
 def _by_branching(progress: _Progress, gap: _Gap, deadline: float) -> None:
