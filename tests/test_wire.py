@@ -18,6 +18,7 @@ from app.messages import Message, told
 from app.services.boards.verdicts import numbers
 from app.services.work import leases
 from app.transaction import transaction
+from app.wire.advice import EXAMPLE
 from app.wire.codes import FAILURES
 from tests.arena import Arena
 from tests.web.reader import page
@@ -72,6 +73,20 @@ def test_a_submission_of_every_version_is_shown(arena: Arena, stored: Json) -> N
 def test_what_people_are_shown_of_a_board_stands_in_its_sheet(row: type[wire.Line]) -> None:
     assert set(row.COLUMNS) <= set(row.columns())
     assert "own" not in row.columns()
+
+
+@pytest.mark.parametrize("one", [one["answer"]["report"] for one in ANSWERS if one["form"] == "Report"])
+def test_a_report_of_before_there_was_evidence_is_told_as_it_was_stored(one: Json) -> None:
+    told = wire.advice(one)
+    assert told.model_dump(mode="json") == one
+    assert (told.recommended, told.evidence) == (one["threshold"], None)
+    assert told.allows(0.19) is (one["threshold"] == 0.19)
+
+
+def test_between_honest_work_and_cheats_every_threshold_is_allowed() -> None:
+    found = wire.advice(EXAMPLE)
+    told = {limit: found.allows(limit) for limit in (0.04, 0.1, 0.135, 0.3, 0.32)}
+    assert told == {0.04: True, 0.1: False, 0.135: True, 0.3: True, 0.32: False}
 
 
 def test_a_verdict_of_a_later_format_is_not_taken_for_one_of_this() -> None:

@@ -63,7 +63,8 @@ def get_report(report_id: UUID, principal: SignedIn) -> wire.Report:
     """One report: the advice, its bounds and histograms."""
     with transaction() as session:
         found = threshold_reports.visible(session, principal, report_id)
-        return wire.Report(**summary(found).model_dump(), report=found.report)
+        told = None if found.report is None else wire.advice(found.report)
+        return wire.Report(**summary(found).model_dump(), report=told)
 
 
 def summary(found: ThresholdReport) -> wire.ReportSummary:

@@ -1,6 +1,6 @@
 """How many individuals or permutations have which distance, against a threshold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -231,7 +231,7 @@ def drawn_panels(
     return picture(
         identifier,
         height,
-        shaded(whole, interval, words),
+        shaded(whole, interval, words.interval, words.number),
         grid(whole, x_title=words.x, upright=False),
         *(panel(bins, whole, name, words, place=place) for place, (name, bins) in enumerate(panels.items())),
         *(
@@ -247,7 +247,9 @@ def drawn_panels(
     )
 
 
-def shaded(room: Plot, interval: tuple[float, float] | None, words: PanelWords) -> Markup:
+def shaded(
+    room: Plot, interval: tuple[float, float] | None, name: str, number: Callable[[float], str]
+) -> Markup:
     """The values between the ends of the interval, and both as a label above."""
     ends = known(interval or ())
     if len(ends) < 2 or ends[0] >= ends[1]:
@@ -261,11 +263,11 @@ def shaded(room: Plot, interval: tuple[float, float] | None, words: PanelWords) 
         class_="edge",
         d="".join(f"M{short(x)} {short(top)}V{short(room.bottom)}" for x in (left, right)),
     )
-    written = fitted(f"{words.interval} {words.number(low)} – {words.number(high)}", WIDTH - 2 * EDGE)
+    written = fitted(f"{name} {number(low)} – {number(high)}", WIDTH - 2 * EDGE)
     half = width_of(written) / 2
     middle = min(max((left + right) / 2, EDGE + half), WIDTH - EDGE - half)
-    name = tag("text", written, x=middle, y=top - 7, class_="aside middle")
-    return tag("g", area, edges, name, aria_hidden="true")
+    label = tag("text", written, x=middle, y=top - 7, class_="aside middle")
+    return tag("g", area, edges, label, aria_hidden="true")
 
 
 def panel(bins: Sequence[Bin], whole: Plot, name: str, words: PanelWords, *, place: int) -> Markup:

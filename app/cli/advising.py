@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from app.cli.advice import show_advice
 from app.cli.options import AsJson, CompetitionFile, GroupColumns, OriginalFiles, names_in
 from app.cli.terminal import console, progress_bar
 
@@ -24,6 +23,8 @@ def threshold(
     as_json: AsJson = False,
 ) -> None:
     """Advise on the threshold of the rule against excessive anonymization."""
+    from app import wire
+    from app.cli.advice import show_advice
     from app.cli.files import contest_of
     from app.scoring.excessive import DRAWS
     from app.scoring.excessive.question import Question, answer, checked
@@ -32,8 +33,9 @@ def threshold(
     asked = Question(names_in(groups), distance, bits, DRAWS if draws is None else draws, seconds)
     asked = checked(asked, contest.rules)
     with progress_bar("threshold") as progress:
-        advice = answer(asked, contest.rules, contest.prepared, progress=progress)
+        found = answer(asked, contest.rules, contest.prepared, progress=progress)
+    advice = wire.advice(found.to_json())
     if as_json:
-        print(json.dumps(advice.to_json(), indent=2))
+        print(json.dumps(advice.model_dump(mode="json"), indent=2))
     else:
-        show_advice(console(), advice.to_json())
+        show_advice(console(), advice)

@@ -14,6 +14,7 @@ from app.wire.accounts import (
     TokenKind,
     User,
 )
+from app.wire.advice import Advice, Evidence, advice
 from app.wire.attacks import Guess, GuessReceipt, Manifest, ManifestEntry, Revealed, Target
 from app.wire.boards import (
     AttackersBoard,

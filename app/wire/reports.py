@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from app.wire.advice import Advice
 from app.wire.form import Id, Moment, example
 from app.wire.said import Failed
 
@@ -25,7 +26,6 @@ class ReportSummary(Failed):
 class Report(ReportSummary):
     status: Annotated[str, Field(description=STATES), example("SCORED")]
     report: Annotated[
-        dict[str, Any] | None,
+        Advice | None,
         Field(description="as `anoncup threshold --json` prints it, once it is made"),
-        example({"distance": "gower", "threshold": 0.2}),
     ]

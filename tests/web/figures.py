@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from app.charts.bounds import Bound, BoundWords, bounds
 from app.charts.course import CourseWords, Entry, State, course
+from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.charts.histogram import HistogramWords, PanelWords, histogram, histograms
@@ -104,6 +105,17 @@ def bounded(values: Sequence[float], t: Words) -> Figure:
     )
 
 
+def erring(values: Sequence[float], t: Words) -> Figure:
+    tried = [Release(named(place), value) for place, value in enumerate(values)]
+    least, largest = min(values, default=0.0), max(values, default=0.0)
+    edges = [least, least + (largest / 2 - least / 2), largest]
+    kinds = {name: Simulated([3, 2], edges) for name in ("shift", "group")[: len(values)]}
+    interval, threshold = (0.0, least), values[0] if values else None
+    return errors(
+        tried[::2], tried[1::2], kinds, worded(ErrorWords, t), interval=interval, threshold=threshold
+    )
+
+
 def attacked(values: Sequence[float], t: Words) -> Figure:
     targets = [Heading(named(place), own=place == 0) for place in range(min(len(values), 40))]
     rows = [
@@ -122,6 +134,7 @@ CHARTS: dict[str, Callable[[Sequence[float], Words], Figure]] = {
     "course": coursed,
     "intervals": surveyed,
     "bounds": bounded,
+    "errors": erring,
     "heatmap": attacked,
 }
 
@@ -202,6 +215,7 @@ WORDS: dict[str, type] = {
     "course": CourseWords,
     "intervals": IntervalWords,
     "bounds": BoundWords,
+    "errors": ErrorWords,
     "heatmap": HeatWords,
 }
 """By chart, what it says."""

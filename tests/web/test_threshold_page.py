@@ -19,6 +19,7 @@ from tests.api.test_threshold_reports import unfinished
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said, sentence
+from tests.yesterday import ANSWERS, Json
 from workers import threshold_reports
 
 PATH = "/competitions/small/organize/threshold"
@@ -59,8 +60,8 @@ def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -
     found = report(path)
     shown = page(arena, path, organizer=True).text
     assert '<meta http-equiv="refresh"' not in shown
-    assert f"<strong>{found['threshold']:.5g}</strong>" in shown
-    assert shown.count("<svg") >= 2
+    assert f"<strong>{found['evidence']['threshold']:.5g}</strong>" in shown
+    assert shown.count("<svg") >= 3
     for bound in found["bounds"]:
         assert f'<th scope="row" class="number">{bound["fixed"]}</th>' in shown
     assert "hx-trigger" not in page(arena, PATH, organizer=True).text
@@ -86,11 +87,44 @@ def test_the_recommended_threshold_is_used_by_a_button(arena: Arena) -> None:
     path = made(arena)
     assert send(arena, f"{path}/use", organizer=True).status_code == 303
     found = rule()
-    assert (found.threshold, found.distance) == (report(path)["threshold"], "gower")
+    assert (found.threshold, found.distance) == (report(path)["evidence"]["threshold"], "gower")
     assert (found.approach, found.rule) == ("II", "average")
     shown = page(arena, path, organizer=True).text
     assert "In use" in shown
-    assert f"{path}/use" not in shown
+    assert shown.count(f"{path}/use") == 1
+    assert send(arena, f"{path}/use", {"guaranteed": "1"}, organizer=True).status_code == 303
+    assert rule().threshold == report(path)["threshold"] != report(path)["evidence"]["threshold"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_shows_both_errors_and_says_why_it_recommends(arena: Arena, language: str) -> None:
+    path = made(arena)
+    found = report(path)["evidence"]
+    shown = page(arena, path, organizer=True, language=language).text
+    assert 'id="errors"' in shown
+    for reason in found["reasons"]:
+        assert sentence(reason["template"], language, **reason["values"]) in shown
+    for at in found["errors"]:
+        assert f'<th scope="row" class="number">{at["threshold"]:.5g}</th>' in shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("one", [one["answer"] for one in ANSWERS if one["form"] == "Report"])
+def test_a_report_of_before_there_was_evidence_is_shown_as_it_was(
+    arena: Arena, one: Json, language: str
+) -> None:
+    path = asked(arena)
+    with transaction() as session:
+        row = session.scalars(select(ThresholdReport)).one()
+        row.state, row.report = State.SCORED, one["report"]
+    shown = page(arena, path, organizer=True, language=language).text
+    assert (said("Recommended threshold", language) in shown) is (one["report"]["threshold"] is not None)
+    assert 'id="errors"' not in shown
+    answered = arena.get(f"/threshold-reports/{path.rsplit('/', 1)[1]}").json()
+    assert answered["report"] == one["report"]
+    used = send(arena, f"{path}/use", organizer=True).status_code
+    assert used == (409 if one["report"]["threshold"] is None else 303)
+    assert rule().threshold in {one["report"]["threshold"], 0.2}
 
 
 def test_a_report_without_simulation_leaves_the_picture_out(arena: Arena) -> None:
@@ -189,9 +223,10 @@ def test_a_threshold_outside_of_what_the_latest_report_allows_is_warned_about(ar
     path = made(arena)
     found = report(path)
     outside = said(
-        "The threshold in use ({threshold}) lies outside of what the latest report allows: above {low} and below {high}."
-    ).split("(")[0]
-    for threshold, warned in ((found["threshold"], False), (found["high"] * 1.5, True)):
+        "The latest report recommends {recommended} with both errors in sight; {threshold} is in use."
+    ).split("{")[0]
+    recommended, beyond = (found["evidence"][name] for name in ("threshold", "cheats_from"))
+    for threshold, warned in ((found["threshold"], False), (recommended, False), (beyond, True)):
         fields = {"approach": "II", "rule": "average", "distance": "gower", "threshold": repr(threshold)}
         assert send(arena, PATH, fields, organizer=True).status_code == 303
         shown = page(arena, PATH, organizer=True).text

@@ -180,7 +180,7 @@ def _said_of(
             "errors",
             Message(
                 "at {threshold}, {rejected} of {honest} sample releases are rejected, and of each kind of "
-                "simulated cheats at most {through:.6g} % pass",
+                "simulated cheats at most {through:.6g}% pass",
                 threshold=errors.threshold,
                 rejected=errors.rejected,
                 honest=honest,
@@ -257,4 +257,5 @@ def _round_numbers(largest: float) -> list[float]:
         return sorted({0.0, largest})
     digits = math.floor(math.log10(largest / LISTED))
     step = next(each for each in (1, 2, 5, 10) if each * 10.0**digits * LISTED >= largest)
-    return [round(place * step * 10.0**digits, max(-digits, 0)) for place in range(LISTED + 1)]
+    unit = step * 10.0**digits
+    return [round(place * unit, max(-digits, 0)) for place in range(math.ceil(largest / unit) + 1)]

@@ -6,7 +6,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from app import wire
 from app.charts.bounds import Bound, BoundWords, bounds
+from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
 from app.charts.worded import worded
@@ -15,39 +17,53 @@ from app.language import Words
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A report to be shown. ``histograms``: None if nothing was simulated."""
+    """A report to be shown. ``histograms``: None if nothing was simulated; ``errors``: None of a report that
+    is older than evidence; ``refused``: the methods that could not be tried."""
 
-    report: Mapping[str, Any]
+    report: wire.Advice
     histograms: Figure | None
     bounds: Figure
+    errors: Figure | None
+    refused: str
     t: Words
 
-    def chance(self, cheat: Mapping[str, Any]) -> Markup:
+    def chance(self, cheat: Any) -> Markup:
         """How likely more stay in place than the bound reckons with."""
-        chance = cheat["log2_chance"]
+        chance = cheat.log2_chance
         return Markup("0") if chance is None else power_of_two(self.t.written(f"{chance:.1f}"))
 
     @property
     def miss(self) -> Markup:
         """How likely a cheat slips through."""
-        return power_of_two(f"-{self.report['bits']}")
+        return power_of_two(f"-{self.report.bits}")
 
 
 def power_of_two(exponent: str) -> Markup:
     return Markup("2<sup>{}</sup>").format(exponent.replace("-", "−"))
 
 
-def advised(report: Mapping[str, Any], t: Words) -> Advised:
+def advised(report: wire.Advice, t: Words) -> Advised:
     kinds = {
-        t.label(f"adv_cheat_{name}"): (one["counts"], one["edges"][0], one["edges"][-1])
-        for name, one in report["histograms"].items()
+        t.label(f"adv_cheat_{name}"): (one.counts, one.edges[0], one.edges[-1])
+        for name, one in report.histograms.items()
     }
-    return Advised(report, panels(kinds, report, t) if kinds else None, bounds_of(report, t), t)
+    return Advised(
+        report,
+        panels(kinds, report, t) if kinds else None,
+        bounds_of(report, t),
+        None if report.evidence is None else errors_of(report, report.evidence, t),
+        "" if report.evidence is None else refused_of(report.evidence, t),
+        t,
+    )
 
 
-def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Words) -> Figure:
-    interval = (report["low"], report["high"]) if report["low"] < report["high"] else None
-    separates = interval is not None and report["threshold"] is not None
+def interval_of(report: wire.Advice) -> tuple[float, float] | None:
+    return (report.low, report.high) if report.low < report.high else None
+
+
+def panels(kinds: Mapping[str, Any], report: wire.Advice, t: Words) -> Figure:
+    interval = interval_of(report)
+    separates = interval is not None and report.threshold is not None
     words = worded(
         PanelWords,
         t,
@@ -58,16 +74,16 @@ def panels(kinds: Mapping[str, Any], report: Mapping[str, Any], t: Words) -> Fig
         high=t("To"),
         count=t("Permutations"),
         threshold=t("Threshold"),
-        interval=t("thresholds that separate"),
+        interval=t("guaranteed"),
         none=t("Nothing was simulated."),
         said=t.label("adv_simulated_said" if separates else "adv_simulated_alone"),
         each=t("{name}: {count} permutations, from {least} to {largest}."),
         point=t("{name}, {low} – {high}: {count}"),
     )
-    return histograms(kinds, words, interval=interval, threshold=report["threshold"], identifier="simulated")
+    return histograms(kinds, words, interval=interval, threshold=report.threshold, identifier="simulated")
 
 
-def bounds_of(report: Mapping[str, Any], t: Words) -> Figure:
+def bounds_of(report: wire.Advice, t: Words) -> Figure:
     words = worded(
         BoundWords,
         t,
@@ -82,10 +98,43 @@ def bounds_of(report: Mapping[str, Any], t: Words) -> Figure:
         none=t("There are no bounds to show."),
         said=t(
             "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
-            "the recommended threshold is {threshold}."
+            "the largest guaranteed threshold is {threshold}."
         ),
         point=t("{series}, {fixed} in place: {value}"),
     )
-    found = [Bound(**one) for one in report["bounds"]]
-    drawn = bounds(found, words, fixed=report["fixed"], threshold=report["threshold"], identifier="bounds")
+    found = [Bound(one.fixed, one.s_lower, one.lower, one.upper, one.exact) for one in report.bounds]
+    drawn = bounds(found, words, fixed=report.fixed, threshold=report.threshold, identifier="bounds")
     return replace(drawn, rows=())  # the page itself lists them, and says which are exact
+
+
+def errors_of(report: wire.Advice, found: wire.Evidence, t: Words) -> Figure:
+    honest = [Release(made_by(one, t), one.mean) for one in found.honest if one.mean is not None]
+    mixed = [
+        Release(
+            f"{made_by(one, t)}, {t.label(f'adv_cheat_{one.cheat}')} {t.written(f'{100 * one.share:g}%')}",
+            one.mean,
+        )
+        for one in found.mixtures
+    ]
+    simulated = {name: Simulated(one.counts, one.edges) for name, one in report.histograms.items()}
+    interval = interval_of(report)
+    return errors(
+        honest, mixed, simulated, worded(ErrorWords, t), interval=interval, threshold=report.recommended
+    )
+
+
+def refused_of(found: wire.Evidence, t: Words) -> str:
+    """The methods whose releases no threshold accepts."""
+    names = [method_name(one.method, t) for one in found.honest if one.mean is None]
+    return ", ".join(dict.fromkeys(names))
+
+
+def method_name(method: str, t: Words) -> str:
+    return t.label(f"method_{method}", method)
+
+
+def made_by(one: Any, t: Words) -> str:
+    """The sample method and how strong it was: numbers as they are, of columns how many."""
+    chosen = [len(each) if isinstance(each, list) else each for each in one.parameters.values()]
+    name = method_name(one.method, t)
+    return f"{name} ({', '.join(t.written(f'{each:g}') for each in chosen)})" if chosen else name

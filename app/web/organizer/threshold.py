@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app import wire
 from app.db.models import State, ThresholdReport
 from app.errors import Conflict, DomainError, InvalidInput, NotFound, TooMany
 from app.http.dependencies import SignedIn
@@ -23,7 +24,7 @@ from app.scoring.toml_writing import with_excessive
 from app.services.data import threshold_reports
 from app.services.people.accounts import Principal
 from app.transaction import transaction
-from app.web.organizer.advice import Advised, advised
+from app.web.organizer.advice import advised
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import Desk, desk_of, saved, step_page
 from app.web.site import languages
@@ -78,17 +79,24 @@ def threshold_page(
     )
 
 
-def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> ThresholdReport | None:
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The report that speaks against the threshold in use."""
+
+    id: UUID
+    report: wire.Advice
+
+
+def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | None:
     """The latest report on these data and this distance, if the threshold in use lies outside of what it
     allows; of a rule that judges otherwise than reports do, they say nothing."""
     rule, original = desk.frame.rules.excessive, desk.frame.contest.row.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for one in reports:
-        if one.report is not None and (one.original, one.report["distance"]) == (original, rule.distance):
-            stands = one.report["threshold"] is not None
-            fits = stands and one.report["low"] < rule.threshold < one.report["high"]
-            return None if fits else one
+        found = None if one.report is None else wire.advice(one.report)
+        if found is not None and (one.original, found.distance) == (original, rule.distance):
+            return None if found.allows(rule.threshold) else Outside(one.id, found)
     return None
 
 
@@ -189,10 +197,8 @@ def report_page(
     found: ThresholdReport,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    advice: Advised | None = None
     working = found.state in (State.QUEUED, State.SCORING)
-    if found.report is not None:
-        advice = advised(found.report, languages.words_of(request))
+    advice = None if found.report is None else wire.advice(found.report)
     return step_page(
         request,
         principal,
@@ -200,7 +206,7 @@ def report_page(
         desk,
         problem=problem,
         asked=found,
-        advised=advice,
+        advised=None if advice is None else advised(advice, languages.words_of(request)),
         working=working,
         # The address keeps saying what was asked while the page loads itself again until it is answered.
         done=request.query_params.get("done", "") if working else "",
@@ -209,28 +215,30 @@ def report_page(
 
 
 @router.post("/competitions/{slug}/organize/threshold/{report_id}/use")
-def use(request: Request, slug: str, report_id: UUID, principal: SignedIn) -> Response:
-    """Write the recommended threshold into the file: it is meant for the mean distance."""
+def use(request: Request, slug: str, report_id: UUID, principal: SignedIn, form: Form) -> Response:
+    """Write a threshold that the report offers into the file: it is meant for the mean distance."""
+    guaranteed = bool(form.text("guaranteed"))
     with transaction() as session:
         desk, found = report_of(session, principal, slug, report_id)
     answer = saved(
         principal,
         slug,
-        lambda contest: with_excessive(contest.row.file, rule_of(found, desk)),
+        lambda contest: with_excessive(contest.row.file, rule_of(found, desk, guaranteed=guaranteed)),
         back="threshold",
     )
     return answer if isinstance(answer, Response) else report_page(request, principal, desk, found, answer)
 
 
-def rule_of(found: ThresholdReport, desk: Desk) -> Excessive:
+def rule_of(found: ThresholdReport, desk: Desk, *, guaranteed: bool) -> Excessive:
     if found.original != desk.frame.contest.row.original:
         raise Conflict("the report is about other data: ask for a new one", code="report_stale")
-    if found.report is None or found.report["threshold"] is None:
+    advice = None if found.report is None else wire.advice(found.report)
+    if advice is None or (advice.threshold if guaranteed else advice.recommended) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
         desk.frame.rules.excessive,
-        distance=found.report["distance"],
+        distance=advice.distance,
         approach="II",
         rule="average",
-        threshold=found.report["threshold"],
+        threshold=advice.threshold if guaranteed else advice.recommended,
     )

@@ -39,10 +39,10 @@ LABELS = {
     "adv_cheat_random": N_("People exchanged at random"),
     "adv_cheat_shift": N_("Everybody in another’s place"),
     "adv_simulated_alone": N_(
-        "Mean distances of simulated cheats; no threshold separates them from honest work."
+        "Mean distances of simulated cheats; no threshold is guaranteed to stop them and to leave room."
     ),
     "adv_simulated_said": N_(
-        "Mean distances of simulated cheats; thresholds between {low} and {high} separate, {threshold} is recommended."
+        "Mean distances of simulated cheats; thresholds between {low} and {high} are guaranteed to stop them, {threshold} is the largest round one."
     ),
     "allow_attempts_per_day": N_("Attempts per day"),
     "allow_attempts_per_day_said": N_(
