@@ -201,7 +201,7 @@ def neighbours_and_ends(order: IntArray, rows: IntArray, answer: Candidates) -> 
     """
     places, most = np.arange(len(order)), len(answer.group_of)
     groups = np.concatenate((answer.group_of, answer.chosen))[order]
-    by_group = order[np.argsort(groups * len(order) + places)]
+    by_group = order if len(answer.sizes) == 1 else order[np.argsort(groups * len(order) + places)]
     owners, below = by_group[by_group < most], np.empty_like(order)
     below[by_group] = np.cumsum(by_group < most)
     chosen, above = answer.chosen[rows], below[most + rows]
