@@ -6,7 +6,7 @@ import numpy as np
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.encoding import Grouping
-from app.scoring.kernels import eights, neighbours, trees
+from app.scoring.kernels import eights, trees
 from app.scoring.kernels.eights import LANES, NO_ROW
 from app.scoring.kernels.neighbours import DEEPEST
 
@@ -145,14 +145,17 @@ class Forest:
 
 
 def several_nearest(
-    forest: Forest, queries: FloatArray, groups: IntArray, count: int
+    index: Index, queries: FloatArray, groups: IntArray, count: int
 ) -> tuple[IntArray, FloatArray]:
     """The ``count`` rows nearest to each query among its group's, nearest first, and their squared distances.
 
     Both (q, count); where a group has no more rows, -1 and infinity. Equally near rows by row number.
     """
     squares, rows = no_rows_yet(len(queries), count)
-    neighbours.several(np.ascontiguousarray(queries), groups, *tree_of(forest), squares, rows)
+    eights.several(
+        np.ascontiguousarray(queries), groups, index.points, index.members, index.starts,
+        *_trees(index), squares, rows,
+    )  # fmt: skip
     return np.where(np.isfinite(squares), rows, -1), squares
 
 

@@ -11,7 +11,7 @@ from app.scoring.assignment import Lists, shortlists
 from app.scoring.baskets import Kind, totals, wide
 from app.scoring.distances import gower_index, gower_nearest, gower_sums, unit_values
 from app.scoring.kernels.others import nearest_baskets
-from app.scoring.nearest import build_forest, several_nearest
+from app.scoring.nearest import build_index, several_nearest
 from app.scoring.release import PreparedOriginal, Target, once, target_of
 from app.scoring.transaction_release import PreparedTransactions
 
@@ -37,9 +37,8 @@ def euclidean_others(original: PreparedOriginal, rows: IntArray, length: int) ->
     if length > LONGEST:
         return _sorted(rows, length, lambda some: _lengths_to_all(original, some), original.rows)
     x, _ = unit_values(_as_target(original), original.columns.sensitive)
-    one, every = np.zeros(original.rows, dtype=np.int64), np.arange(original.rows)
-    forest = once(original.kept, ("everybody by Euclid",), lambda: build_forest(x, one, every))
-    found, _ = several_nearest(forest, x[rows], one[rows], length + 2)
+    index = once(original.kept, ("everybody by Euclid",), lambda: build_index(x, original.grouping(())))
+    found, _ = several_nearest(index, x[rows], np.zeros(len(rows), dtype=np.int64), length + 2)
     some = np.maximum(found, 0)
     costs = euclidean_pairs(original, np.repeat(rows, found.shape[1]), some.ravel()).reshape(found.shape)
     return others_among(rows, found, np.where(found < 0, np.inf, costs))

@@ -16,7 +16,7 @@ from app.scoring.attackers.gower import gower
 from app.scoring.attackers.linkage import own_row
 from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
 from app.scoring.distances import gower_index, gower_nearest, gower_sums, ranges, scaled_differences
-from app.scoring.kernels import neighbours
+from app.scoring.kernels import eights, neighbours
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.methods import METHODS
 from app.scoring.rates import Noted, Rate, rate_of
@@ -316,5 +316,5 @@ def test_kernels_of_lists_are_compiled_for_one_set_of_types_only() -> None:
     release = household_release("add_noise", 50)
     for attack in (gower, gower_assignment, euc2_assignment):
         attack(release.target, **({} if attack is gower else SPARSE))
-    compiled = [neighbours.several, neighbours.gower_several, place_rows]
+    compiled = [eights.several, neighbours.gower_several, place_rows]
     assert [len(kernel.loop.signatures) for kernel in compiled] == [1, 1, 1]  # type: ignore[attr-defined]

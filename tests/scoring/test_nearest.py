@@ -18,7 +18,16 @@ from app.scoring.kernels import eights
 from app.scoring.kernels import groups as group_kernels
 from app.scoring.kernels import nearest as nearest_kernels
 from app.scoring.kernels import trees as tree_kernels
-from app.scoring.nearest import LEAF, MANY, Forest, Index, build_forest, build_index, nearest_rows
+from app.scoring.nearest import (
+    LEAF,
+    MANY,
+    Forest,
+    Index,
+    build_forest,
+    build_index,
+    nearest_rows,
+    several_nearest,
+)
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 from tests.scoring.guesses import guessed
@@ -121,6 +130,29 @@ def test_few_queries_and_no_columns_are_legal(queries: int, columns: int) -> Non
     index = build_index(np.zeros((ROWS, columns)), ALONE)
     found = nearest_rows(index, np.ones((queries, columns)), np.zeros(queries, dtype=np.int64))
     assert found.tolist() == [0] * queries
+
+
+@pytest.mark.parametrize("groups", [1, 6, 60])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("count", "columns"), [(1, 3), (7, 3), (200, 2), (7, 0)])
+def test_the_several_nearest_are_those_of_plain_sums(
+    kind: str, groups: int, count: int, columns: int
+) -> None:
+    rng = np.random.default_rng(16)
+    points = drawn(kind, rng)[:, :columns]
+    queries, group_of = drawn(kind, rng)[:, :columns], rng.permutation(np.arange(ROWS) % groups)
+    kept, wanted = rng.random(ROWS) < 0.9, rng.integers(-1, groups, ROWS)
+    index = build_index(points, group_rows(group_of[:, None]), kept)
+    rows, squares = several_nearest(index, queries, wanted, count)
+    for query in range(0, ROWS, 5):
+        among = np.flatnonzero(kept & (group_of == wanted[query]))
+        sums = np.zeros(len(among))
+        for column in range(columns):
+            with np.errstate(over="ignore"):
+                sums += (points[among, column] - queries[query, column]) ** 2
+        near = np.argsort(sums, kind="stable")[: min(count, np.isfinite(sums).sum())]
+        assert rows[query].tolist() == [*among[near], *[-1] * (count - len(near))]
+        assert squares[query].tolist() == [*sums[near], *[np.inf] * (count - len(near))]
 
 
 def rows_below(index: Index, node: int) -> list[int]:

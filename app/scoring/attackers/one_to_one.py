@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray, ordered
+from app.scoring.arrays import BoolArray, FloatArray, IntArray, ordered
 from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import (
@@ -20,8 +20,8 @@ from app.scoring.distances import (
     known_classes,
     unit_values,
 )
-from app.scoring.encoding import Grouping
-from app.scoring.nearest import Forest, build_forest, several_nearest
+from app.scoring.encoding import Grouping, group_rows
+from app.scoring.nearest import Index, build_index, several_nearest
 from app.scoring.rates import Noted
 from app.scoring.release import Target, once
 
@@ -113,7 +113,7 @@ class _Scene:
 
     ``class_of`` (n',) numbers C(y), -1 = none. Costs are distances as shares of X's ``diameter`` over the
     row's least, so in [-1, 1], plus ``toll`` outside the class, which no distances can make up for.
-    ``by_class`` and ``together`` make the trees of all rows of X.
+    ``by_class`` and ``together`` make the search trees of all rows of X.
     """
 
     x: FloatArray
@@ -122,8 +122,8 @@ class _Scene:
     class_of: IntArray
     diameter: float
     toll: float
-    by_class: Callable[[], Forest]
-    together: Callable[[], Forest]
+    by_class: Callable[[], Index]
+    together: Callable[[], Index]
 
     def costs(self, rows: IntArray) -> FloatArray:
         """Of the given rows of Y in all rows of X, (rows, n)."""
@@ -146,11 +146,9 @@ class _Scene:
 def _scene(target: Target, quasi_identifiers: tuple[str, ...], sensitive: tuple[str, ...]) -> _Scene:
     (x, y), original = unit_values(target, sensitive), target.original
 
-    def trees(names: tuple[str, ...]) -> Callable[[], Forest]:
-        key, every_row = ("forest of every row", names, sensitive), np.arange(original.rows)
-        return lambda: once(
-            original.kept, key, lambda: build_forest(x, original.grouping(names).group_of, every_row)
-        )
+    def trees(names: tuple[str, ...]) -> Callable[[], Index]:
+        key = "index in one unit", names, sensitive
+        return lambda: once(original.kept, key, lambda: build_index(x, original.grouping(names)))
 
     return _Scene(
         x=x,
@@ -176,17 +174,16 @@ def _class_lists(scene: _Scene, rows: IntArray, among: IntArray) -> ListRows:
     members = np.bincount(class_of[class_of >= 0], minlength=scene.grouping.count)
     places = np.where(class_of < 0, 0, sizes[class_of])
     crowded = (class_of >= 0) & (members > sizes)[class_of]
-    by_class, tree_of_class = _class_trees(scene, among)
-    open_rows = np.flatnonzero((members < sizes)[group_of])
-    of_open = _open_tree(scene, among, open_rows) if len(open_rows) else by_class
+    is_open = (members < sizes)[group_of]
+    by_class, of_open = _class_trees(scene, among), _open_tree(scene, among[is_open])
+    places_of_rows = np.full(len(scene.x) + 1, -1)
+    places_of_rows[among] = np.arange(len(among))
 
     def listed(some: IntArray, length: int, before: int) -> Lists:
         inside, full = class_of[some] >= 0, places[some] <= length
         leaving = ~inside | (crowded[some] & full & (before > 0))
         queries = scene.y[rows[some]]
-        own, near = several_nearest(
-            by_class, queries, np.where(inside, tree_of_class[class_of[some]], -1), length
-        )
+        own, near = several_nearest(by_class, queries, np.where(inside, class_of[some], -1), length)
         other, far = several_nearest(of_open, queries, np.where(leaving, 0, -1), length)
         near, far = np.sqrt(near), np.sqrt(far)
         least = np.where(inside, near[:, 0], far[:, 0])
@@ -194,24 +191,29 @@ def _class_lists(scene: _Scene, rows: IntArray, among: IntArray) -> ListRows:
         costs = np.hstack((scene.shares(near, least), outside))
         beyond = np.where(crowded[some], scene.toll - 1.0, np.inf)
         beyond[~full] = costs[~full, length - 1]
-        beyond[leaving] = np.inf if length >= len(open_rows) else costs[leaving, -1]
-        return Lists(np.hstack((own, np.append(open_rows, -1)[other])), costs, beyond)
+        beyond[leaving] = np.inf if length >= is_open.sum() else costs[leaving, -1]
+        return Lists(places_of_rows[np.hstack((own, other))], costs, beyond)
 
     return listed
 
 
-def _class_trees(scene: _Scene, among: IntArray) -> tuple[Forest, IntArray]:
-    """Trees over some rows of X and the tree of each class; rows are counted among these."""
+def _class_trees(scene: _Scene, among: IntArray) -> Index:
+    """Trees over the classes' rows among some of X."""
     if len(among) == len(scene.x):
-        return scene.by_class(), np.arange(scene.grouping.count)
-    classes, trees = np.unique(scene.grouping.group_of[among], return_inverse=True)
-    tree_of_class = np.zeros(scene.grouping.count, dtype=np.int64)
-    tree_of_class[classes] = np.arange(len(classes))
-    return build_forest(scene.x[among], trees, np.arange(len(among))), tree_of_class
+        return scene.by_class()
+    return build_index(scene.x, scene.grouping, _marked(scene, among))
 
 
-def _open_tree(scene: _Scene, among: IntArray, open_rows: IntArray) -> Forest:
-    """One tree over the open ones among some rows of X; rows are counted among the open ones."""
+def _open_tree(scene: _Scene, open_rows: IntArray) -> Index:
+    """One tree over some rows of X."""
     if len(open_rows) == len(scene.x):
         return scene.together()
-    return build_forest(scene.x[among[open_rows]], np.zeros_like(open_rows), np.arange(len(open_rows)))
+    return build_index(
+        scene.x, group_rows(np.zeros((len(scene.x), 0), dtype=np.int64)), _marked(scene, open_rows)
+    )
+
+
+def _marked(scene: _Scene, rows: IntArray) -> BoolArray:
+    marked = np.zeros(len(scene.x), dtype=np.bool_)
+    marked[rows] = True
+    return marked

@@ -26,10 +26,10 @@ from app.scoring.kernels.baskets import (
     most_alike,
 )
 from app.scoring.kernels.compiled import Compiled
-from app.scoring.kernels.eights import grow_eights, scan, search
+from app.scoring.kernels.eights import grow_eights, scan, search, several
 from app.scoring.kernels.groups import find, join_digits, number_texts, plant
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
-from app.scoring.kernels.neighbours import gower_several, several
+from app.scoring.kernels.neighbours import gower_several
 from app.scoring.kernels.others import nearest_baskets
 from app.scoring.kernels.pairing import largest_excess, pair_up
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
@@ -70,7 +70,7 @@ def warm_microdata() -> None:
     grow_eights(cells, *index)
     scan(cells, numbers, cells, *index[:3], False, leaf, numbers.copy())
     search(cells, numbers, *index[2:], False, leaf, numbers.copy())
-    several(cells, numbers, *tree, cells.copy(), found)
+    several(cells, numbers, cells, *index, cells.copy(), found)
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
     blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)
     gower_several(

@@ -8,6 +8,7 @@ import numpy as np
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
+from app.scoring.kernels.neighbours import insert
 
 LANES = 8
 FEW = 32
@@ -309,3 +310,88 @@ def search(  # noqa: PLR0917 - compiled code takes plain arrays by position
                 )
                 size += 1
         found[query] = best_row if best_row < NO_ROW else -1
+
+
+@compiled
+def several(  # noqa: PLR0912, PLR0917 - compiled code takes plain arrays by position
+    queries: FloatArray,
+    groups: IntArray,
+    points: FloatArray,
+    members: IntArray,
+    starts: IntArray,
+    roots: IntArray,
+    blocks: FloatArray,
+    block_rows: IntArray,
+    first: IntArray,
+    lowest: BoolArray,
+    low: FloatArray,
+    high: FloatArray,
+    least_rows: IntArray,
+    best: FloatArray,
+    best_rows: IntArray,
+) -> None:  # pragma: no cover - compiled
+    """Fill each query's line of ``best`` and ``best_rows`` with the nearest rows of its group; -1 has none.
+
+    As :func:`search` by squared differences. Lines are sorted by distance, then row; what is left of them
+    stays as it is: infinitely far, with a row that is none.
+    """
+    waiting, leasts = np.empty(DEEPEST, dtype=np.int64), np.empty(DEEPEST, dtype=np.int64)
+    bounds = np.empty(DEEPEST, dtype=np.float64)
+    wide = np.empty(queries.shape[1] * LANES)
+    totals = np.zeros(wide.shape[0] + LANES)
+    sums = totals[wide.shape[0] :]
+    last = best.shape[1] - 1
+    for query in range(queries.shape[0]):
+        group, found, found_rows = groups[query], best[query], best_rows[query]
+        if group < 0:
+            continue
+        size = 0
+        if roots[group] < 0:
+            for row in members[starts[group] : starts[group + 1]]:
+                distance = 0.0
+                for column in range(queries.shape[1]):
+                    gap = points[row, column] - queries[query, column]
+                    distance += gap * gap
+                if distance < found[last] or (distance == found[last] and row < found_rows[last]):
+                    insert(found, found_rows, distance, row)
+        else:
+            waiting[0], bounds[0], leasts[0] = roots[group], 0.0, -1
+            size = 1
+            for cell in range(wide.shape[0]):
+                wide[cell] = queries[query, cell // LANES]
+        while size > 0:
+            size -= 1
+            if bounds[size] > found[last] or (
+                bounds[size] == found[last] and leasts[size] > found_rows[last]
+            ):
+                continue
+            at = waiting[size]
+            if at < 0:  # a block
+                block = -1 - at
+                add_up_points(blocks, block, wide, False, totals)
+                for lane in range(LANES):
+                    distance, row = sums[lane], block_rows[block, lane]
+                    nearer = distance < found[last] or (distance == found[last] and row < found_rows[last])
+                    if nearer and row < NO_ROW:
+                        insert(found, found_rows, distance, row)
+                continue
+            add_up(low, high, at, wide, False, totals)
+            bottom = size
+            for lane in range(LANES):
+                bound, least = sums[lane], least_rows[at, lane]
+                if bound > found[last] or (bound == found[last] and least >= found_rows[last]):
+                    continue
+                place = size
+                while place > bottom and (
+                    bounds[place - 1] < bound or (bounds[place - 1] == bound and leasts[place - 1] < least)
+                ):
+                    waiting[place], leasts[place] = waiting[place - 1], leasts[place - 1]
+                    bounds[place] = bounds[place - 1]
+                    place -= 1
+                child = first[at] + lane
+                waiting[place], bounds[place], leasts[place] = (
+                    -1 - child if lowest[at] else child,
+                    bound,
+                    least,
+                )
+                size += 1

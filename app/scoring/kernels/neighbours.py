@@ -1,4 +1,4 @@
-"""The compiled loops behind the several nearest rows, by Euclid's distance and by Gower's."""
+"""The compiled loops behind the several nearest rows by Gower's distance."""
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,22 @@ ENTERED = 255
 
 @compiled
 def part(gap: float, width: float) -> float:  # pragma: no cover - compiled
-    """What one column adds to a distance: the gap's share of ``width``, at most 1; width 0: its square."""
-    return gap * gap if width == 0.0 else min(gap / width, 1.0)
+    """What one column adds to a distance: the gap's share of ``width``, at most 1."""
+    return min(gap / width, 1.0)
+
+
+@compiled
+def insert(
+    best: FloatArray, best_rows: IntArray, distance: float, row: int
+) -> None:  # pragma: no cover - compiled
+    """Put a row in its place in a list sorted by distance, then row; the last one falls out."""
+    slot = best.shape[0] - 1
+    while slot > 0 and (
+        distance < best[slot - 1] or (distance == best[slot - 1] and row < best_rows[slot - 1])
+    ):
+        best[slot], best_rows[slot] = best[slot - 1], best_rows[slot - 1]
+        slot -= 1
+    best[slot], best_rows[slot] = distance, row
 
 
 @compiled
@@ -113,48 +127,8 @@ def collect(  # noqa: PLR0917 - compiled code takes plain arrays by position
             row = rows[place]
             if total > limit or (total == best[last] and row > best_rows[last]):
                 continue
-            slot = last
-            while slot > 0 and (
-                total < best[slot - 1] or (total == best[slot - 1] and row < best_rows[slot - 1])
-            ):
-                best[slot] = best[slot - 1]
-                best_rows[slot] = best_rows[slot - 1]
-                slot -= 1
-            best[slot] = total
-            best_rows[slot] = row
+            insert(best, best_rows, total, row)
             limit = best[last] if slack < 0.0 else min(best[last], best[0] + best[0] * slack)
-
-
-@compiled
-def several(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    queries: FloatArray,
-    roots: IntArray,
-    points: FloatArray,
-    rows: IntArray,
-    start: IntArray,
-    end: IntArray,
-    child: IntArray,
-    least_row: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    best: FloatArray,
-    best_rows: IntArray,
-) -> None:  # pragma: no cover - compiled
-    """Fill each query's line of ``best`` and ``best_rows`` with the nearest points of the tree at its root.
-
-    Distance: squared differences summed in column order. Root -1 leaves the line as it is.
-    """
-    waiting = np.empty(DEEPEST, dtype=np.int64)
-    bounds = np.empty(DEEPEST, dtype=np.float64)
-    squares, none = np.zeros(queries.shape[1]), np.empty(0, dtype=np.uint8)
-    no_codes, no_classes = np.empty(0, dtype=np.int32), np.empty((0, 0), dtype=np.int32)
-    for query in range(queries.shape[0]):
-        if roots[query] >= 0:
-            collect(
-                queries[query], roots[query], 0, no_codes, no_classes, none, rows, squares, 0.0, -1.0,
-                points, rows, start, end, child, least_row, low, high,
-                best[query], best_rows[query], waiting, bounds,
-            )  # fmt: skip
 
 
 @compiled
@@ -235,13 +209,14 @@ def gower_several(  # noqa: PLR0917 - compiled code takes plain arrays by positi
     best: FloatArray,
     best_rows: IntArray,
 ) -> None:  # pragma: no cover - compiled
-    """As :func:`several` by Gower's sum: mismatches of codes, then shares of ``widths``.
+    """Fill each query's line of ``best`` and ``best_rows`` with the nearest points.
 
-    Queries ``spans[c]``..``spans[c + 1]`` have the codes ``span_codes[c]`` in common, and with the tree
-    ``span_classes[c]`` (-1: none). All points of tree g have the codes ``class_codes[g]``, whose lowest bytes
-    are ``class_bytes[:, g]``, filled up to whole blocks: mismatches in these are counted once for all
-    queries, and trees whose mismatches alone are too many are never entered. After the classes' trees there
-    is one of all points; ``class_at`` has every point's class.
+    Distance: Gower's sum, mismatches of codes, then shares of ``widths``. Queries ``spans[c]``.. ``spans[c
+    + 1]`` have the codes ``span_codes[c]`` in common, and with the tree ``span_classes[c]`` (-1: none). All
+    points of tree g have the codes ``class_codes[g]``, whose lowest bytes are ``class_bytes[:, g]``, filled
+    up to whole blocks: mismatches in these are counted once for all queries, and trees whose mismatches
+    alone are too many are never entered. After the classes' trees there is one of all points; ``class_at``
+    has every point's class.
     """
     waiting = np.empty(DEEPEST, dtype=np.int64)
     bounds = np.empty(DEEPEST, dtype=np.float64)
