@@ -179,8 +179,8 @@ def known_codes(target: Target) -> IntArray:
 
 def known_classes(target: Target) -> IntArray:
     """Rows of Y with the same known codes share a number, (n',); ascending by the last code, and so on."""
-    codes = known_codes(target)[:, ::-1] + 1
-    return once(target.kept, ("known classes",), lambda: group_rows(codes).group_of)
+    key = ("known classes",)
+    return once(target.kept, key, lambda: group_rows(known_codes(target)[:, ::-1] + 1).group_of)
 
 
 def unit_values(target: Target, sensitive: Sequence[str]) -> tuple[FloatArray, FloatArray]:

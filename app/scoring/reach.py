@@ -37,14 +37,14 @@ UtilityBy = Callable[[dict[str, float]], float]
 Costs = tuple[int, FloatArray, FloatArray, FloatArray]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cells:
     """Of a measure whose value is the mean of |x[source] - y| over all cells: x (n, c), y (n', c), finite."""
 
     x: FloatArray
     y: FloatArray
 
-    @property
+    @cached_property
     def largest(self) -> float:
         return float(np.max([np.abs(cells).max(initial=1.0) for cells in (self.x, self.y)]))
 

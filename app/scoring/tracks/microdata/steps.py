@@ -15,7 +15,7 @@ from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
 from app.scoring.magnitude import finite_mean, standard_deviation
 from app.scoring.registry import Files, Method
-from app.scoring.release import PreparedOriginal, Release, release_of
+from app.scoring.release import PreparedOriginal, Release, once, release_of
 from app.scoring.tracks.microdata import columns_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def original_rows(original: PreparedOriginal) -> float:
 
 def largest_cell(original: PreparedOriginal) -> float:
     """The largest absolute sensitive value."""
-    return float(np.abs(original.values).max(initial=0.0))
+    values = original.values
+    return once(original.kept, ("largest cell",), lambda: float(np.abs(values).max(initial=0.0)))
 
 
 def groups(original: PreparedOriginal, names: Sequence[str]) -> IntArray:
