@@ -122,7 +122,8 @@ def weighted(baskets: Sparse, weights: FloatArray) -> SparseWeights:
 
 def totals(baskets: SparseCounts) -> IntArray:
     """The sum of every row."""
-    return np.asarray(baskets.sum(axis=1), dtype=np.int64)
+    sums = np.concatenate(([0], np.cumsum(baskets.data)))
+    return np.diff(sums[baskets.indptr])
 
 
 def coefficients(shared: IntArray, total: IntArray, other: IntArray) -> FloatArray:
@@ -170,9 +171,10 @@ def _blocks(
 def _searchable(original: PreparedTransactions, kind: Kind) -> Searchable:
     def derive() -> Searchable:
         baskets = _amounts(original.baskets, kind)
-        rows = np.argsort(-totals(baskets), kind="stable")
-        sorted_ = baskets[rows]
-        return Searchable(rows, totals(sorted_), sorted_, sorted_.tocsc())
+        bought = totals(baskets)
+        rows = np.argsort(-bought, kind="stable")
+        descending = baskets[rows]
+        return Searchable(rows, bought[rows], descending, descending.tocsc())
 
     return once(original.kept, ("searchable", kind), derive)
 
