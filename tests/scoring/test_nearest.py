@@ -276,7 +276,10 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
         eights.grow_eights, eights.scan, eights.search, nearest_kernels.nearest_other,
         tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
     ]  # fmt: skip
-    assert [len(kernel.loop.signatures) for kernel in compiled] == [1] * len(compiled)
+    # None, if it is read from the disk within another one only.
+    assert {
+        kernel.function.__name__: n for kernel in compiled if (n := len(kernel.loop.signatures)) > 1
+    } == {}
 
 
 def noisy(values: FloatArray, rng: np.random.Generator) -> FloatArray:
