@@ -163,15 +163,17 @@ def test_each_language_that_there_is_can_write_numbers_and_english_and_japanese_
 
 
 PAGES = ("/submissions/{one}", "/competitions/{slug}/rules", "/competitions/{slug}/boards/anonymization")
-VERSION = re.compile(r"\b\d+\.\d+\.\d+\b")
+VERSIONS_AND_CLOCKS = re.compile(r"\b\d+(\.\d+\.|:\d+:|:)\d+\b")
 
 
 def seen(arena: Arena, path: str, language: str) -> str:
-    """What somebody of a team reads and hears of a page, without formulas and versions."""
+    """What somebody of a team reads and hears of a page, without formulas, times and versions."""
     html = page(arena, path, team="red", language=language).text
-    html = re.sub(r"<(script|math)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
+    html = re.sub(r"<(script|math|time)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
     heard = re.findall(r'aria-label="([^"]*)"', html)
-    return VERSION.sub("", "\n".join([*re.split(r"[ \n]+", re.sub(r"<[^>]*>", " ", html)), *heard]))
+    return VERSIONS_AND_CLOCKS.sub(
+        "", "\n".join([*re.split(r"[ \n]+", re.sub(r"<[^>]*>", " ", html)), *heard])
+    )
 
 
 def test_pages_and_pictures_have_the_signs_of_the_readers_language_in_every_number(
