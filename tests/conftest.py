@@ -32,7 +32,7 @@ from tests.s3 import S3Server
 from workers import child, fitness
 
 COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
-LOOPS = "from app.scoring import kernels; kernels.load()"
+LOOPS = ("kernels.warm_microdata()", "kernels.warm_baskets(); kernels.warm_bounds()")
 
 gc.disable()
 
@@ -54,16 +54,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """One process compiles the loops of a new checkout while the others start: each would by itself."""
+    """Two processes compile the loops of a new checkout while the others start: each would by itself."""
     COMPILING.parent.mkdir(exist_ok=True)
     with COMPILING.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # The lock is the process's own, and ends with it.
-        process = subprocess.Popen([sys.executable, "-c", LOOPS], pass_fds=[lock.fileno()])
+        # The lock is theirs, and ends with the last of them.
+        code = [f"from app.scoring import kernels; {loops}" for loops in LOOPS]
+        started = [subprocess.Popen([sys.executable, "-c", each], pass_fds=[lock.fileno()]) for each in code]
 
     def end() -> None:
-        process.terminate()
-        process.wait()
+        for process in started:
+            process.terminate()
+            process.wait()
 
     config.add_cleanup(end)
 
