@@ -62,6 +62,8 @@ bench: dev
 ifdef LARGE
 	$(BIN)/python -m benchmarks.scoring
 	$(BIN)/python -m benchmarks.pages
+	$(BIN)/python -m benchmarks.hits
+	$(BIN)/python -m benchmarks.upload
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.rush
 endif
