@@ -1,7 +1,7 @@
 """Distances between rows: Gower's, for tables with discrete and numeric columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -116,15 +116,20 @@ class GowerIndex:
     widths: FloatArray
 
 
-def gower_index(original: PreparedOriginal, rows: IntArray, kinds: IntArray | None = None) -> GowerIndex:
-    """Of some rows of X, ascending. ``kinds`` (rows,) keeps equal rows apart, as in :func:`build_forest`."""
+def whole_gower_index(original: PreparedOriginal) -> GowerIndex:
+    """Of all rows of X."""
+    return once(original.kept, ("gower index",), lambda: gower_index(original, np.arange(original.rows)))
+
+
+def gower_index(original: PreparedOriginal, rows: IntArray) -> GowerIndex:
+    """Of some rows of X, ascending."""
     rooms, widths = ranges(original)
     digits = np.frexp(widths)[1]
     grouping = original.grouping(original.columns.quasi_identifiers)
     classes, heads, trees = np.unique(grouping.group_of[rows], return_index=True, return_inverse=True)
     tree_of_class = np.full(grouping.count, -1, dtype=np.int64)
     tree_of_class[classes] = np.arange(len(classes))
-    forest = _twofold(np.ldexp(original.values[rows], rooms - digits), trees, kinds)
+    forest = _twofold(np.ldexp(original.values[rows], rooms - digits), trees)
     codes = original.codes[rows[heads]]
     return GowerIndex(
         forest=forest,
@@ -195,14 +200,11 @@ def unit_values(target: Target, sensitive: Sequence[str]) -> tuple[FloatArray, F
         return np.ldexp(x, -exponent), np.clip(np.ldexp(y, -exponent), -FARTHEST, FARTHEST)
 
 
-def _twofold(points: FloatArray, group_of: IntArray, kinds: IntArray | None) -> Forest:
-    """A tree for each group, then one of all points, in which equal points of different groups stay apart."""
-    everyone = np.full_like(group_of, int(group_of.max(initial=-1)) + 1)
-    apart = group_of if kinds is None else kinds
-    both = np.vstack((points, points)), np.concatenate((group_of, everyone)), np.concatenate((apart, apart))
-    forest = build_forest(*both)
-    rows = len(points)
-    return replace(forest, rows=forest.rows % rows, least_row=forest.least_row % rows)
+def _twofold(points: FloatArray, group_of: IntArray) -> Forest:
+    """A tree for each group, then one of all points."""
+    rows, ends = len(points), np.cumsum(np.bincount(group_of))
+    members = np.concatenate((np.argsort(group_of, kind="stable"), np.arange(rows)))
+    return build_forest(points, members, np.concatenate(([0], ends, [2 * rows])))
 
 
 def _bytes_in_blocks(codes: IntArray) -> neighbours.Bytes:

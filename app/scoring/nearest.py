@@ -6,7 +6,8 @@ import numpy as np
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.encoding import Grouping
-from app.scoring.kernels import eights, trees
+from app.scoring.kernels import eights
+from app.scoring.kernels import trees as kernels
 from app.scoring.kernels.eights import LANES, NO_ROW
 from app.scoring.kernels.neighbours import DEEPEST
 
@@ -127,9 +128,9 @@ def _turns(index: Index, queries: FloatArray, groups: IntArray) -> IntArray | No
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """A kd-tree for each group of rows; tree g has its root at node g.
+    """kd-trees over some rows each; tree g has its root at node g.
 
-    ``points`` (p, columns) are the distinct points, ``rows`` (p,) the lowest row having each. A node covers
+    ``points`` (p, columns) are those of ``rows`` (p,), by tree. A node covers
     ``points[start:end]``, lies in the box ``low``..``high`` and has the children ``child`` and ``child + 1``
     (a leaf: -1).
     """
@@ -172,29 +173,15 @@ def tree_of(
     return (forest.points, forest.rows, *nodes)
 
 
-def build_forest(points: FloatArray, group_of: IntArray, kinds: IntArray | None = None) -> Forest:
-    """Trees over ``points`` (n, columns), one for each group 0..g-1, none of them empty.
-
-    Of equal points in a group, only the lowest row is kept; with ``kinds`` (n,), the lowest of each kind.
-    """
-    points = np.ascontiguousarray(points)
-    rows, starts = _distinct(points, group_of, np.zeros_like(group_of) if kinds is None else kinds)
-    ordered, most = points[rows], len(starts) + 2 * len(rows) // (LEAF // 2)
+def build_forest(points: FloatArray, rows: IntArray, starts: IntArray) -> Forest:
+    """Tree g is over the rows ``rows[starts[g]:starts[g + 1]]`` of ``points`` (n, columns), at least one."""
+    trees, most = len(starts) - 1, len(starts) + 2 * len(rows) // (LEAF // 2)
     start, end, child, least_row = np.full((4, most), -1)
-    start[: len(starts) - 1], end[: len(starts) - 1] = starts[:-1], starts[1:]
+    start[:trees], end[:trees] = starts[:-1], starts[1:]
     low, high = np.empty((2, most, points.shape[1]))
     waiting = np.empty(DEEPEST, dtype=np.int64)
-    whole = ordered, rows, start, end, child, least_row, low, high
-    nodes = slice(trees.grow(len(starts) - 1, LEAF, *whole, waiting))
+    whole = points[rows], rows.copy(), start, end, child, least_row, low, high
+    nodes = slice(kernels.grow(trees, LEAF, *whole, waiting))
     return Forest(
-        ordered, rows, start[nodes], end[nodes], child[nodes], least_row[nodes], low[nodes], high[nodes]
+        *whole[:2], start[nodes], end[nodes], child[nodes], least_row[nodes], low[nodes], high[nodes]
     )
-
-
-def _distinct(points: FloatArray, group_of: IntArray, kinds: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows without those equal to a lower row of their group and kind, by group, and the groups' bounds."""
-    cells = (points + 0.0).view(np.int64)  # -0.0 equals 0.0, and then in its bits too
-    starts = np.zeros(int(group_of.max(initial=-1)) + 2, dtype=np.int64)
-    seen, chosen = np.full(2 << len(points).bit_length(), -1), np.empty(len(points), dtype=np.int64)
-    trees.first_of_each(cells, group_of, kinds, seen, starts, chosen)
-    return chosen[: starts[-1]], starts

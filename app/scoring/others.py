@@ -9,7 +9,7 @@ from app.scoring.all_pairs import BLOCK, euclidean_pairs
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.assignment import Lists, shortlists
 from app.scoring.baskets import Kind, totals, wide
-from app.scoring.distances import gower_index, gower_nearest, gower_sums, unit_values
+from app.scoring.distances import gower_nearest, gower_sums, unit_values, whole_gower_index
 from app.scoring.kernels.others import nearest_baskets
 from app.scoring.nearest import build_index, several_nearest
 from app.scoring.release import PreparedOriginal, Target, once, target_of
@@ -22,13 +22,12 @@ there."""
 
 def gower_others(original: PreparedOriginal, rows: IntArray, length: int) -> Lists:
     """By Gower's distance, of the rows of X in ``rows``."""
-    every, columns = np.arange(original.rows), max(_columns(original), 1)
+    columns = max(_columns(original), 1)
     if length > LONGEST:
         return _sorted(
-            rows, length, lambda some: gower_sums(_as_target(original), some) / columns, len(every)
+            rows, length, lambda some: gower_sums(_as_target(original), some) / columns, original.rows
         )
-    index = once(original.kept, ("everybody by Gower",), lambda: gower_index(original, every, every))
-    found, sums = gower_nearest(_as_target(original), index, rows, length + 2)
+    found, sums = gower_nearest(_as_target(original), whole_gower_index(original), rows, length + 2)
     return others_among(rows, found, sums / columns)
 
 

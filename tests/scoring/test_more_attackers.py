@@ -15,7 +15,7 @@ from app.scoring.attackers.euclidean import aya, euc2
 from app.scoring.attackers.gower import gower
 from app.scoring.attackers.linkage import own_row
 from app.scoring.attackers.one_to_one import euc2_assignment, gower_assignment
-from app.scoring.distances import gower_index, gower_nearest, gower_sums, ranges, scaled_differences
+from app.scoring.distances import gower_nearest, gower_sums, ranges, scaled_differences, whole_gower_index
 from app.scoring.kernels import eights, neighbours
 from app.scoring.kernels.assignment import place_rows
 from app.scoring.methods import METHODS
@@ -140,7 +140,7 @@ def finds_all(target: Target) -> None:
     sums = gower_sums(target, everyone)
     near = sums <= sums.min(axis=1, keepdims=True) * (1 + 1e-12)
     assert gower(target).tolist() == near.argmax(axis=1).tolist()
-    index = gower_index(target.original, np.arange(target.original.rows), np.arange(target.original.rows))
+    index = whole_gower_index(target.original)
     rows, found = gower_nearest(target, index, everyone, 7)
     assert (rows == np.argsort(sums, axis=1, kind="stable")[:, :7]).all()
     assert (found == np.sort(sums, axis=1)[:, :7]).all()

@@ -194,33 +194,23 @@ def test_an_index_has_every_row_of_a_group_in_the_boxes_of_its_tree(
         assert root < 0 or rows_below(index, int(root)) == members.tolist()
 
 
-def firsts(points: FloatArray, group_of: IntArray, kinds: IntArray) -> list[int]:
-    """The lowest row of each point, group and kind, by group."""
-    seen: dict[tuple[int, int, tuple[float, ...]], int] = {}
-    cells = zip(group_of.tolist(), kinds.tolist(), map(tuple, points.tolist()), strict=True)
-    for row, cell in enumerate(cells):
-        seen.setdefault(cell, row)
-    return sorted(seen.values(), key=lambda row: (group_of[row], row))
-
-
 def descendants(forest: Forest, node: int) -> list[int]:
     child = int(forest.child[node])
     return [node] if child < 0 else [node, *descendants(forest, child), *descendants(forest, child + 1)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("kinds", [1, 3, ROWS])
 @pytest.mark.parametrize(("rows", "groups"), [(1, 1), (13, 1), (ROWS, 1), (ROWS, 40)])
 def test_trees_hold_each_point_of_their_group_once_in_boxes_by_halves(
-    kind: str, kinds: int, rows: int, groups: int
+    kind: str, rows: int, groups: int
 ) -> None:
     rng = np.random.default_rng(12)
     points = drawn(kind, rng)[:rows]
-    points[rng.random(points.shape) < 0.1] *= -0.0
-    group_of, kind_of = rng.permutation(np.arange(rows) % groups), rng.permutation(np.arange(rows) % kinds)
-    forest = build_forest(points, group_of, kind_of)
+    group_of = rng.permutation(np.arange(rows) % groups)
+    starts = np.append(0, np.cumsum(np.bincount(group_of)))
+    forest = build_forest(points, np.argsort(group_of), starts)
     assert np.array_equal(forest.points, points[forest.rows])
-    assert sorted(forest.rows) == sorted(firsts(points, group_of, kind_of))
+    assert sorted(forest.rows) == list(range(rows))
     assert sorted(each for tree in range(groups) for each in descendants(forest, tree)) == list(
         range(len(forest.start))
     )
@@ -237,8 +227,9 @@ def test_trees_hold_each_point_of_their_group_once_in_boxes_by_halves(
 @pytest.mark.parametrize("columns", [0, 1])
 @pytest.mark.parametrize("rows", [0, 1, 30])
 def test_few_rows_and_no_columns_have_trees(rows: int, columns: int) -> None:
-    forest = build_forest(np.zeros((rows, columns)), np.zeros(rows, dtype=np.int64))
-    assert forest.rows.tolist() == forest.start.tolist() == [0][:rows]
+    forest = build_forest(np.zeros((rows, columns)), np.arange(rows), np.unique([0, rows]))
+    assert sorted(forest.rows) == list(range(rows))
+    assert (len(forest.start) > 1) == (columns * rows > LEAF)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -274,7 +265,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
     compiled: list[Any] = [
         group_kernels.number_texts, group_kernels.join_digits, group_kernels.plant, group_kernels.find,
         eights.grow_eights, eights.scan, eights.search, nearest_kernels.nearest_other,
-        tree_kernels.first_of_each, tree_kernels.halve, tree_kernels.grow,
+        tree_kernels.halve, tree_kernels.grow,
     ]  # fmt: skip
     # None, if it is read from the disk within another one only.
     assert {

@@ -3,8 +3,8 @@
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.distances import gower_index, gower_nearest
-from app.scoring.release import Target, once
+from app.scoring.distances import gower_nearest, whole_gower_index
+from app.scoring.release import Target
 
 TIE = 1e-12
 
@@ -14,8 +14,7 @@ def gower(target: Target) -> IntArray:
 
     Distances up to 1e-12 (relative) above the least are ties, which go to the lower row.
     """
-    original, everyone = target.original, np.arange(target.rows)
-    index = once(original.kept, ("gower index",), lambda: gower_index(original, np.arange(original.rows)))
+    index, everyone = whole_gower_index(target.original), np.arange(target.rows)
     rows, sums = gower_nearest(target, index, everyone, 2, ties=True)
     limits = sums[:, 0] + sums[:, 0] * TIE
     tied = np.flatnonzero(sums[:, 1] <= limits)

@@ -13,12 +13,12 @@ from app.scoring.arrays import BoolArray, FloatArray, IntArray, ordered
 from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import (
-    GowerIndex,
     gower_index,
     gower_nearest,
     gower_sums,
     known_classes,
     unit_values,
+    whole_gower_index,
 )
 from app.scoring.encoding import Grouping, group_rows
 from app.scoring.nearest import Index, build_index, several_nearest
@@ -92,12 +92,7 @@ def _gower_costs(target: Target, rows: IntArray) -> FloatArray:
 
 def _gower_lists(target: Target, rows: IntArray, among: IntArray) -> ListRows:
     original = target.original
-
-    def build() -> GowerIndex:
-        return gower_index(original, among, np.arange(len(among)))
-
-    whole = len(among) == original.rows
-    index = once(original.kept, ("gower index of every row",), build) if whole else build()
+    index = whole_gower_index(original) if len(among) == original.rows else gower_index(original, among)
 
     def listed(some: IntArray, length: int, before: int) -> Lists:  # noqa: ARG001
         found, sums = gower_nearest(target, index, rows[some], min(length, len(among)))

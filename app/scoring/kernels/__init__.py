@@ -33,7 +33,7 @@ from app.scoring.kernels.neighbours import gower_several
 from app.scoring.kernels.others import nearest_baskets
 from app.scoring.kernels.pairing import largest_excess, pair_up
 from app.scoring.kernels.paths import assign_in_turn, double_all, odd_walk
-from app.scoring.kernels.trees import first_of_each, grow
+from app.scoring.kernels.trees import grow
 
 
 def load() -> None:
@@ -78,7 +78,6 @@ def warm_microdata() -> None:
     )
     nearest_other(codes, cells)
     gower_rows_apart(short, cells, short, cells, widths)
-    first_of_each(codes, numbers, numbers, np.full(2, -1), np.zeros(2, dtype=np.int64), leaf.copy())
     grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
     place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())
 

@@ -2,46 +2,6 @@
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.kernels.compiled import compiled
-from app.scoring.kernels.groups import SPREAD
-
-
-@compiled
-def first_of_each(  # noqa: PLR0917 - compiled code takes plain arrays by position
-    cells: IntArray, group_of: IntArray, kinds: IntArray, seen: IntArray, starts: IntArray, chosen: IntArray
-) -> None:  # pragma: no cover - compiled
-    """Fill ``chosen`` with the rows without those equal to a lower row of their group and kind, by group.
-
-    Groups are in ascending order, and so are their rows; ``starts`` (groups + 1,), zeros before, says where
-    each begins and all end. ``seen`` is all -1 and has a power of two of places, more than there are rows.
-    """
-    rows, columns = cells.shape
-    found = 0
-    for row in range(rows):
-        mixed = (group_of[row] * SPREAD) ^ kinds[row]
-        for column in range(columns):
-            mixed = (mixed ^ (mixed >> 29) ^ cells[row, column]) * SPREAD
-        slot = (mixed ^ (mixed >> 32)) & (len(seen) - 1)
-        while seen[slot] >= 0:
-            other = seen[slot]
-            column = 0 if group_of[other] == group_of[row] and kinds[other] == kinds[row] else columns + 1
-            while column < columns and cells[other, column] == cells[row, column]:
-                column += 1
-            if column == columns:
-                break
-            slot = (slot + 1) & (len(seen) - 1)
-        if seen[slot] < 0:
-            seen[slot] = row
-            starts[group_of[row]] += 1
-            chosen[found] = row
-            found += 1
-    for group in range(1, len(starts)):
-        starts[group] += starts[group - 1]
-    for place in range(found):
-        seen[place] = chosen[place]
-    for place in range(found - 1, -1, -1):
-        row = seen[place]
-        starts[group_of[row]] -= 1
-        chosen[starts[group_of[row]]] = row
 
 
 @compiled
