@@ -7,7 +7,7 @@ from app import wire
 from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
 from app.http import unchanged
-from app.http.dependencies import MaybeSignedIn
+from app.http.dependencies import ShownBy
 from app.services.boards import anonymization, matrix, reidentification
 from app.services.contest.visibility import Sight
 
@@ -17,9 +17,9 @@ JSON, CSV = "application/json", "text/csv; charset=utf-8"
 
 
 @router.get("/anonymization", response_model=wire.Board)
-async def anonymization_board(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def anonymization_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """Every team's best accepted submission (its best final, once they are frozen), lowest overall first."""
-    return await unchanged.board(request, principal, slug, anonymization_json, media_type=JSON)
+    return await unchanged.board(request, shown, slug, anonymization_json, media_type=JSON)
 
 
 def anonymization_json(session: Session, sight: Sight) -> str:
@@ -31,9 +31,9 @@ def anonymization_json(session: Session, sight: Sight) -> str:
     response_class=Response,
     responses=raw("text/csv", anonymization.as_csv(example_as(wire.Board))),
 )
-async def anonymization_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def anonymization_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await unchanged.board(request, principal, slug, anonymization_lines, media_type=CSV)
+    return await unchanged.board(request, shown, slug, anonymization_lines, media_type=CSV)
 
 
 def anonymization_lines(session: Session, sight: Sight) -> str:
@@ -41,9 +41,9 @@ def anonymization_lines(session: Session, sight: Sight) -> str:
 
 
 @router.get("/reidentification", response_model=wire.AttackersBoard)
-async def reidentification_board(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def reidentification_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """How many records each team identified, most first."""
-    return await unchanged.board(request, principal, slug, reidentification_json, media_type=JSON)
+    return await unchanged.board(request, shown, slug, reidentification_json, media_type=JSON)
 
 
 def reidentification_json(session: Session, sight: Sight) -> str:
@@ -55,9 +55,9 @@ def reidentification_json(session: Session, sight: Sight) -> str:
     response_class=Response,
     responses=raw("text/csv", reidentification.as_csv(example_as(wire.AttackersBoard))),
 )
-async def reidentification_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def reidentification_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The same board for a spreadsheet."""
-    return await unchanged.board(request, principal, slug, reidentification_lines, media_type=CSV)
+    return await unchanged.board(request, shown, slug, reidentification_lines, media_type=CSV)
 
 
 def reidentification_lines(session: Session, sight: Sight) -> str:
@@ -65,9 +65,9 @@ def reidentification_lines(session: Session, sight: Sight) -> str:
 
 
 @router.get("/matrix", response_model=wire.Matrix)
-async def matrix_board(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def matrix_board(slug: str, shown: ShownBy, request: Request) -> Response:
     """The best trial of every attacker on every target."""
-    return await unchanged.board(request, principal, slug, matrix_json, media_type=JSON)
+    return await unchanged.board(request, shown, slug, matrix_json, media_type=JSON)
 
 
 def matrix_json(session: Session, sight: Sight) -> str:
@@ -77,9 +77,9 @@ def matrix_json(session: Session, sight: Sight) -> str:
 @router.get(
     "/matrix.csv", response_class=Response, responses=raw("text/csv", matrix.as_csv(example_as(wire.Matrix)))
 )
-async def matrix_csv(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+async def matrix_csv(slug: str, shown: ShownBy, request: Request) -> Response:
     """The rates of the same matrix for a spreadsheet."""
-    return await unchanged.board(request, principal, slug, matrix_lines, media_type=CSV)
+    return await unchanged.board(request, shown, slug, matrix_lines, media_type=CSV)
 
 
 def matrix_lines(session: Session, sight: Sight) -> str:

@@ -13,7 +13,7 @@ from app.db.models import TokenKind
 from app.errors import NotAllowed, NotSignedIn
 from app.http.middleware import host_of
 from app.services.people import accounts
-from app.services.people.accounts import Principal
+from app.services.people.accounts import Opened, Principal, Shown
 from app.transaction import transaction
 
 COOKIE = "anoncup_session"
@@ -35,39 +35,48 @@ def cookie_of(request: Request, settings: Settings) -> tuple[str, bool]:
     return ONLY_HTTPS if secure else COOKIE, secure
 
 
+async def shown_by(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)] = None
+) -> Shown | None:
+    """The API token that is sent, else the browser's session, else nothing."""
+    if credentials is not None:
+        return Shown(accounts.digest(credentials.credentials), TokenKind.API)
+    return session_of(request)
+
+
+def session_of(request: Request) -> Shown | None:
+    """The browser's session."""
+    cookie = request.cookies.get(cookie_of(request, get_settings())[0])
+    return None if cookie is None else Shown(accounts.digest(cookie), TokenKind.SESSION)
+
+
 async def signed_in_or_not(
-    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+    request: Request, shown: Annotated[Shown | None, Depends(shown_by)]
 ) -> Principal | None:
     """Who shows a token or a session; whoever shows neither costs no thread."""
-    settings = get_settings()
-    if credentials is None and cookie_of(request, settings)[0] not in request.cookies:
-        return None
-    return await run_in_threadpool(known, request, settings, credentials)
+    return None if shown is None else await run_in_threadpool(known, request, shown)
 
 
-def known(
-    request: Request, settings: Settings, credentials: HTTPAuthorizationCredentials | None
-) -> Principal | None:
-    """The owner of the API token that is sent, else of the browser's session, else nobody.
+def known(request: Request, shown: Shown) -> Principal | None:
+    """The owner of what is shown."""
+    if shown.kind == TokenKind.SESSION and request.method not in SAFE_METHODS:
+        require_same_origin(request)
+    found = opened(shown)
+    return None if found is None else found.principal
 
-    Neither is taken for the other: what leaks at one door opens nothing at the other.
+
+def opened(shown: Shown) -> Opened | None:
+    """What it opens; NotSignedIn for a token that opens nothing, but such a session reads as a visitor.
 
     Its own short transaction: an upload may take minutes, and holds no connection meanwhile.
     """
-    if credentials is not None:
-        with transaction() as session:
-            return accounts.authenticate(session, credentials.credentials)
-    name, _ = cookie_of(request, settings)
-    cookie = request.cookies.get(name)
-    if cookie is None:
-        return None
-    if request.method not in SAFE_METHODS:
-        require_same_origin(request)
     try:
         with transaction() as session:
-            return accounts.authenticate(session, cookie, kind=TokenKind.SESSION)
+            return accounts.opened(session, shown)
     except NotSignedIn:
-        return None  # an expired session reads as a visitor
+        if shown.kind == TokenKind.API:
+            raise
+        return None
 
 
 def require_same_origin(request: Request) -> None:
@@ -83,7 +92,7 @@ def require_same_origin(request: Request) -> None:
     )
 
 
-def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)]) -> Principal:
+async def signed_in(principal: Annotated[Principal | None, Depends(signed_in_or_not)]) -> Principal:
     if principal is None:
         raise NotSignedIn("sign in or send a token")
     return principal
@@ -100,5 +109,6 @@ def client_address(request: Request) -> str | None:
 
 
 Address = Annotated[str | None, Depends(client_address)]
+ShownBy = Annotated[Shown | None, Depends(shown_by)]
 SignedIn = Annotated[Principal, Depends(signed_in)]
 MaybeSignedIn = Annotated[Principal | None, Depends(signed_in_or_not)]

@@ -1,7 +1,8 @@
 """Boards that stand as they stood, which one short question tells, for all who come at the same time.
 
-A board depends on what is committed, on who looks, and on the clock. What was made is kept with all three,
-and goes out again while they are the same: nobody who changes something has to tell.
+A board depends on what is committed, on who looks, and on the clock; whose a token is, on what is committed
+and on the clock. What was found is kept with that, and holds while it is the same: nobody who changes
+something has to tell.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 from fastapi import Request, Response
@@ -18,14 +19,25 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from app.db.snapshot import Seen, seen
+from app.http.dependencies import opened
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
-from app.services.people.accounts import Principal
+from app.services.people.accounts import Opened, Principal, Shown
 from app.transaction import transaction
 
 T = TypeVar("T")
 MOST_KEPT = 256
 """Each board for each who looks; a large one has 60 KB."""
+MOST_KNOWN = 4096
+"""Tokens and sessions, a few hundred bytes each."""
+
+
+class Found(Protocol):
+    def stands(self, now: Seen) -> bool:
+        """Whether it would be found again."""
+
+
+F = TypeVar("F", bound=Found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,21 @@ class Text:
 
     def stands(self, now: Seen) -> bool:
         return self.rows == now.rows and self.sight.lasts_until(now.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a token is, None if it reads as a visitor's; ``rows`` as of a text."""
+
+    opened: Opened | None
+    rows: str
+
+    @property
+    def principal(self) -> Principal | None:
+        return None if self.opened is None else self.opened.principal
+
+    def stands(self, now: Seen) -> bool:
+        return self.rows == now.rows and (self.opened is None or now.at < self.opened.expires_at)
 
 
 class Shared:
@@ -65,32 +92,51 @@ class Shared:
             return await run_in_threadpool(do)
 
 
+class Kept(Generic[F]):
+    """What was found, as long as it stands; of too much what nobody has wanted for longest goes."""
+
+    def __init__(self, most: int, shared: Shared) -> None:
+        self.most = most
+        self.shared = shared
+        self.found: OrderedDict[Hashable, F] = OrderedDict()
+
+    async def at(self, now: Seen, which: Hashable, find: Callable[[], F]) -> F:
+        """What ``find`` finds, after ``now`` if what it found before no longer stood then."""
+        found = self.found.get(which)
+        if found is None or not found.stands(now):
+            found = await self.shared.done(which, find)
+            self.found[which] = found
+        self.found.move_to_end(which)
+        if len(self.found) > self.most:
+            self.found.popitem(last=False)
+        return found
+
+
 class Boards:
     """Those of one process; to be used in its event loop."""
 
     def __init__(self) -> None:
-        self.kept: OrderedDict[Hashable, Text] = OrderedDict()
         self.shared = Shared()
+        self.texts: Kept[Text] = Kept(MOST_KEPT, self.shared)
+        self.owners: Kept[Owner] = Kept(MOST_KNOWN, self.shared)
 
-    async def text(
-        self, principal: Principal | None, slug: str, write: Callable[[Session, Sight], str]
-    ) -> Text:
-        """What ``write`` makes of a board for this person, now."""
-        which = principal, slug, write
+    async def text(self, shown: Shown | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
+        """What ``write`` makes of a board for whoever shows this, now."""
         now = await self.shared.done(None, looked)
-        found = self.kept.get(which)
-        if found is None or not found.stands(now):
-            found = await self.shared.done(which, partial(written, principal, slug, write))
-            self.kept[which] = found
-        self.kept.move_to_end(which)
-        if len(self.kept) > MOST_KEPT:
-            self.kept.popitem(last=False)
-        return found
+        owner = None if shown is None else await self.owners.at(now, shown, partial(owned, shown))
+        principal = None if owner is None else owner.principal
+        return await self.texts.at(now, (principal, slug, write), partial(written, principal, slug, write))
 
 
 def looked() -> Seen:
     with transaction() as session:
         return seen(session)
+
+
+def owned(shown: Shown) -> Owner:
+    with transaction() as session:
+        rows = seen(session).rows
+    return Owner(opened(shown), rows)
 
 
 def written(principal: Principal | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
@@ -104,7 +150,7 @@ def written(principal: Principal | None, slug: str, write: Callable[[Session, Si
 
 async def board(
     request: Request,
-    principal: Principal | None,
+    shown: Shown | None,
     slug: str,
     write: Callable[[Session, Sight], str],
     *,
@@ -112,7 +158,7 @@ async def board(
 ) -> Response:
     """The board with its ETag, or 304 if the client has it already."""
     boards: Boards = request.app.state.boards
-    found = await boards.text(principal, slug, write)
+    found = await boards.text(shown, slug, write)
     headers = {"ETag": found.tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
     if found.tag in known_tags(request):
         return Response(status_code=304, headers=headers)

@@ -5,16 +5,22 @@ import threading
 from datetime import timedelta
 
 import pytest
+from fastapi.testclient import TestClient
 from httpx2 import Response
-from sqlalchemy import select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.contest import Contest
 from app.db import engine
-from app.db.models import Competition, Team
-from app.http.unchanged import Boards, Shared
+from app.db.models import Competition, Member, Team, Token, TokenKind, User
+from app.db.snapshot import Seen, seen
+from app.http.dependencies import COOKIE
+from app.http.unchanged import Boards, Shared, owned
+from app.main import create_app
+from app.roles import Role
 from app.scoring.toml_text import with_tables
 from app.services.contest.visibility import Audience, Sight, view_at
+from app.services.people.accounts import Shown, authenticate, digest
 from app.services.work.leases import clock
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -31,16 +37,25 @@ def played(arena: Arena) -> Arena:
     return arena
 
 
-def board(arena: Arena, name: str = "anonymization", tag: str = "") -> Response:
+def board(arena: Arena, name: str = "anonymization", tag: str = "", **shown: str) -> Response:
+    """``shown``: by headers, who asks."""
     path = f"{API}/competitions/{arena.slug}/boards/{name}"
-    answer: Response = arena.client.get(path, headers={"If-None-Match": tag})
+    answer: Response = arena.client.get(path, headers={"If-None-Match": tag, **shown})
     return answer
 
 
-def statements(arena: Arena, name: str, tag: str = "") -> tuple[int, int]:
+def by_token(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def by_session(session: str) -> dict[str, str]:
+    return {"Cookie": f"{COOKIE}={session}"}
+
+
+def statements(arena: Arena, name: str, tag: str = "", **shown: str) -> tuple[int, int]:
     """The status of the answer, and how much it asked of the database."""
     with asked() as noted:
-        status = board(arena, name, tag).status_code
+        status = board(arena, name, tag, **shown).status_code
     return status, len(noted.statements)
 
 
@@ -49,6 +64,75 @@ def test_a_board_that_stands_as_it_stood_reads_no_table(played: Arena, name: str
     tag = board(played, name).headers["etag"]
     assert statements(played, name, tag) == (304, 1)
     assert statements(played, name) == (200, 1)
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_nor_does_one_for_a_team_by_token_or_by_session(played: Arena, name: str) -> None:
+    token = played.team("red")
+    for shown in (by_token(token), by_session(played.session(token))):
+        tag = board(played, name, **shown).headers["etag"]
+        assert statements(played, name, tag, **shown) == (304, 1)
+
+
+def own_rows(answer: Response) -> list[bool]:
+    return [row["own"] for row in answer.json()["rows"]]
+
+
+def test_a_token_that_another_process_ends_opens_no_board_that_is_kept(played: Arena) -> None:
+    token = played.team("red")
+    session = played.session(token)
+    tags = [board(played, **shown).headers["etag"] for shown in (by_token(token), by_session(session))]
+    with TestClient(create_app()) as elsewhere:
+        ended = elsewhere.delete(f"{API}/tokens/current", headers=by_token(token))
+    assert ended.status_code == 204
+    assert board(played, tag=tags[0], **by_token(token)).status_code == 401
+    assert board(played, tag=tags[1], **by_session(session)).status_code == 304
+    with transaction() as writing:
+        writing.execute(update(Token).values(revoked_at=func.clock_timestamp()))
+    after = board(played, tag=tags[1], **by_session(session))
+    assert (after.status_code, own_rows(after)) == (200, [False])
+
+
+def test_a_token_that_runs_out_opens_no_board_that_is_kept(played: Arena) -> None:
+    shown = by_token(played.team("red"))
+    tag = board(played, **shown).headers["etag"]
+    with transaction() as session:
+        session.execute(update(Token).values(expires_at=func.clock_timestamp()))
+    assert board(played, tag=tag, **shown).status_code == 401
+
+
+def test_a_token_is_known_until_the_clock_alone_ends_it(played: Arena) -> None:
+    shown = Shown(digest(played.team("red")), TokenKind.API)
+    with transaction() as session:
+        now = seen(session)
+    owner, moment = owned(shown), timedelta(microseconds=1)
+    assert owner.opened is not None
+    end = owner.opened.expires_at
+    assert [owner.stands(Seen(now.rows, at)) for at in (now.at, end - moment, end)] == [True, True, False]
+
+
+def test_a_role_and_a_membership_count_at_once(arena: Arena) -> None:
+    """For those whose token is known and whose board is kept."""
+    token = arena.team("red")
+    arena.submit("red")
+    score_everything()
+    assert own_rows(board(arena, **by_token(token))) == [True]
+    with transaction() as session:
+        person = authenticate(session, token).user_id
+        session.execute(delete(Member).where(Member.user_id == person))
+    assert own_rows(board(arena, **by_token(token))) == [False]
+    with transaction() as session:
+        session.execute(update(Competition).values(file=for_organizers(session)))
+    assert board(arena, **by_token(token)).status_code == 403
+    for role, status in ((Role.ADMINISTRATOR, 200), (Role.PARTICIPANT, 403)):
+        with transaction() as session:
+            session.execute(update(User).where(User.id == person).values(role=role))
+        assert board(arena, **by_token(token)).status_code == status
+
+
+def for_organizers(session: Session) -> str:
+    file = session.scalars(select(Competition.file)).one()
+    return with_tables(file, "publication", '[publication]\nboard = "organizers"')
 
 
 def test_what_is_committed_while_a_board_is_kept_shows_at_once(played: Arena) -> None:

@@ -13,7 +13,7 @@ from app.api.documentation import answers, bodies
 from app.config import get_settings
 from app.errors import InvalidUpload, particulars
 from app.errors import Problem as WrongInFile
-from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, signed_in, signed_in_or_not
+from app.http.dependencies import COOKIE, ONLY_HTTPS, client_address, shown_by, signed_in
 from app.http.paging import paging
 from app.http.problems import TITLES, body
 from app.messages import Message
@@ -161,7 +161,7 @@ def security(takes: set[Any]) -> list[Json]:
     """Who may ask: with a token, with a browser's session, or anybody."""
     if signed_in in takes:
         return [TOKEN, SESSION]
-    return [{}, TOKEN, SESSION] if signed_in_or_not in takes else []
+    return [{}, TOKEN, SESSION] if shown_by in takes else []
 
 
 def place(operation: Json) -> None:
@@ -198,7 +198,7 @@ def names_of(operation: Json) -> list[str]:
 def errors_of(operation: Json, name: str, method: str, takes: set[Any]) -> Mapping[int, list[str]]:
     """Every error of an operation: by what it takes, then what only it knows."""
     codes: list[str] = []
-    if signed_in_or_not in takes:
+    if shown_by in takes:
         codes.append(answers.SIGNED_IN if signed_in in takes else answers.VISITORS_TOO)
         if method != "GET":
             codes.append(answers.BY_COOKIE)

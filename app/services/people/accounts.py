@@ -36,6 +36,17 @@ as long as for known ones. Written down, for making it would take every start of
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What a request shows of its sender: the digest of a token or session, and which of both it is.
+
+    Neither is taken for the other: what leaks at one door opens nothing at the other.
+    """
+
+    digest: bytes
+    kind: TokenKind
+
+
+@dataclass(frozen=True, slots=True)
 class Principal:
     """Who makes a request, and what their token allows. ``confirmed``: they gave their password with it."""
 
@@ -60,6 +71,14 @@ class Principal:
 
     def who_confirmed(self) -> "Principal":
         return replace(self, confirmed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Whose a token is, until when."""
+
+    principal: Principal
+    expires_at: datetime
 
 
 def create_user(session: Session, *, name: str, password: str, role: Role = Role.PARTICIPANT) -> User:
@@ -232,11 +251,16 @@ def digest(token: str) -> bytes:
 
 def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.API) -> Principal:
     """Whose token it is. NotSignedIn if there is none of that kind that still opens something."""
+    return opened(session, Shown(digest(token), kind)).principal
+
+
+def opened(session: Session, shown: Shown) -> Opened:
+    """The same, of what is known of a token. Only the clock changes it while the rows stay."""
     found = session.scalar(
         select(Token)
         .where(
-            Token.digest == digest(token),
-            Token.kind == kind,
+            Token.digest == shown.digest,
+            Token.kind == shown.kind,
             Token.revoked_at.is_(None),
             Token.expires_at > func.clock_timestamp(),
         )
@@ -244,7 +268,9 @@ def authenticate(session: Session, token: str, *, kind: TokenKind = TokenKind.AP
     )
     if found is None:
         raise NotSignedIn("the token is unknown, expired or revoked", code="invalid_token")
-    return Principal(found.user.id, found.user.name, found.user.role, frozenset(found.scopes), found.id)
+    user = found.user
+    principal = Principal(user.id, user.name, user.role, frozenset(found.scopes), found.id)
+    return Opened(principal, found.expires_at)
 
 
 def listed(

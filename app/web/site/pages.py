@@ -19,7 +19,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from app.config import get_settings
 from app.errors import (
     DomainError,
     InvalidInput,
@@ -30,7 +29,7 @@ from app.errors import (
     Unreadable,
 )
 from app.http import problems
-from app.http.dependencies import known, service_address
+from app.http.dependencies import known, service_address, session_of
 from app.http.problems import status_of
 from app.language import LANGUAGES, Words
 from app.messages import N_, message_under, visible
@@ -225,8 +224,9 @@ def register(app: FastAPI) -> None:
 
 def who(request: Request) -> Principal | None:
     """The one who looks, for a page that is made after a route has failed."""
+    shown = session_of(request)
     try:
-        return known(request, get_settings(), None)
+        return None if shown is None else known(request, shown)
     except DomainError:
         return None
 
