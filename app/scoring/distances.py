@@ -12,12 +12,14 @@ from app.scoring.kernels import nearest as kernels
 from app.scoring.kernels import neighbours
 from app.scoring.magnitude import headroom
 from app.scoring.nearest import Forest, build_forest, no_rows_yet, tree_of
-from app.scoring.release import PreparedOriginal, Release, Target, once
+from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once
 
 SMALLEST = 5e-324
 """The width of a constant column: any difference at all is at least as large."""
 LOOSENESS = 2e-12
 """How much farther (relative) than the nearest a row is still found where ties are asked for."""
+PART = 10_000
+"""Rows that are subtracted at a time: all of them would be in memory several times over."""
 FARTHEST = 2.0**500
 """Where Euclidean coordinates end, in units of the original's largest: squares stay finite, no digit of a
 difference between two rows of X is left that far away."""
@@ -28,8 +30,16 @@ def differences(release: Release) -> FloatArray:
 
     A column constant in X: 0 where equal, else 1. Beyond float64's range: infinite.
     """
-    x, y = release.aligned, release.target.values
-    return once(release.kept, ("differences",), lambda: scaled_differences(x, y, ranges(release.original)))
+    original, target, source = release.original, release.target, release.source
+
+    def by_parts() -> FloatArray:
+        apart, of = np.empty(target.values.shape), ranges(original)
+        for first in range(0, target.rows, PART):
+            some = slice(first, first + PART)
+            apart[some] = scaled_differences(original.values[source[some]], target.values[some], of)
+        return apart
+
+    return kept_of_few(release.kept, ("differences",), target.rows, by_parts)
 
 
 def ranges(original: PreparedOriginal) -> tuple[IntArray, FloatArray]:

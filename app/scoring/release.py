@@ -27,6 +27,8 @@ from app.scoring.settings import Columns
 
 Value = TypeVar("Value")
 Memo = dict[tuple[Any, ...], Any]
+FEW = 100_000
+"""Rows of which everything is kept that is asked for twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,11 @@ def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
     if key not in kept:
         kept[key] = make()
     return cast(Value, kept[key])
+
+
+def kept_of_few(kept: Memo, key: tuple[Any, ...], rows: int, make: Callable[[], Value]) -> Value:
+    """As :func:`once`; of so many rows that memory is scarcer than time, made whenever it is asked for."""
+    return once(kept, key, make) if rows <= FEW else make()
 
 
 def _stacked(columns: list[IntArray], rows: int) -> IntArray:

@@ -6,6 +6,7 @@ import pytest
 
 from app.scoring.arrays import IntArray, columns_at, ordered
 from app.scoring.encoding import find_groups, group_rows, numbered
+from app.scoring.kernels.groups import first_alike
 from app.scoring.release import prepare, target_of
 from app.scoring.settings import Columns
 
@@ -48,6 +49,26 @@ def test_rows_of_another_table_find_their_group_or_none(shape: tuple[int, int], 
     number = dict(zip(map(tuple, codes.tolist()), grouping.group_of.tolist(), strict=True))
     expected = [number.get(tuple(row), -1) for row in others.tolist()]
     assert find_groups(grouping, others).tolist() == expected
+
+
+@pytest.mark.parametrize("values", [[0.0, -0.0], [1.0, 2.0, 5e-324, -1.7e308], [3.5], [np.nan, 1.0]])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 2), (1, 0), (1, 3), (90, 0), (90, 1), (90, 4)])
+def test_identical_rows_are_those_of_the_same_group_with_equal_cells(
+    rows: int, columns: int, values: list[float]
+) -> None:
+    rng = np.random.default_rng(4)
+    known, others = (rng.choice(values, (each, columns)) for each in (rows, 70))
+    known_groups, groups = rng.integers(0, 3, rows), rng.integers(-1, 4, 70)
+    slots = np.full(2 << rows.bit_length(), -1)
+    for some, cells, planting in ((known_groups, known, True), (groups, others, False)):
+        expected = [
+            next((i for i in range(rows) if known_groups[i] == group and (known[i] == row).all()), None)
+            for group, row in zip(some, cells, strict=True)
+        ]
+        own = np.arange(len(cells)) if planting else np.full(len(cells), -1)
+        found = np.empty(len(cells), dtype=np.int64)
+        first_alike(some, cells, known_groups, known, slots, planting, found)
+        assert found.tolist() == [b if a is None else a for a, b in zip(expected, own.tolist(), strict=True)]
 
 
 def test_a_code_beyond_its_width_is_not_another_group() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.scoring import distances, release
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_one, ranks
 from app.scoring.methods import METHODS
@@ -85,6 +86,21 @@ def test_measuring_leaves_no_trace_of_the_answer_with_the_target(case: Case) -> 
         measure.compute(case.release)
     kept = [key[0] for key in case.release.target.kept]
     assert set(kept) <= {"canonical", "ordered", "matches"}
+
+
+@every_measure
+@hostile
+@given(case=cases())
+def test_many_rows_have_the_values_that_few_have_and_keep_less(measure: Measure, case: Case) -> None:
+    original, few = case.release.original, measure.compute(case.release)
+    anew = prepare(original.table, original.columns)
+    again = release_of(anew, case.release.target.anonymized, case.release.source)
+    with pytest.MonkeyPatch.context() as few_is:
+        few_is.setattr(release, "FEW", 0)
+        few_is.setattr(distances, "PART", 2)
+        assert measure.compute(again) == few
+    kept = {key[0] for each in (again, again.target, again.original) for key in each.kept}
+    assert not kept & {"ordered", "differences", "ranks", "steps"}
 
 
 @every_measure

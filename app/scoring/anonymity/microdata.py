@@ -3,14 +3,15 @@
 An equivalence class is the set of rows of Y with equal quasi-identifiers. Reported beside the utility.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.encoding import Grouping, group_rows
-from app.scoring.release import Release, once
+from app.scoring.release import Release, kept_of_few, once
 
 
 def k_min(release: Release) -> float:
@@ -140,18 +141,23 @@ def _classes(release: Release) -> Grouping:
 
 
 def _by_column(release: Release, measure: Callable[[IntArray, Steps], float]) -> dict[str, float]:
-    steps = once(release.kept, ("steps",), lambda: steps_of(_classes(release).sizes))
+    steps = kept_of_few(
+        release.kept, ("steps",), release.target.rows, lambda: steps_of(_classes(release).sizes)
+    )
     names = release.original.columns.sensitive
     return {name: measure(ranks, steps) for name, ranks in zip(names, _ranks(release), strict=True)}
 
 
-def _ranks(release: Release) -> list[IntArray]:
+def _ranks(release: Release) -> Iterator[IntArray]:
     """Each sensitive column's values as 0, 1, ... from the least, equal ones alike; by class, then rank."""
+    for place, column in enumerate(release.target.values.T):
+        yield kept_of_few(
+            release.kept, ("ranks", place), release.target.rows, partial(_by_class, release, column)
+        )
 
-    def by_class(column: FloatArray) -> IntArray:
-        ranks = np.unique(column, return_inverse=True)[1]
-        most = int(ranks.max()) + 1
-        ordered: IntArray = np.sort(_classes(release).group_of * most + ranks) % most
-        return ordered
 
-    return once(release.kept, ("ranks",), lambda: [by_class(each) for each in release.target.values.T])
+def _by_class(release: Release, column: FloatArray) -> IntArray:
+    ranks = np.unique(column, return_inverse=True)[1]
+    most = int(ranks.max()) + 1
+    ordered: IntArray = np.sort(_classes(release).group_of * most + ranks) % most
+    return ordered

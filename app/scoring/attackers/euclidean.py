@@ -5,12 +5,11 @@ from typing import Literal
 
 import numpy as np
 
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import BoolArray, IntArray, columns_at
 from app.scoring.attackers.linkage import nearest_in_class, nearest_matching
+from app.scoring.kernels import groups as kernels
 from app.scoring.nearest import Index, build_index, nearest_rows
 from app.scoring.release import PreparedOriginal, Target, once, places_of
-
-LowestRows = dict[bytes, int]
 
 
 def euc1(
@@ -65,36 +64,37 @@ def _nearest_other(
     places = places_of(sensitive, original.columns.sensitive)
 
     def build() -> Index:
-        kept = np.zeros(original.rows, dtype=np.bool_)
-        kept[list(_lowest_rows(original).values())] = True
-        return build_index(original.values[:, places], original.grouping(quasi_identifiers), kept)
+        lowest = _lowest_rows(original)[1]
+        if lowest.all():
+            return original.index(quasi_identifiers, sensitive)
+        points = columns_at(original.values, places)
+        return build_index(points, original.grouping(quasi_identifiers), lowest)
 
     index = once(original.kept, ("index of kinds", tuple(quasi_identifiers), tuple(sensitive)), build)
     groups = target.matches(quasi_identifiers)[rows]
-    return nearest_rows(index, target.values[rows][:, places], groups, barred=barred)
+    return nearest_rows(index, columns_at(target.values, places)[rows], groups, barred=barred)
 
 
 def _identical_rows(target: Target) -> IntArray:
     """For each row of Y the lowest row of X that is the same in every column, -1 where there is none."""
-    lowest = _lowest_rows(target.original)
-    return np.array([lowest.get(cells, -1) for cells in _cells(target.codes, target.values)], dtype=np.int64)
+    original, names = target.original, target.original.columns.quasi_identifiers
+    known = original.grouping(names).group_of, original.values, _lowest_rows(original)[0]
+    found = np.empty(target.rows, dtype=np.int64)
+    kernels.first_alike(target.matches(names), target.values, *known, False, found)
+    return found
 
 
-def _lowest_rows(original: PreparedOriginal) -> LowestRows:
-    def number() -> LowestRows:
-        lowest: LowestRows = {}
-        for row, cells in enumerate(_cells(original.codes, original.values)):
-            lowest.setdefault(cells, row)
-        return lowest
+def _lowest_rows(original: PreparedOriginal) -> tuple[IntArray, BoolArray]:
+    """Where hashing finds rows, and which are the lowest of those that are the same in every column."""
 
-    return once(original.kept, ("lowest rows",), number)
+    def plant() -> tuple[IntArray, BoolArray]:
+        rows = original.grouping(original.columns.quasi_identifiers).group_of, original.values
+        slots = np.full(2 << original.rows.bit_length(), -1)
+        lowest = np.empty(original.rows, dtype=np.int64)
+        kernels.first_alike(*rows, *rows, slots, True, lowest)
+        return slots, lowest == np.arange(original.rows)
 
-
-def _cells(codes: IntArray, values: FloatArray) -> list[bytes]:
-    """A row's cells as bytes; + 0.0 turns -0.0, which equals 0.0, into it."""
-    joined = np.ascontiguousarray(np.hstack((codes, (values + 0.0).view(np.int64))))
-    cells: list[bytes] = joined.view(f"V{joined.itemsize * joined.shape[1]}").ravel().tolist()
-    return cells
+    return once(original.kept, ("lowest rows",), plant)
 
 
 def _chosen(

@@ -23,7 +23,7 @@ from app.scoring.distances import (
 from app.scoring.encoding import Grouping, group_rows
 from app.scoring.nearest import Index, build_index, several_nearest
 from app.scoring.rates import Noted
-from app.scoring.release import Target, once
+from app.scoring.release import Target, kept_of_few, once
 
 BLOCK = 32
 """Rows of a full matrix computed at a time."""
@@ -143,7 +143,9 @@ def _scene(target: Target, quasi_identifiers: tuple[str, ...], sensitive: tuple[
 
     def trees(names: tuple[str, ...]) -> Callable[[], Index]:
         key = "index in one unit", names, sensitive
-        return lambda: once(original.kept, key, lambda: build_index(x, original.grouping(names)))
+        return lambda: kept_of_few(
+            original.kept, key, original.rows, lambda: build_index(x, original.grouping(names))
+        )
 
     return _Scene(
         x=x,

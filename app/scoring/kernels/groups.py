@@ -1,6 +1,8 @@
-"""The compiled loops that number texts, and group rows by one number a row."""
+"""The compiled loops that number texts, group rows by one number a row, and find identical rows."""
 
-from app.scoring.arrays import IntArray, TextArray
+import numpy as np
+
+from app.scoring.arrays import FloatArray, IntArray, TextArray
 from app.scoring.kernels.compiled import compiled
 
 SPREAD = 0x9E3779B97F4A7C1
@@ -73,3 +75,39 @@ def find(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma
         while slots[slot] >= 0 and distinct[slots[slot]] != keys[row]:
             slot = (slot + 1) & (slots.shape[0] - 1)
         keys[row] = slots[slot]
+
+
+@compiled
+def first_alike(  # noqa: PLR0917 - compiled code takes plain arrays by position
+    groups: IntArray,
+    cells: FloatArray,
+    known_groups: IntArray,
+    known: FloatArray,
+    slots: IntArray,
+    planting: bool,
+    found: IntArray,
+) -> None:  # pragma: no cover - compiled
+    """Fill ``found`` with the lowest known row that has a row's group and cells, -1 where there is none.
+
+    ``slots`` hold the known rows where hashing finds them. ``planting``: the rows are the known ones, and
+    slots all -1, a power of two of them, more than rows. 0.0 and -0.0 are equal.
+    """
+    cell = np.empty(1)
+    bits = cell.view(np.int64)
+    for row in range(groups.shape[0]):
+        mixed = groups[row] * SPREAD
+        for column in range(cells.shape[1]):
+            cell[0] = cells[row, column] + 0.0
+            mixed = (mixed ^ (mixed >> 29) ^ bits[0]) * SPREAD
+        slot = (mixed ^ (mixed >> 32)) & (slots.shape[0] - 1)
+        while slots[slot] >= 0:
+            other, column = slots[slot], 0
+            if known_groups[other] == groups[row]:
+                while column < cells.shape[1] and known[other, column] == cells[row, column]:
+                    column += 1
+                if column == cells.shape[1]:
+                    break
+            slot = (slot + 1) & (slots.shape[0] - 1)
+        if planting and slots[slot] < 0:
+            slots[slot] = row
+        found[row] = slots[slot]

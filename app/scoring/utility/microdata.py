@@ -21,7 +21,7 @@ from app.scoring.magnitude import (
     restored,
 )
 from app.scoring.reach import Cells
-from app.scoring.release import PreparedOriginal, Release, Target, once, places_of
+from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once, places_of
 
 
 def mean_mae(release: Release) -> float:
@@ -162,14 +162,16 @@ def _both(release: Release) -> tuple[list[FloatArray], list[FloatArray]]:
 
 def _before(release: Release) -> list[FloatArray]:
     """The original's sensitive columns in canonical order."""
-    original = release.original
-    return once(original.kept, ("ordered",), lambda: _columns(original.values[original.canonical()]))
+    return _ordered(release.original)
 
 
 def _after(release: Release) -> list[FloatArray]:
-    target = release.target
-    return once(target.kept, ("ordered",), lambda: _columns(target.values[target.canonical()]))
+    return _ordered(release.target)
 
 
-def _columns(values: FloatArray) -> list[FloatArray]:
-    return list(np.ascontiguousarray(values.T))
+def _ordered(table: PreparedOriginal | Target) -> list[FloatArray]:
+    def order() -> list[FloatArray]:
+        rows = table.canonical()
+        return [column[rows] for column in table.values.T]
+
+    return kept_of_few(table.kept, ("ordered",), table.rows, order)
