@@ -11,10 +11,13 @@ from structlog.testing import capture_logs
 from app import queue, sealing
 from app.config import Settings, get_settings
 from app.db.models import Evaluation, State, Submission, ThresholdReport
+from app.services.work.known_files import known_files
 from app.storage import store
 from app.transaction import transaction
+from tests import queued
 from tests.arena import Arena
 from tests.conftest import empty_queue, rested
+from tests.queued import Piece
 from tests.services.test_evaluations import claim, row, submitted
 from tests.stored import file_of
 from workers import clock, fitness, scoring, threshold_reports
@@ -158,3 +161,20 @@ def test_a_service_without_any_file_is_fit_if_its_store_can_be_written(
     (tmp_path / "file").write_bytes(b"")
     moved(elsewhere, ANONCUP_STORE=tmp_path / "file")
     assert fitness.FOR_SECRETS.wanting() is not None
+
+
+def test_the_newest_files_are_found_without_reading_all_submissions(settings: Settings) -> None:
+    """Asked before every upload, and of 3,000 rows only the newest matter, whichever competition has them."""
+    cups = queued.contests(3, teams=2)
+    sent = [(at, number) for at in range(1000) for number in range(3)]
+    queued.evaluations(Piece(cups[n], cups[n].teams[at % 2], 3 * at + n) for at, n in sent)
+    with transaction() as session:
+        session.execute(text("UPDATE submissions SET files = json_build_object('anonymized', received_at)"))
+        files = "SELECT files ->> 'anonymized' FROM submissions ORDER BY received_at DESC LIMIT 3"
+        newest = session.scalars(text(files)).all()
+        session.execute(text("ANALYZE submissions"))
+    read = text("SELECT seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'submissions'")
+    with transaction() as session:
+        before = session.scalars(read).one()
+        assert known_files(session) == newest
+        assert session.scalars(read).one() == before
