@@ -65,7 +65,8 @@ class Settings(BaseSettings):
     scoring_time_limit_s: int = 600
     scoring_memory_mb: int = 6144
     scoring_idle_s: float = 90
-    """A scoring process that has been asked nothing for so long ends; the next submission starts another."""
+    """A process that scores, or reads uploads beside a web process, ends when it has been asked nothing for
+    so long; the next submission starts another."""
     scoring_recycle_after: Annotated[int, Field(ge=1)] = 200
     """Submissions that a scoring process takes before another one does: whatever leaks, leaks only so far.
     With 1, none is scored by a process that has read another one; each costs the start of a process more."""

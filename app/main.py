@@ -5,7 +5,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import Request
 
-from app import logs, queue, wire
+from app import logs, memory, queue, wire
 from app.api import (
     accounts,
     announcements,
@@ -29,7 +29,7 @@ from app.api.documentation.answers import refusing
 from app.api.documentation.bodies import raw
 from app.config import get_settings
 from app.db.might import warn_of_might
-from app.http import live, memory, problems
+from app.http import live, problems
 from app.http.admission import Admission
 from app.http.bodies import spool_to
 from app.http.metrics import Metered, Meters

@@ -25,6 +25,7 @@ from sqlalchemy.orm import configure_mappers
 from starlette.types import Message
 from uvicorn import Config, Server
 
+from app import beside
 from app.config import get_settings
 from app.local import tethered
 
@@ -69,6 +70,7 @@ def loaded(host: str, port: int) -> Config:
     )
     gc.disable()  # next to nothing of what is loaded is garbage, and it would be walked over again and again
     config.load()
+    beside.begin(get_settings().scoring_idle_s)
     import_module("kombu.transport.redis")  # or each child would, at its first upload
     configure_mappers()
     asyncio.run(asked(config))

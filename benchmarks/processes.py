@@ -11,6 +11,7 @@ import psutil
 
 KINDS = {
     "app.serving": "web",
+    "app.beside": "readers of uploads",
     "workers.scorer": "scoring children",
     "reports@": "reports worker",
     "reports-": "reports worker",

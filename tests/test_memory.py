@@ -7,7 +7,7 @@ import pytest
 
 KEPT = """
 import os, sys
-from app.http.memory import give_back
+from app.memory import give_back
 if sys.argv[1] == "True":
     give_back()
 

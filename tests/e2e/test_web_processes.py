@@ -19,6 +19,7 @@ from tests.e2e.lines import watching
 from tests.e2e.stack import command_line, small_contest, web
 from tests.patience import eventually
 
+NUMBERS = {"numpy", "pandas", "pyarrow", "numba"}
 COUNTED = {"method": "GET", "route": "/api/v1/competitions", "status": "200"}
 
 
@@ -67,6 +68,25 @@ def test_what_two_processes_count_adds_up_in_either_of_them(settings: Settings, 
         measured = httpx2.get(f"{url}/metrics").text
         for child in one, other:
             assert f'process_cpu_seconds_total{{pid="{child.pid}"}}' in measured
+
+
+def test_who_takes_in_originals_and_releases_loads_no_numbers(settings: Settings, tmp_path: Path) -> None:
+    """They are in programs beside: 200 MB of each web process, for good."""
+    with web(tmp_path, processes=2) as url:
+        small_contest(url).submit()
+        _, children = family(url)
+        beside = [program for child in children for program in child.children()]
+        loaded = [{*libraries(one)} & NUMBERS for one in (*children, *beside)]
+        assert loaded[:2] == [set(), set()]
+        assert set().union(*loaded[2:]) == NUMBERS
+    assert eventually(lambda: not any(program.is_running() for program in beside))
+
+
+def libraries(process: psutil.Process) -> Iterator[str]:
+    """The packages whose compiled parts a process has loaded."""
+    for part in process.memory_maps():
+        _, _, inside = part.path.partition("site-packages/")
+        yield inside.partition("/")[0]
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
-from app import queue
+from app import beside, queue
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.deferred import deferred
@@ -176,7 +176,11 @@ def read(content: bytes, at: Entrance) -> Given:
 
     Needs no session: what is well-formed is in the store before anything is locked.
     """
-    guess = guess_from_file(content, originals=at.originals, anonymized=at.rows)
+    return beside.call(beside.UPLOADS, read_beside, content, originals=at.originals, rows=at.rows)
+
+
+def read_beside(content: bytes, *, originals: int, rows: int) -> Given:
+    guess = guess_from_file(content, originals=originals, anonymized=rows)
     printed = uploads.fingerprint({"guess": content})
     return Given(store().put(guess_csv(guess)), answered(guess), printed)
 

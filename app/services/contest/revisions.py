@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import beside
 from app.contest import Contest, parsed
 from app.db.models import Competition, Rescore
 from app.deferred import deferred
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 else:
     scales = deferred("app.scoring.scales.scales")
 
+State = tuple[str, dict[str, str]]
+"""A competition's file, and the digests of its original."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revision:
@@ -36,7 +40,7 @@ class Revision:
     original: dict[str, str]
     original_rows: int | None
     scales: dict[str, float]
-    replaces: tuple[str, dict[str, str]]
+    replaces: State
     remarks: tuple[Remark, ...] = ()
 
 
@@ -76,7 +80,10 @@ def revision_of_original(contest: Contest, name: str, content: bytes) -> Revisio
 
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
-    replaces = (row.file, dict(row.original))
+    return beside.call(beside.ORIGINALS, revised, (row.file, dict(row.original)), file, contents)
+
+
+def revised(replaces: State, file: str, contents: dict[str, bytes]) -> Revision:
     rules = parsed(file)
     track = TRACKS[rules.track]
     missing = [name for name in track.original_files if name not in contents]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from app import beside
 from app.contest import Contest, read_file
 from app.deferred import deferred
 from app.errors import InvalidUpload
@@ -54,9 +55,10 @@ class Summary:
 def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     columns = contest.rules.columns
-    if columns is None or fits(content, columns):
+    if columns is None or beside.call(beside.ORIGINALS, fits, content, columns):
         return revisions.revision_of_original(contest, name, content)
-    file = with_columns_of(contest.row.file, suggested(content, columns))
+    roles = beside.call(beside.ORIGINALS, suggested, content, columns)
+    file = with_columns_of(contest.row.file, roles)
     return revisions.revision(contest.row, file, {name: content})
 
 
@@ -69,6 +71,10 @@ def revision_of_columns(contest: Contest, columns: Columns) -> Revision:
 @lru_cache(maxsize=8)
 def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     """What a complete original holds; kept, for it takes as long as reading the data."""
+    return beside.call(beside.ORIGINALS, summed_up, digests, file)
+
+
+def summed_up(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
     rules = read_file(file)
     track = TRACKS[rules.track]
     contents = competitions.contents_of(dict(digests))

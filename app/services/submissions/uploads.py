@@ -3,13 +3,14 @@
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app import beside
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
@@ -169,8 +170,16 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     """Parse a release and its secret against the original; InvalidUpload says what is wrong.
 
     Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
-    nobody, should it be refused after all. Where the competition shuffles, the order is drawn here and
-    composed into the secret: what is scored, attacked and published is the same table.
+    nobody, should it be refused after all.
+    """
+    told = replace(at, attempt=None)  # a row, which means something in this process only
+    found = beside.call(beside.UPLOADS, read_beside, told, files=files, secret=secret, comment=comment)
+    return replace(found, entrance=at)
+
+
+def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
+    """Where the competition shuffles, the order is drawn here and composed into the secret: what is scored,
+    attacked and published is the same table.
     """
     if len(comment) > LONGEST_COMMENT or not is_storable(comment):
         raise InvalidInput(
