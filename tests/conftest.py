@@ -32,9 +32,24 @@ from tests.s3 import S3Server
 from workers import child, fitness
 
 COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
+ROOM = Path(__file__).parent
 LOOPS = ("kernels.warm_microdata()", "kernels.warm_baskets(); kernels.warm_bounds()")
 
 gc.disable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """One process makes the bytecode of a new checkout while the others wait: each would by itself."""
+    folder = os.open(ROOM, os.O_RDONLY)
+    try:
+        if hasattr(session.config, "workerinput") and not sys.dont_write_bytecode:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            if any(ROOM.glob("__pycache__/test_*.pyc")):
+                fcntl.flock(folder, fcntl.LOCK_UN)
+        return (yield)
+    finally:
+        os.close(folder)
 
 
 def pytest_collection_finish() -> None:
