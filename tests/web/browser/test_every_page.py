@@ -60,7 +60,7 @@ def look_at_everything(
 @pytest.mark.parametrize(
     ("audience", "look"),
     [
-        ("own team", "a desk in English"),
+        pytest.param("own team", "a desk in English", marks=LEFT_OUT),
         ("organizer", "a phone in Japanese"),
         pytest.param("visitor", "a phone in Japanese", marks=LEFT_OUT),
         pytest.param("visitor", "a desk in English", marks=LEFT_OUT),
