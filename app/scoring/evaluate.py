@@ -12,7 +12,7 @@ from app.scoring.magnitude import LARGEST
 from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate, rate_of
-from app.scoring.reach import Reach, UtilityBy, known, levels, limits, reach
+from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
 from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
@@ -192,7 +192,7 @@ def _told(
     if not any(each.cells for each in reading):
         return ()
     rule = accepted(rules.excessive, track.distances[rules.excessive.distance], target)
-    counting = [answer for name, answer in answers.items() if rules.counts(name)]
+    counting = distinct(answer for name, answer in answers.items() if rules.counts(name))
     unsure = {
         each.name: known(each.cells(target), rule, counting) if each.cells else None for each in reading
     }

@@ -7,7 +7,7 @@ has no longer its whole range.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import product
 from math import ceil, floor, inf
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.excessive.accepted import Accepted
+from app.scoring.kernels import limits as kernels
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, most_correct
 
 LEVELS = 100
@@ -137,78 +138,27 @@ def costs_in_groups(cells: Cells, answers: Sequence[Candidates]) -> list[list[Co
 
     Column by column, an owner for each. Rows that are not answered are left out.
     """
-    columns = zip(cells.x.T, cells.y.T, strict=True)
-    return reduce(added, (costs_of_column(x, y, answers) for x, y in columns))
-
-
-def added(costs: list[list[Costs]], others: list[list[Costs]]) -> list[list[Costs]]:
+    owners, rows = len(cells.x), len(cells.y)
+    column_shifts, shifts = np.empty((2, owners + rows)), np.zeros((2, owners + rows))
+    least, below = np.zeros((len(answers), len(kernels.SIGNS), rows)), np.empty(rows, np.int64)
+    ends = [np.empty((3, len(answer.sizes)), np.int64) for answer in answers]
+    for values in np.ascontiguousarray(np.concatenate((cells.x, cells.y)).T):
+        order = np.argsort(values)
+        kernels.fill_shifts(values, order, owners, column_shifts)
+        shifts += column_shifts
+        for answer, room, costs in zip(answers, ends, least, strict=True):
+            kernels.add_least(
+                values, order, answer.group_of, answer.chosen, column_shifts, room, below, costs
+            )
+    nothing = np.zeros(owners + rows)
+    by_side = nothing, shifts[0], nothing, shifts[1]
     return [
         [
-            (sign, of_x + more_x, of_y + more_y, least + more)
-            for (sign, of_x, of_y, least), (_, more_x, more_y, more) in zip(*sides, strict=True)
+            (sign, shift[:owners], shift[owners:], cost[answer.chosen != ABSTAIN])
+            for sign, shift, cost in zip(kernels.SIGNS, by_side, costs, strict=True)
         ]
-        for sides in zip(costs, others, strict=True)
+        for answer, costs in zip(answers, least, strict=True)
     ]
-
-
-def costs_of_column(x: FloatArray, y: FloatArray, answers: Sequence[Candidates]) -> list[list[Costs]]:
-    order = np.argsort(np.concatenate((x, y)))
-    nothing, paired = (np.zeros(len(x)), np.zeros(len(y))), in_order(x, y, order)
-    sides = ((1, nothing), (1, paired), (-1, nothing), (-1, in_reverse(x, y, order)))
-    return [costs_by_side(x, y, order, answer, sides) for answer in answers]
-
-
-def costs_by_side(
-    x: FloatArray,
-    y: FloatArray,
-    order: IntArray,
-    answer: Candidates,
-    sides: Iterable[tuple[int, tuple[FloatArray, FloatArray]]],
-) -> list[Costs]:
-    rows = np.flatnonzero(answer.chosen != ABSTAIN)
-    owners = dict(zip((1, -1), neighbours_and_ends(order, rows, answer), strict=True))
-    apart = {sign: sign * np.abs(x[those] - y[rows]) for sign, those in owners.items()}
-    return [
-        (sign, of_x, of_y, (apart[sign] + of_x[owners[sign]]).min(axis=0) + of_y[rows])
-        for sign, (of_x, of_y) in sides
-    ]
-
-
-def in_order(x: FloatArray, y: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
-    """What makes a pairing in the order of the values cost least: nearer, all rows cannot be.
-
-    |x - y| is at least f(y) - f(x) for an f with slopes 1, 0 and -1: where more x than y lie below, however
-    many of them have no row; where it may be as many; where fewer do. ``order``: of x and then y, ascending.
-    """
-    surplus = np.cumsum(np.where(order < len(x), 1, -1))[:-1]
-    slopes = np.where(surplus < 0, -1, surplus > len(x) - len(y))
-    f = np.empty(len(order))
-    f[order] = np.concatenate(([0.0], np.cumsum(slopes * np.diff(np.concatenate((x, y))[order]))))
-    return f[: len(x)], -f[len(x) :]
-
-
-def in_reverse(x: FloatArray, y: FloatArray, order: IntArray) -> tuple[FloatArray, FloatArray]:
-    """What makes a pairing across the median of both cost least: farther, all rows cannot be."""
-    middle = order[len(order) // 2]
-    median = x[middle] if middle < len(x) else y[middle - len(x)]
-    return np.abs(x - median), np.abs(y - median)
-
-
-def neighbours_and_ends(order: IntArray, rows: IntArray, answer: Candidates) -> tuple[IntArray, IntArray]:
-    """For each of ``rows`` the owners in its group next below and above it, and the least and the largest.
-
-    One of those costs least, as nothing that is added to |x - y| changes faster than that. Both (2, rows).
-    """
-    places, most = np.arange(len(order)), len(answer.group_of)
-    groups = np.concatenate((answer.group_of, answer.chosen))[order]
-    by_group = order if len(answer.sizes) == 1 else order[np.argsort(groups * len(order) + places)]
-    owners, below = by_group[by_group < most], np.empty_like(order)
-    below[by_group] = np.cumsum(by_group < most)
-    chosen, above = answer.chosen[rows], below[most + rows]
-    last = np.cumsum(answer.sizes)[chosen] - 1
-    first = last - answer.sizes[chosen] + 1
-    near = np.stack((np.maximum(above - 1, first), np.minimum(above, last)))
-    return owners[near], owners[np.stack((first, last))]
 
 
 def levels(trials: int, fewest: int = 0) -> IntArray:
@@ -265,7 +215,9 @@ def costs_by(answer: Candidates, about: Known) -> list[Costs]:
 
 
 def costs_of_owners(about: Known, rows: IntArray, owners: IntArray) -> list[FloatArray]:
-    sums = np.abs(about.cells.x[owners] - about.cells.y[rows]).sum(axis=1)
+    gaps = about.cells.x.take(owners, axis=0)
+    gaps -= about.cells.y.take(rows, axis=0)
+    sums = np.abs(gaps, out=gaps).sum(axis=1)
     costs = [side.sign * sums + side.of_x[owners] + side.of_y[rows] for side in about.sides]
     if about.rule is None:
         return costs
@@ -279,13 +231,25 @@ def cheapest(weights: FloatArray, costs: FloatArray, correct: FloatArray) -> Flo
     correct = correct - SLACK * correct.max(initial=0)
     # Where all weigh the same only the costs need an order; numbers alone sort several times faster.
     if (weights == 1.0).all():
-        costs = np.sort(costs)
+        rows, costs = np.arange(len(costs) + 1.0), np.sort(costs)
     else:
         order = np.argsort(costs / weights)
-        weights, costs = weights[order], costs[order]
-    rows, total = (np.concatenate(([0.0], np.cumsum(each))) for each in (weights, costs))
-    found: FloatArray = np.interp(correct, rows, total)
+        rows, costs = from_zero(weights[order]), costs[order]
+    found: FloatArray = np.interp(correct, rows, from_zero(costs))
     return found
+
+
+def from_zero(steps: FloatArray) -> FloatArray:
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def distinct(answers: Iterable[Answer]) -> list[Answer]:
+    """Without the guesses that another attacker makes as well: they tell nothing besides."""
+    kept: dict[bytes | int, Answer] = {}
+    for answer in answers:
+        guess = answer.guess if isinstance(answer, Noted) else answer
+        kept.setdefault(guess.tobytes() if isinstance(guess, np.ndarray) else id(guess), answer)
+    return list(kept.values())
 
 
 def reach(told: Sequence[Mapping[str, FloatArray]], right: IntArray, utility_by: UtilityBy) -> Reach:

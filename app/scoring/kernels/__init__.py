@@ -10,6 +10,7 @@ from app.scoring.kernels import (
     baskets,
     eights,
     groups,
+    limits,
     nearest,
     neighbours,
     others,
@@ -28,6 +29,7 @@ from app.scoring.kernels.baskets import (
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.eights import grow_eights, scan, search, several
 from app.scoring.kernels.groups import find, first_alike, join_digits, number_texts, plant
+from app.scoring.kernels.limits import add_least, fill_shifts
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several
 from app.scoring.kernels.others import nearest_baskets
@@ -45,7 +47,19 @@ def load() -> None:
 def keep_nothing() -> None:
     """What is compiled from now on stays in this process: the cache is code that others run."""
     Compiled.kept = False
-    for module in (assignment, baskets, eights, groups, nearest, neighbours, others, pairing, paths, trees):
+    for module in (
+        assignment,
+        baskets,
+        eights,
+        groups,
+        limits,
+        nearest,
+        neighbours,
+        others,
+        pairing,
+        paths,
+        trees,
+    ):
         for loop in vars(module).values():
             if isinstance(loop, Compiled):
                 loop.stays_here()
@@ -78,6 +92,9 @@ def warm_microdata() -> None:
         cells, spans, short, numbers, short, blocks, widths, widths, -1.0, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
+    both, sides, groups_of = np.zeros(2), np.zeros((4, 1)), np.zeros((3, 1), dtype=np.int64)
+    fill_shifts(both, np.arange(2), 1, np.zeros((2, 2)))
+    add_least(both, np.arange(2), numbers, numbers, np.zeros((2, 2)), groups_of, numbers.copy(), sides)
     gower_rows_apart(short, cells, short, cells, widths)
     grow(1, 1, cells, numbers, numbers, numbers + 1, leaf, numbers, cells, cells, leaf.copy())
     place_rows(numbers, numbers, numbers, numbers, widths, widths, widths, widths, leaf.copy(), leaf.copy())
