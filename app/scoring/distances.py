@@ -16,8 +16,8 @@ from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, 
 
 SMALLEST = 5e-324
 """The width of a constant column: any difference at all is at least as large."""
-LOOSENESS = 2e-12
-"""How much farther (relative) than the nearest a row is still found where ties are asked for."""
+NEAREST = 3
+"""Rows of X nearest to each row of Y by Gower's distance that are found once for all attackers."""
 PART = 10_000
 """Rows that are subtracted at a time: all of them would be in memory several times over."""
 FARTHEST = 2.0**500
@@ -159,13 +159,12 @@ def gower_nearest(
     count: int,
     *,
     floors: FloatArray | None = None,
-    ties: bool = False,
 ) -> tuple[IntArray, FloatArray]:
     """The ``count`` indexed rows nearest to each of ``rows`` of Y, nearest first, and Gower's sums.
 
     Both (rows, count); where there are no more, -1 and infinity. Rows are counted within the index, sums are
     those of :func:`gower_sums`; those below ``floors`` (rows,) count as equal to it, and equal ones stand in
-    the order of rows. ``ties``: only rows about as near as the nearest are wanted, others are listed or not.
+    the order of rows.
     """
     span_of, matches = known_classes(target)[rows], target.matches(target.original.columns.quasi_identifiers)
     order = np.argsort(span_of, kind="stable")
@@ -179,10 +178,19 @@ def gower_nearest(
         np.where(matches[heads] < 0, -1, index.tree_of_class[matches[heads]]),
         index.class_codes, index.class_bytes, index.widths,
         np.zeros(len(rows)) if floors is None else floors[order],
-        LOOSENESS if ties else -1.0, index.class_at, *tree_of(index.forest), sums, found,
+        index.class_at, *tree_of(index.forest), sums, found,
     )  # fmt: skip
     back = np.argsort(order)
     return np.where(np.isfinite(sums), found, -1)[back], sums[back]
+
+
+def nearest_by_gower(target: Target) -> tuple[IntArray, FloatArray]:
+    """The ``NEAREST`` rows of X for every row of Y, as :func:`gower_nearest` has them; kept."""
+
+    def search() -> tuple[IntArray, FloatArray]:
+        return gower_nearest(target, whole_gower_index(target.original), np.arange(target.rows), NEAREST)
+
+    return once(target.kept, ("nearest by Gower",), search)
 
 
 def known_codes(target: Target) -> IntArray:

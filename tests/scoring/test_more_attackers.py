@@ -121,7 +121,7 @@ def test_gower_equals_a_search_through_everything_where_no_class_matches(kind: s
     finds_all(target_of(release.original, anonymized))
 
 
-@pytest.mark.parametrize(("texts", "columns"), [(700, 1), (600, 3), (3, 260), (1, 300)])
+@pytest.mark.parametrize(("texts", "columns"), [(700, 1), (600, 3), (3, 260), (600, 260), (1, 300)])
 def test_gower_equals_a_search_through_everything_where_mismatches_or_texts_need_more_than_a_byte(
     texts: int, columns: int
 ) -> None:

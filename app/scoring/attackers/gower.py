@@ -3,7 +3,7 @@
 import numpy as np
 
 from app.scoring.arrays import IntArray
-from app.scoring.distances import gower_nearest, whole_gower_index
+from app.scoring.distances import gower_nearest, nearest_by_gower, whole_gower_index
 from app.scoring.release import Target
 
 TIE = 1e-12
@@ -14,11 +14,11 @@ def gower(target: Target) -> IntArray:
 
     Distances up to 1e-12 (relative) above the least are ties, which go to the lower row.
     """
-    index, everyone = whole_gower_index(target.original), np.arange(target.rows)
-    rows, sums = gower_nearest(target, index, everyone, 2, ties=True)
+    rows, sums = nearest_by_gower(target)
     limits = sums[:, 0] + sums[:, 0] * TIE
-    tied = np.flatnonzero(sums[:, 1] <= limits)
-    lowest, _ = gower_nearest(target, index, tied, 1, floors=limits[tied], ties=True)
-    guess = rows[:, 0].copy()
-    guess[tied] = lowest[:, 0]
+    guess: IntArray = np.where(sums <= limits[:, np.newaxis], rows, target.original.rows).min(axis=1)
+    crowded = np.flatnonzero(sums[:, -1] <= limits)  # more may be as near than are listed
+    index = whole_gower_index(target.original)
+    lowest, _ = gower_nearest(target, index, crowded, 1, floors=limits[crowded])
+    guess[crowded] = lowest[:, 0]
     return guess

@@ -13,10 +13,12 @@ from app.scoring.arrays import BoolArray, FloatArray, IntArray, ordered
 from app.scoring.assignment import Lister, ListRows, Lists, match_dense, match_listed, note_of
 from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.distances import (
+    NEAREST,
     gower_index,
     gower_nearest,
     gower_sums,
     known_classes,
+    nearest_by_gower,
     unit_values,
     whole_gower_index,
 )
@@ -91,11 +93,17 @@ def _gower_costs(target: Target, rows: IntArray) -> FloatArray:
 
 
 def _gower_lists(target: Target, rows: IntArray, among: IntArray) -> ListRows:
-    original = target.original
-    index = whole_gower_index(original) if len(among) == original.rows else gower_index(original, among)
+    whole = len(among) == target.original.rows
+    index = whole_gower_index(target.original) if whole else gower_index(target.original, among)
+
+    def nearest(some: IntArray, length: int) -> tuple[IntArray, FloatArray]:
+        if not whole or length > NEAREST:
+            return gower_nearest(target, index, some, length)
+        found, sums = nearest_by_gower(target)
+        return found[some, :length], sums[some, :length]
 
     def listed(some: IntArray, length: int, before: int) -> Lists:  # noqa: ARG001
-        found, sums = gower_nearest(target, index, rows[some], min(length, len(among)))
+        found, sums = nearest(rows[some], min(length, len(among)))
         beyond = np.full(len(some), np.inf) if length >= len(among) else sums[:, -1]
         return Lists(found, sums, beyond)
 

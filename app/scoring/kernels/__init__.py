@@ -89,7 +89,7 @@ def warm_microdata() -> None:
     spans, widths, short = np.arange(2), np.ones(1), codes.astype(np.int32)
     blocks = np.zeros((1, neighbours.BLOCK), dtype=np.uint8)
     gower_several(
-        cells, spans, short, numbers, short, blocks, widths, widths, -1.0, numbers, *tree, cells.copy(), found
+        cells, spans, short, numbers, short, blocks, widths, widths, numbers, *tree, cells.copy(), found
     )
     nearest_other(codes, cells)
     both, sides, groups_of = np.zeros(2), np.zeros((4, 1)), np.zeros((3, 1), dtype=np.int64)
