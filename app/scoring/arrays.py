@@ -17,6 +17,9 @@ SparseCounts: TypeAlias = "csr_array[np.int64, tuple[int, int]]"
 SparseWeights: TypeAlias = "csr_array[np.float64, tuple[int, int]]"
 Sparse: TypeAlias = "csr_array[np.int64, tuple[int, int]] | csr_array[np.float64, tuple[int, int]]"
 
+FEW = 100_000
+"""Rows of which everything is kept that is asked for twice; of more, memory is scarcer than time."""
+
 
 def columns_at(cells: Cells, places: list[int]) -> Cells:
     """The columns at the places; where these follow one another, nothing is copied."""

@@ -128,7 +128,8 @@ class GowerIndex:
 
 def whole_gower_index(original: PreparedOriginal) -> GowerIndex:
     """Of all rows of X."""
-    return once(original.kept, ("gower index",), lambda: gower_index(original, np.arange(original.rows)))
+    every, key = np.arange(original.rows), ("gower index",)
+    return kept_of_few(original.kept, key, original.rows, lambda: gower_index(original, every))
 
 
 def gower_index(original: PreparedOriginal, rows: IntArray) -> GowerIndex:

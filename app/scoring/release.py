@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from app.scoring.arrays import FloatArray, IntArray, columns_at, ordered
+from app.scoring.arrays import FEW, FloatArray, IntArray, columns_at, ordered
 from app.scoring.encoding import (
     Grouping,
     Vocabulary,
@@ -27,8 +27,6 @@ from app.scoring.settings import Columns
 
 Value = TypeVar("Value")
 Memo = dict[tuple[Any, ...], Any]
-FEW = 100_000
-"""Rows of which everything is kept that is asked for twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +153,13 @@ def release_of(original: PreparedOriginal, anonymized: pd.DataFrame, source: Int
 
 
 def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
-    """The sensitive cells as a fresh (rows, |S|) array."""
-    values = np.empty((len(table), len(columns.sensitive)))
-    for place, name in enumerate(columns.sensitive):
-        values[:, place] = table[name].to_numpy(dtype=np.float64)
+    """The sensitive cells, (rows, |S|); those of a parsed table are not copied, and not to be changed."""
+    cells = table[list(columns.sensitive)].to_numpy(dtype=np.float64)
+    values = np.ascontiguousarray(cells).view()
+    try:  # loops are compiled for memory that can be written
+        values.flags.writeable = True
+    except ValueError:
+        return values.copy()
     return values
 
 
@@ -180,7 +181,7 @@ def once(kept: Memo, key: tuple[Any, ...], make: Callable[[], Value]) -> Value:
 
 
 def kept_of_few(kept: Memo, key: tuple[Any, ...], rows: int, make: Callable[[], Value]) -> Value:
-    """As :func:`once`; of so many rows that memory is scarcer than time, made whenever it is asked for."""
+    """As :func:`once`; of more than a few rows, made whenever it is asked for."""
     return once(kept, key, make) if rows <= FEW else make()
 
 
