@@ -66,6 +66,7 @@ ifdef LARGE
 	$(BIN)/python -m benchmarks.upload
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.rush
+	$(BIN)/python -m benchmarks.scale
 endif
 
 # Minutes, and worth reading on an idle machine only; LARGE=--large adds five uploads of 120 MB.

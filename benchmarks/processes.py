@@ -20,6 +20,7 @@ KINDS = {
     "workers.forked": "workers and clock",
     "postgres": "postgres",
     "valkey-server": "valkey",
+    "bin/weed": "bucket",
 }
 """By a part of the command line; what has none is of the kind of who started it."""
 TOP = "supervisor"
