@@ -154,7 +154,7 @@ def _matched(list_rows: ListRows, rows: int, columns: int) -> IntArray:
         for turn, length in enumerate(LENGTHS):
             some = waiting[grown[waiting] == turn]
             if len(some):
-                pool = pool.with_lists(some, list_rows(some, length, (0, *LENGTHS)[turn]))
+                pool.add(some, list_rows(some, length, (0, *LENGTHS)[turn]))
         grown[waiting] += 1
         place_rows(waiting, pool.start, pool.end, pool.columns, pool.costs, pool.beyond, *prices, *placed)
         unlucky = (placed[1] == OUT) & np.isfinite(pool.beyond)
@@ -164,31 +164,34 @@ def _matched(list_rows: ListRows, rows: int, columns: int) -> IntArray:
     return np.where(placed[1] < 0, -1, placed[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Pool:
-    """All lists end to end: row r has ``columns[start[r]:end[r]]``. One that grew stands anew at the end."""
+    """All lists end to end: row r has ``columns[start[r]:end[r]]``. One that grew stands anew at the end.
+
+    ``columns`` and ``costs`` are filled up to ``used``; the rest is room, so that adding copies little.
+    """
 
     start: IntArray
     end: IntArray
+    beyond: FloatArray
     columns: IntArray
     costs: FloatArray
-    beyond: FloatArray
+    used: int = 0
 
     @staticmethod
     def empty(rows: int) -> "_Pool":
-        numbers = np.zeros(rows, dtype=np.int64)
-        return _Pool(numbers, numbers, numbers[:0], np.zeros(0), np.zeros(rows))
+        start, end, columns = np.zeros((3, rows), dtype=np.int64)
+        return _Pool(start, end, np.zeros(rows), columns, np.zeros(rows))
 
-    def with_lists(self, rows: IntArray, lists: Lists) -> "_Pool":
+    def add(self, rows: IntArray, lists: Lists) -> None:
         listed = lists.columns >= 0
-        stops = len(self.columns) + np.cumsum(listed.sum(axis=1))
-        start, end, beyond = self.start.copy(), self.end.copy(), self.beyond.copy()
-        start[rows], end[rows] = np.concatenate(([len(self.columns)], stops[:-1])), stops
-        beyond[rows] = lists.beyond
-        return _Pool(
-            start,
-            end,
-            np.concatenate((self.columns, lists.columns[listed])),
-            np.concatenate((self.costs, lists.costs[listed])),
-            beyond,
-        )
+        stops = self.used + np.cumsum(listed.sum(axis=1))
+        added = slice(self.used, int(stops[-1]))
+        self._make_room(added.stop)
+        self.columns[added], self.costs[added] = lists.columns[listed], lists.costs[listed]
+        self.start[rows], self.end[rows] = np.append(self.used, stops[:-1]), stops
+        self.beyond[rows], self.used = lists.beyond, added.stop
+
+    def _make_room(self, needed: int) -> None:
+        if needed > len(self.columns):
+            self.columns, self.costs = np.resize(self.columns, 2 * needed), np.resize(self.costs, 2 * needed)

@@ -65,9 +65,14 @@ def nearest_in_class(
 def nearest_of_all(
     target: Target, sensitive: Sequence[str], rows: IntArray, *, absolute: bool = False
 ) -> IntArray:
-    """The nearest row of X for the given rows of Y."""
-    if not len(rows):
-        return rows
+    """The nearest row of X for the given rows of Y, which ascend."""
+    if 0 < len(rows) == target.rows:
+        key = ("nearest of all", tuple(sensitive), absolute)
+        return once(target.kept, key, lambda: _nearest_of_some(target, sensitive, rows, absolute)).copy()
+    return _nearest_of_some(target, sensitive, rows, absolute) if len(rows) else rows
+
+
+def _nearest_of_some(target: Target, sensitive: Sequence[str], rows: IntArray, absolute: bool) -> IntArray:
     places = places_of(sensitive, target.original.columns.sensitive)
     index = target.original.index((), sensitive)
     queries = columns_at(target.values, places)[rows]

@@ -188,18 +188,28 @@ def _class_lists(scene: _Scene, rows: IntArray, among: IntArray) -> ListRows:
         inside, full = class_of[some] >= 0, places[some] <= length
         leaving = ~inside | (crowded[some] & full & (before > 0))
         queries = scene.y[rows[some]]
-        own, near = several_nearest(by_class, queries, np.where(inside, class_of[some], -1), length)
-        other, far = several_nearest(of_open, queries, np.where(leaving, 0, -1), length)
-        near, far = np.sqrt(near), np.sqrt(far)
-        least = np.where(inside, near[:, 0], far[:, 0])
+        own, near = _nearest_of_some(by_class, queries, inside, class_of[some], length)
+        other, far = _nearest_of_some(of_open, queries, leaving, np.zeros_like(some), length)
+        least = np.empty(len(some))
+        least[inside], least[~inside] = near[inside, :1].ravel(), far[~inside, :1].ravel()
         outside = scene.shares(far, least) + np.where(inside, scene.toll, 0.0)[:, None]
-        costs = np.hstack((scene.shares(near, least), outside))
+        inner = scene.shares(near, least)
         beyond = np.where(crowded[some], scene.toll - 1.0, np.inf)
-        beyond[~full] = costs[~full, length - 1]
-        beyond[leaving] = np.inf if length >= is_open.sum() else costs[leaving, -1]
-        return Lists(places_of_rows[np.hstack((own, other))], costs, beyond)
+        beyond[~full] = inner[~full, -1:].ravel()
+        beyond[leaving] = np.inf if length >= is_open.sum() else outside[leaving, -1:].ravel()
+        return Lists(places_of_rows[np.hstack((own, other))], np.hstack((inner, outside)), beyond)
 
     return listed
+
+
+def _nearest_of_some(
+    index: Index, queries: FloatArray, wanted: BoolArray, groups: IntArray, count: int
+) -> tuple[IntArray, FloatArray]:
+    """As :func:`several_nearest`, but distances; only for those wanted, and where nobody is, no columns."""
+    if not wanted.any():
+        return np.empty((len(queries), 0), dtype=np.int64), np.empty((len(queries), 0))
+    found, squares = several_nearest(index, queries, np.where(wanted, groups, -1), count)
+    return found, np.sqrt(squares)
 
 
 def _class_trees(scene: _Scene, among: IntArray) -> Index:
