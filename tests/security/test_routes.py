@@ -12,6 +12,17 @@ from tests.arena import PASSWORD
 from tests.security.stage import Stage
 from tests.security.table import AUDIENCES, TABLE
 from tests.security.test_secrets import needles, seen
+from tests.trying import LEFT_OUT
+
+ASKED = {
+    route: {
+        audience: status
+        for audience, status, before in zip(AUDIENCES, row, (None, *row), strict=False)
+        if status != before or not LEFT_OUT
+    }
+    for route, row in TABLE.items()
+}
+"""The table; in the short run of audiences side by side that get the same answer the first alone."""
 
 
 def routes_of_the_app() -> set[str]:
@@ -38,9 +49,13 @@ def test_every_route_answers_every_audience_as_the_table_says_and_neither_shows_
     caplog.set_level(logging.DEBUG)
     stage = Stage.opened(client)
     canaries = needles(stage.secret) | {PASSWORD.encode()}
-    answers = {route: {audience: stage.ask(route, audience) for audience in AUDIENCES} for route in TABLE}
-    said = {route: tuple(each.status_code for each in row.values()) for route, row in answers.items()}
-    assert said == TABLE
+    answers = {
+        route: {audience: stage.ask(route, audience) for audience in row} for route, row in ASKED.items()
+    }
+    assert {
+        route: {audience: answer.status_code for audience, answer in row.items()}
+        for route, row in answers.items()
+    } == ASKED
     shown = {
         (route, audience): answer.content + repr(answer.headers.multi_items()).encode()
         for route, row in answers.items()
