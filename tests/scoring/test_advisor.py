@@ -10,6 +10,8 @@ from app.scoring.data import tc400
 from app.scoring.excessive import advisor
 from app.scoring.excessive.advisor import Advice, advise
 from app.scoring.excessive.shortage import max_escapes
+from app.scoring.excessive.simulation import histogram_of
+from app.scoring.magnitude import LARGEST
 from app.scoring.release import prepare
 from app.scoring.settings import Columns
 from app.scoring.synthetic import household_columns, household_table
@@ -132,12 +134,34 @@ def test_permutations_that_cost_the_same_make_a_histogram_too() -> None:
     assert sum(advice.histograms["shift"].counts) == 50
 
 
+def test_the_largest_distances_make_a_histogram_too() -> None:
+    found = histogram_of(np.full(9, LARGEST))
+    assert (found.least, found.mean, found.largest) == (LARGEST, LARGEST, LARGEST)
+    assert np.isfinite(found.edges).all()
+    assert sum(found.counts) == 9
+
+
+def test_distances_that_have_no_sum_get_finite_advice() -> None:
+    table = pd.DataFrame({"q": ["a"] * 5, "s": [1e308, -1e308, 1.7e308, -1.7e308, 0.0]})
+    original = prepare(table, Columns(("q",), ("s",)))
+    advice = advise(original, MICRODATA.distances["euclidean"], np.zeros(5, dtype=np.int64), draws=9)
+    assert (advice.bounds[0].s_lower, advice.bounds[0].upper) == (LARGEST, None)
+    json.dumps(advice.to_json(), allow_nan=False)
+
+
 def test_groups_of_one_leave_no_room_and_the_advice_says_what_to_change() -> None:
     original = prepare(household_table(200), household_columns())
     advice = advise(original, GOWER, np.arange(200), draws=0)
     assert (advice.fixed, advice.alone, advice.threshold) == (200, 200, None)
     assert advice.remedy is not None
     assert "200 of 200 groups have one individual" in str(advice.remedy)
+
+
+def test_small_groups_are_said_to_be_small_where_nobody_is_alone() -> None:
+    original = prepare(household_table(200), household_columns())
+    advice = advise(original, GOWER, np.arange(200) // 2, draws=0)
+    assert (advice.alone, advice.threshold) == (0, None)
+    assert "groups are small" in str(advice.remedy)
 
 
 def test_only_so_many_records_can_leave_their_circle() -> None:

@@ -150,6 +150,19 @@ def test_hostile_tables_get_evidence_that_can_be_stored(name: str, distance: str
     assert all(one.mean is not None and one.mean >= 0 for one in found.evidence.honest if not one.refused)
 
 
+@pytest.mark.parametrize("rows", [1, 6])
+def test_permutations_that_can_move_nobody_are_no_cheats(rows: int) -> None:
+    """Everybody alone in their group; and one individual alone."""
+    prepared = MICRODATA.prepare(HOSTILE["all different"].head(rows), small_rules())
+    advice = answer(Question(("q",), "gower", draws=50), small_rules(), prepared)
+    found = advice.evidence
+    assert found is not None
+    able = {"shift", "random"} if rows > 1 else set()
+    assert all(set(each.passing) == able for each in found.errors)
+    assert {each.cheat for each in found.mixtures} == able - {"shift"}
+    assert found.cheats_from == min((advice.histograms[name].least for name in able), default=None)
+
+
 def test_deletion_is_refused_where_a_distance_has_no_bound() -> None:
     found = answered(60, Question(distance="euclidean", draws=3))
     assert found.evidence is not None

@@ -22,12 +22,14 @@ from app.scoring.excessive.gaps import close_gaps
 from app.scoring.excessive.shortage import max_escapes
 from app.scoring.excessive.simulation import (
     Histogram,
+    able,
     exchanged_with_most_alike,
     histogram_of,
     kinds_of_permutations,
 )
 from app.scoring.excessive.sparse import intervals
 from app.scoring.excessive.trials import Trials
+from app.scoring.magnitude import LARGEST
 from app.scoring.registry import Distance
 
 FINEST = 12
@@ -126,8 +128,9 @@ def advise(
     progress(2, steps, "bounds")
     matrix = distance.matrix(original) if rows <= (HELD if draws else EVERY) else None
     shown = _shown(rows, cheats)
-    certified = _certified(original, distance, matrix, shown, seconds)
-    bounds = _bounds(nearest, certified, shown)
+    with np.errstate(over="ignore", invalid="ignore"):  # the largest distances have no sum
+        certified = _certified(original, distance, matrix, shown, seconds)
+        bounds = _bounds(nearest, certified, shown)
     chosen = next(bound for bound in bounds if bound.fixed == max(cheat.fixed for cheat in cheats))
     low = float(nearest[0]) / 2
     high = chosen.s_lower if chosen.lower is None else chosen.lower
@@ -137,7 +140,8 @@ def advise(
     found = None
     if trials is not None:
         progress(4, steps, "sample methods")
-        found = evidence(trials(), means, Guarantee(high, threshold), alike=_cheapest(matrix, bounds))
+        cheating = {name: means[name] for name in means if name in able(sizes)}
+        found = evidence(trials(), cheating, Guarantee(high, threshold), alike=_cheapest(matrix, bounds))
     return Advice(
         distance=distance.name,
         bits=bits,
@@ -213,12 +217,12 @@ def _bounds(nearest: FloatArray, certified: Certified | None, shown: list[int]) 
     rows, found = len(nearest), []
     places = {} if certified is None else {int(each): i for i, each in enumerate(certified.fixed)}
     for fixed in shown:
-        bound = Bound(fixed, float(nearest[: rows - fixed].sum()) / rows)
+        bound = Bound(fixed, min(float(nearest[: rows - fixed].sum()) / rows, LARGEST))
         if certified is not None and fixed in places:
             place = places[fixed]
             lower, upper = (float(each[place]) / rows for each in (certified.lower, certified.upper))
             known = upper if math.isfinite(upper) else None  # one individual alone cannot move
-            bound = replace(bound, lower=lower, upper=known, exact=bool(certified.exact[place]))
+            bound = replace(bound, lower=min(lower, LARGEST), upper=known, exact=bool(certified.exact[place]))
         found.append(bound)
     return tuple(found)
 
@@ -237,14 +241,23 @@ def _remedy(low: float, cheats: tuple[Cheat, ...], sizes: IntArray) -> Message:
             "apart; use another distance or other columns, or remove the repetitions"
         )
     if cheats[2].fixed > 2 * cheats[1].fixed:
-        return Message(
-            "{alone} of {groups} groups have one individual, who stays in place whatever the cheat: "
-            "name fewer group columns, or merge rare values",
-            alone=int((sizes == 1).sum()),
-            groups=len(sizes),
-        )
+        return _of_small_groups(int((sizes == 1).sum()), len(sizes))
     return Message(
         "individuals are too few or too alike: take more of them, another distance, or a lower confidence"
+    )
+
+
+def _of_small_groups(alone: int, groups: int) -> Message:
+    if not alone:
+        return Message(
+            "groups are small, and many of their individuals stay in place by chance: name fewer group "
+            "columns, or merge rare values"
+        )
+    return Message(
+        "{alone} of {groups} groups have one individual, who stays in place whatever the cheat: "
+        "name fewer group columns, or merge rare values",
+        alone=alone,
+        groups=groups,
     )
 
 

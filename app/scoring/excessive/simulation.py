@@ -7,6 +7,8 @@ import numpy as np
 from numpy.random import Generator
 
 from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.excessive.check import mean_of
+from app.scoring.magnitude import LARGEST
 from app.scoring.methods.microdata import shuffler
 from app.scoring.methods.permutations import derangement
 
@@ -36,6 +38,12 @@ def kinds_of_permutations(groups: IntArray) -> dict[str, Draw]:
     }
 
 
+def able(sizes: IntArray) -> frozenset[str]:
+    """The kinds of permutations that can move anybody in groups of these sizes: who is alone stays."""
+    whole = {"shift", "random"} if sizes.sum() > 1 else set()
+    return frozenset(whole | ({"group"} if sizes.max() > 1 else set()))
+
+
 def histogram_of(means: FloatArray) -> Histogram:
     """The mean distances d(T_i, T_p(i)) of permutations p, (draws,)."""
     counts, edges = np.histogram(means, bins=BINS, range=_range(means))
@@ -44,7 +52,7 @@ def histogram_of(means: FloatArray) -> Histogram:
         counts=tuple(counts.tolist()),
         edges=tuple(edges.tolist()),
         least=float(means.min()),
-        mean=float(means.mean()),
+        mean=mean_of(means),
         largest=float(means.max()),
     )
 
@@ -70,4 +78,4 @@ def _range(means: FloatArray) -> tuple[float, float]:
     """From the least to the largest; a little around them where only rounding tells them apart."""
     least, largest = float(means.min()), float(means.max())
     room = 1e-9 * max(abs(largest), 1.0)
-    return (least, largest) if largest - least > room else (least - room, largest + room)
+    return (least, largest) if largest - least > room else (least - room, min(largest + room, LARGEST))

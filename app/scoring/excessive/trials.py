@@ -81,9 +81,9 @@ def tried_out(
 def _covered(
     release: Any, distance: Distance, group_of: IntArray, rng: Generator
 ) -> Iterator[tuple[str, float, float]]:
-    """Cheat, share and mean distance of a release of which some claim others' rows."""
+    """Cheat, share and mean distance of a release of which some claim others' rows, if there are others."""
     for cheat, groups in (("random", np.zeros_like(group_of)), ("group", group_of)):
-        for share in SHARES:
+        for share in SHARES if len(np.unique(groups)) < len(groups) else ():
             claims = some_shuffled(groups, share, rng)
             claimed = replace(release, source=claims[release.source], kept={})
             yield cheat, share, individual_distances(claimed, distance).mean

@@ -116,7 +116,10 @@ def errors_of(report: wire.Advice, found: wire.Evidence, t: Words) -> Figure:
         )
         for one in found.mixtures
     ]
-    simulated = {name: Simulated(one.counts, one.edges) for name, one in report.histograms.items()}
+    cheating = found.errors[0].passing
+    simulated = {
+        name: Simulated(one.counts, one.edges) for name, one in report.histograms.items() if name in cheating
+    }
     interval = interval_of(report)
     return errors(
         honest, mixed, simulated, worded(ErrorWords, t), interval=interval, threshold=report.recommended
