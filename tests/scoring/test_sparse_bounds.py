@@ -1,6 +1,7 @@
 """Bounds from lists of nearest others: brute force, the dense way, and prices added up in fractions."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,26 @@ def test_prices_that_are_too_high_are_found_out() -> None:
 def test_lists_hold_the_nearest_others(track: str, distance: Distance, data: st.DataObject) -> None:
     case = data.draw(CASES[track])
     agree_with_the_matrix(distance, case.release.original, data.draw(st.integers(1, 10)))
+
+
+@pytest.mark.parametrize("track", CASES)
+@tries(60)
+@given(data=st.data())
+def test_bounds_by_the_lists_of_distances_enclose_too(track: str, data: st.DataObject) -> None:
+    """Of baskets that share nothing with any other too: those list nobody."""
+    original = data.draw(CASES[track]).release.original
+    for distance in TRACKS[track].distances.values():
+        matrix = distance.matrix(original)
+        n, unit = len(matrix), matrix.max() or 1.0
+        if n < 2 or unit > 1e300:
+            continue
+        assert distance.others is not None
+        asked = np.arange(n + 1)
+        found = intervals(n, partial(distance.others, original), partial(distance.pairs, original), asked)
+        dense = certified_bounds(matrix)
+        assert found.asked.s_lower == pytest.approx(dense.s_lower, rel=1e-9, abs=1e-9 * unit)
+        assert (found.lower <= dense.upper + 1e-9 * unit).all()
+        assert (found.upper >= dense.lower - 1e-9 * unit).all()
 
 
 @pytest.mark.parametrize("length", [1, 30, 1001])

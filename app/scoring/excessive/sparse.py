@@ -54,6 +54,13 @@ class Graph:
     apart: FloatArray
     beyond: FloatArray
 
+    def nearest(self) -> FloatArray:
+        """Everybody's distance to the nearest other, (n,); of who lists nobody, where his list ends."""
+        listed = np.diff(self.start) > 0
+        found = self.beyond.copy()
+        found[listed] = self.apart[self.start[:-1][listed]]
+        return found
+
     def costs(self, permutation: IntArray, apart: Apart) -> FloatArray:
         """D[i, p(i)], (n,); ``apart`` is asked for pairs that are not listed."""
         rows = np.repeat(np.arange(len(self.beyond)), np.diff(self.start))
@@ -144,7 +151,7 @@ def intervals(n: int, list_others: ListOthers, apart: Apart, fixed: IntArray) ->
     whole = np.where(partners[-2::-1] < 0, moved[:-1], partners[-2::-1])
     whole = np.where((fixed_points(whole) <= fixed)[:, np.newaxis], whole, fewer)
     whole[fixed == n] = moved[:-1]
-    ascending = np.sort(graph.apart[graph.start[:-1]])
+    ascending = np.sort(graph.nearest())
     s_lower = np.concatenate([[0.0], np.cumsum(ascending)])[::-1][fixed]
     chosen, best = _cheaper(graph, apart, fewer, whole)
     asked = Certified(fixed, np.minimum(lower[fixed], best), best, chosen, s_lower, float(ascending[0]))
@@ -228,7 +235,8 @@ def _all_moved(partner: IntArray, graph: Graph, apart: Apart) -> IntArray:
     everybody = np.arange(len(partner))
     permutation = np.where(partner < 0, everybody, partner)
     alone = np.flatnonzero(permutation == everybody)
-    alone = alone[np.argsort(graph.others[graph.start[alone]], kind="stable")]
+    nearest = np.append(graph.others, 0)[graph.start[alone]]  # behind the last, of who lists nobody
+    alone = alone[np.argsort(nearest, kind="stable")]
     if 1 < len(alone) <= FEW:
         for one, dear in zip(alone, apart(alone, np.roll(alone, 1)), strict=True):
             _take_in(permutation, one, dear, graph, apart)
