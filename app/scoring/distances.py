@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.encoding import group_rows
+from app.scoring.encoding import group_rows, rows_by_group
 from app.scoring.kernels import nearest as kernels
 from app.scoring.kernels import neighbours
 from app.scoring.magnitude import headroom
@@ -221,9 +221,9 @@ def unit_values(target: Target, sensitive: Sequence[str]) -> tuple[FloatArray, F
 
 def _twofold(points: FloatArray, group_of: IntArray) -> Forest:
     """A tree for each group, then one of all points."""
-    rows, ends = len(points), np.cumsum(np.bincount(group_of))
-    members = np.concatenate((np.argsort(group_of, kind="stable"), np.arange(rows)))
-    return build_forest(points, members, np.concatenate(([0], ends, [2 * rows])))
+    rows, sizes = len(points), np.bincount(group_of)
+    members = np.concatenate((rows_by_group(group_of, sizes), np.arange(rows)))
+    return build_forest(points, members, np.cumsum(np.concatenate(([0], sizes, [rows]))))
 
 
 def _bytes_in_blocks(codes: IntArray) -> neighbours.Bytes:

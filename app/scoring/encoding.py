@@ -120,12 +120,19 @@ class Grouping:
 
     @cached_property
     def members(self) -> IntArray:
-        """The rows of the first group, then of the next, and so on, in no order within, (n,)."""
-        return np.argsort(self.keys)
+        """The rows of the first group, then of the next, and so on, (n,)."""
+        return rows_by_group(self.group_of, self.sizes)
 
     @property
     def count(self) -> int:
         return len(self.sizes)
+
+
+def rows_by_group(group_of: IntArray, sizes: IntArray) -> IntArray:
+    """The rows of group 0, ascending, then of group 1, and so on, (n,); ``sizes`` (groups,)."""
+    rows = np.empty(len(group_of), dtype=np.int64)
+    kernels.place_by_group(group_of, np.cumsum(sizes) - sizes, rows)
+    return rows
 
 
 def group_rows(codes: IntArray, widths: Sequence[int] | None = None) -> Grouping:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.encoding import Grouping
+from app.scoring.encoding import Grouping, rows_by_group
 from app.scoring.kernels import eights
 from app.scoring.kernels import trees as kernels
 from app.scoring.kernels.eights import LANES, NO_ROW
@@ -120,7 +120,7 @@ def _found(index: Index, queries: FloatArray, groups: IntArray, absolute: bool, 
 def _turns(index: Index, queries: FloatArray, groups: IntArray) -> IntArray | None:
     """An order in which queries that follow one another need the same of the index; None: as they are."""
     if len(index.roots) > 1:
-        return np.argsort(groups) if len(queries) >= MANY else None
+        return rows_by_group(groups + 1, np.bincount(groups + 1)) if len(queries) >= MANY else None
     with np.errstate(over="ignore", invalid="ignore"):
         scatter = queries[:: len(queries) // SAMPLE + 1].std(axis=0) if len(queries) else queries[:1]
     return np.argsort(queries[:, scatter.argmax()]) if scatter.size else None

@@ -266,6 +266,7 @@ def test_kernels_are_compiled_for_one_set_of_types_only() -> None:
         group_kernels.number_texts, group_kernels.join_digits, group_kernels.plant, group_kernels.find,
         eights.grow_eights, eights.scan, eights.search, nearest_kernels.nearest_other,
         tree_kernels.halve, tree_kernels.grow, group_kernels.first_alike,
+        group_kernels.place_by_group,
     ]  # fmt: skip
     # None, if it is read from the disk within another one only.
     assert {

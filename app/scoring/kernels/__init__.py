@@ -28,7 +28,7 @@ from app.scoring.kernels.baskets import (
 )
 from app.scoring.kernels.compiled import Compiled
 from app.scoring.kernels.eights import grow_eights, scan, search, several
-from app.scoring.kernels.groups import find, first_alike, join_digits, number_texts, plant
+from app.scoring.kernels.groups import find, first_alike, join_digits, number_texts, place_by_group, plant
 from app.scoring.kernels.limits import add_least, fill_shifts
 from app.scoring.kernels.nearest import gower_rows_apart, nearest_other
 from app.scoring.kernels.neighbours import gower_several
@@ -80,6 +80,7 @@ def warm_microdata() -> None:
     join_digits(codes, numbers + 1, numbers.copy())
     plant(numbers, np.full(2, -1))
     find(numbers.copy(), numbers, np.full(2, -1))
+    place_by_group(numbers, numbers.copy(), leaf.copy())
     first_alike(numbers, cells, numbers, cells, np.full(2, -1), True, leaf.copy())
     index = (numbers, np.arange(2), leaf, *(cells, codes, numbers, numbers > 0, cells, cells, codes))
     grow_eights(cells, *index)

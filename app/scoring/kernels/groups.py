@@ -78,6 +78,20 @@ def find(keys: IntArray, distinct: IntArray, slots: IntArray) -> None:  # pragma
 
 
 @compiled
+def place_by_group(
+    group_of: IntArray, starts: IntArray, rows: IntArray
+) -> None:  # pragma: no cover - compiled
+    """Fill ``rows`` with those of the first group, then of the next, and so on, each group's ascending.
+
+    ``starts`` says where each group's begin, and afterwards where they end.
+    """
+    for row in range(group_of.shape[0]):
+        group = group_of[row]
+        rows[starts[group]] = row
+        starts[group] += 1
+
+
+@compiled
 def first_alike(  # noqa: PLR0917 - compiled code takes plain arrays by position
     groups: IntArray,
     cells: FloatArray,
