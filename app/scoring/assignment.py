@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from app.messages import Message
-from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.arrays import Cells, FloatArray, IntArray
 from app.scoring.kernels.assignment import FREE, OUT, place_rows, shortest
 
 LENGTHS = (3, 12, 48)
@@ -194,4 +194,10 @@ class _Pool:
 
     def _make_room(self, needed: int) -> None:
         if needed > len(self.columns):
-            self.columns, self.costs = np.resize(self.columns, 2 * needed), np.resize(self.costs, 2 * needed)
+            room = 2 * needed
+            self.columns, self.costs = self._moved(self.columns, room), self._moved(self.costs, room)
+
+    def _moved(self, cells: Cells, room: int) -> Cells:
+        moved = np.empty(room, dtype=cells.dtype)
+        moved[: self.used] = cells[: self.used]
+        return moved
