@@ -154,8 +154,13 @@ def release_of(original: PreparedOriginal, anonymized: pd.DataFrame, source: Int
 
 def sensitive_values(table: pd.DataFrame, columns: Columns) -> FloatArray:
     """The sensitive cells, (rows, |S|); those of a parsed table are not copied, and not to be changed."""
-    cells = table[list(columns.sensitive)].to_numpy(dtype=np.float64)
-    values = np.ascontiguousarray(cells).view()
+    names = list(columns.sensitive)
+    if not names or table[names[0]].to_numpy().strides != (8 * len(names),):  # each column by itself
+        values = np.empty((len(table), len(names)))
+        for place, name in enumerate(names):
+            values[:, place] = table[name].to_numpy(dtype=np.float64)
+        return values
+    values = np.ascontiguousarray(table[names].to_numpy(dtype=np.float64)).view()
     try:  # loops are compiled for memory that can be written
         values.flags.writeable = True
     except ValueError:
