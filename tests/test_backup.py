@@ -254,6 +254,7 @@ def test_a_damaged_file_in_the_store_is_mended_by_a_restore(
     assert opened(str(tmp_path / "new")).has_whole(digest)
 
 
+@left_out
 def test_a_backup_moves_between_a_folder_and_a_bucket_both_ways(
     made: Path, target: str, tmp_path: Path, s3: S3Server
 ) -> None:

@@ -18,6 +18,7 @@ from app.local import data_folder, embedded, server, tethered
 from app.local.embedded import Services, embedded_services, running_services
 from tests.data_folders import data, made_once
 from tests.patience import PATIENCE_S, eventually
+from tests.trying import left_out
 
 __all__ = ["data", "made_once"]
 
@@ -132,6 +133,7 @@ def test_kill_9_of_the_owner_ends_both_servers_and_loses_nothing(data: Path) -> 
             assert client.lrange("jobs", 0, -1) == ["score"]
 
 
+@left_out
 def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +151,7 @@ def test_servers_that_hang_after_a_kill_9_of_the_owner_keep_no_later_start_out(
             assert sql(again, "SELECT value FROM kept") == ["7"]
 
 
+@left_out
 def test_kill_9_of_everything_is_recovered_even_if_the_process_number_went_to_another(data: Path) -> None:
     with owner(data) as (process, pids):
         services = running_services(data)
@@ -173,6 +176,7 @@ def test_a_folder_in_use_is_refused_by_name_and_process(made_once: Path) -> None
         assert all(is_running(pid) for pid in pids)
 
 
+@left_out
 def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(data: Path) -> None:
     sockets, binary = data / "run", embedded._postgres_binary("postgres")
     process = tethered.start(
@@ -194,6 +198,7 @@ def test_a_postgres_that_someone_started_by_hand_on_the_folder_is_left_alone(dat
         process.wait(PATIENCE_S)
 
 
+@left_out
 def test_a_start_that_was_killed_while_it_made_the_database_is_made_good(tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [sys.executable, "-c", OWNER, str(data), str(5 * PATIENCE_S)]
@@ -248,6 +253,7 @@ def test_the_first_folder_can_be_used_again_after_a_failed_start(data: Path) -> 
         assert sql(services, "SELECT 1") == ["1"]
 
 
+@left_out
 @pytest.mark.parametrize("name", ["long" * 30, "with space, 日本 & 100%"])
 def test_a_path_that_sockets_or_urls_cannot_have_still_works(
     made_once: Path, tmp_path: Path, name: str
@@ -282,6 +288,7 @@ def test_a_killed_server_is_started_again_on_its_data_and_clients_go_on(
         assert sql(services, "SELECT number FROM kept") == ["7"]
 
 
+@left_out
 def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
     with embedded_services(data) as services:
         made = create_engine(services.database_url)
@@ -296,6 +303,7 @@ def test_a_server_killed_with_busy_sessions_comes_back(data: Path) -> None:
         made.dispose()
 
 
+@left_out
 def test_a_server_that_keeps_ending_ends_it_all(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "RESTARTS", 1)
     with embedded_services(data) as services:

@@ -19,6 +19,7 @@ from app.db.models import Attempt
 from app.transaction import transaction
 from tests.e2e.lines import Line, line, watching
 from tests.e2e.stack import Contest, command_line, small_contest, web
+from tests.trying import left_out
 from tests.web.spoken import said
 
 HASTY = {"ANONCUP_HEAD_TIMEOUT_S": "2", "ANONCUP_BODY_PATIENCE_S": "4"}
@@ -81,6 +82,7 @@ def test_a_connection_without_a_whole_head_is_closed(hasty: str, begun: bytes) -
         assert silent.until_closed() == b""
 
 
+@left_out
 def test_more_of_a_head_wins_no_time(hasty: str) -> None:
     with line(hasty) as slow:
         slow.send(HALF)
@@ -89,6 +91,7 @@ def test_more_of_a_head_wins_no_time(hasty: str) -> None:
         assert slow.closed
 
 
+@left_out
 def test_half_a_second_head_is_closed_too(hasty: str) -> None:
     with line(hasty) as again:
         again.send(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
@@ -133,6 +136,7 @@ def test_a_body_that_trickles_is_answered_and_its_attempt_counts(settings: Setti
     assert incoming(hasty, folder) == []
 
 
+@left_out
 def test_a_body_that_comes_fast_enough_may_take_long(settings: Settings, hasty: str) -> None:
     with uploading(small_contest(hasty), size=9_000_000) as steady:
         for _ in range(3):
@@ -144,6 +148,7 @@ def test_a_body_that_comes_fast_enough_may_take_long(settings: Settings, hasty: 
         assert attempt.ended_at is None
 
 
+@left_out
 def test_a_stream_of_events_outlives_the_limits(settings: Settings, hasty: str) -> None:
     contest = small_contest(hasty)
     identifier = contest.submit()
@@ -166,6 +171,7 @@ def test_beyond_the_cap_the_longest_idle_makes_room(session_settings: Settings, 
         second.until(b'"ok"}')
 
 
+@left_out
 @pytest.mark.long
 def test_beyond_the_cap_bodies_of_strangers_make_room(session_settings: Settings, tmp_path: Path) -> None:
     few = {"ANONCUP_CONNECTIONS": "3", "ANONCUP_BODY_PATIENCE_S": "3600"}
