@@ -29,6 +29,7 @@ from tests.arena import Arena
 from tests.contract import CheckedClient
 from tests.patience import eventually
 from tests.s3 import S3Server
+from tests.trying import shortened
 from workers import child, fitness
 
 COMPILING = Path(kernels.__file__).with_name("__pycache__") / "compiling"
@@ -52,6 +53,12 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
         os.close(folder)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not names_a_file(config):
+        shortened(items)
+
+
 def pytest_collection_finish() -> None:
     """What has been imported and collected stays: who looks for garbage need not look through it again."""
     gc.freeze()
@@ -63,9 +70,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     A file alone starts sooner in this process (0).
     """
-    alone = any(Path(argument.partition("::")[0]).is_file() for argument in config.args)
     cores = len(os.sched_getaffinity(0))
-    return 0 if alone or cores == 1 else min(cores + 1, 4)
+    return 0 if names_a_file(config) or cores == 1 else min(cores + 1, 4)
+
+
+def names_a_file(config: pytest.Config) -> bool:
+    return any(Path(argument.partition("::")[0]).is_file() for argument in config.args)
 
 
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:

@@ -21,6 +21,7 @@ from tests.e2e.stack import QUICK, check_runs, free_port, move, open_contest, ru
 from tests.e2e.test_own_servers import forget_connections
 from tests.e2e.test_second_phase import joined, row
 from tests.patience import eventually
+from tests.trying import left_out
 
 
 @pytest.fixture
@@ -33,6 +34,7 @@ def alone() -> Iterator[pytest.MonkeyPatch]:
     forget_connections()
 
 
+@left_out
 def test_a_contest_goes_from_sign_up_to_reveal_with_a_role_for_each_process(
     tmp_path: Path, alone: pytest.MonkeyPatch
 ) -> None:

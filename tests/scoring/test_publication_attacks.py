@@ -31,7 +31,7 @@ ADVISED = 0.03
 """By ``anoncup threshold`` on the rows of these contests."""
 DOCS = Path("docs/publication.md").read_text(encoding="utf-8")
 hostile = tries(15)
-LONG_ZERO, LONG_ONE, LONG_FOUR = (pytest.param(digits, marks=LEFT_OUT) for digits in (0, 1, 4))
+LONG_ZERO, LONG_ONE, LONG_TWO, LONG_FOUR = (pytest.param(digits, marks=LEFT_OUT) for digits in (0, 1, 2, 4))
 """Fewer digits: more rows fit a target, and more is to be tried."""
 
 
@@ -68,7 +68,7 @@ def test_scoring_with_an_attackers_answer_as_the_secret_names_no_more_than_is_st
     assert sum(untold(found, digits)) > sum(named)  # so much too many, if nothing is told of U by E
 
 
-@pytest.mark.parametrize("digits", [LONG_ZERO, LONG_ONE, 2])
+@pytest.mark.parametrize("digits", [LONG_ZERO, LONG_ONE, LONG_TWO])
 def test_that_targets_were_accepted_leaves_the_owners_that_are_stated(digits: int) -> None:
     found = linking.contest(TEAMS, method=linking.near_of, limit=ADVISED)
     left = linking.in_some_matching(linking.fitting(found, digits))

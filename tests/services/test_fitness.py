@@ -20,6 +20,7 @@ from tests.conftest import empty_queue, rested
 from tests.queued import Piece
 from tests.services.test_evaluations import claim, row, submitted
 from tests.stored import file_of
+from tests.trying import LEFT_OUT
 from workers import clock, fitness, scoring, threshold_reports
 
 
@@ -94,7 +95,10 @@ def test_a_worker_that_lacks_one_key_gives_the_claim_back_uncounted(
     assert (score(identifier).state, row(identifier).failure) == (State.SCORED, None)
 
 
-@pytest.mark.parametrize(("harm", "times"), [(Path.unlink, 4), (lambda path: path.write_bytes(b"harmed"), 1)])
+@pytest.mark.parametrize(
+    ("harm", "times"),
+    [pytest.param(Path.unlink, 4, marks=LEFT_OUT), (lambda path: path.write_bytes(b"harmed"), 1)],
+)
 def test_a_file_that_is_not_whole_costs_no_attempt_and_is_scored_once_it_is_back(
     arena: Arena, settings: Settings, harm: object, times: int
 ) -> None:
