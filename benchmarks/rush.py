@@ -209,7 +209,7 @@ def played(service: Service, token: str, given: argparse.Namespace) -> list[Figu
     return [
         Figure("refused that entered in time", refused([*answers, *last]), goal=0),
         *quantiles("answers", answers, "s", goal=20.0),
-        *quantiles("boards", boards, "ms", goal=500.0),
+        *quantiles("boards", boards, "ms", goal=200.0),
         *scored(slug, began),
         Figure("phase turned late", turned_after(beside.slug, end), "s", goal=10.0),
         *used(usage, goal=1500.0),
