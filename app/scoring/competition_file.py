@@ -4,13 +4,15 @@ The organizer writes the file, the server stores it, the kit contains it and the
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Literal, cast
 from zoneinfo import ZoneInfo
 
 from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
+from app.scoring.parameters import Parameter, Roles
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import (
@@ -66,8 +68,8 @@ def read_competition(table: Table) -> Rules:
         track=name,
         timezone=zone.key,
         columns=columns,
-        measures=read_measures(table.table("measures"), track, columns),
-        attackers=read_attackers(table.table("attackers"), track, columns),
+        measures=read_measures(table.table("measures"), track, track.roles(columns)),
+        attackers=read_attackers(table.table("attackers"), track, track.roles(columns)),
         scales=read_scales(table.table("scales"), track),
         excessive=read_excessive(table.table("excessive"), track),
         ranking=read_ranking(table.table("ranking")),
@@ -115,22 +117,15 @@ def read_columns(table: Table) -> Columns:
     return Columns(quasi, sensitive)
 
 
-def read_parameters(table: Table, accepted: tuple[str, ...], columns: Columns | None) -> Parameters:
-    """What a parameter's name means is the same for every measure and attacker."""
-    quasi, sensitive = (columns.quasi_identifiers, columns.sensitive) if columns else ((), ())
-    kinds: dict[str, Callable[[object, str], object]] = {
-        "columns": names_of(quasi),
-        "quasi_identifiers": names_of(quasi),
-        "target": names_of(sensitive),
-        "sensitive": names_of(sensitive),
-        "column": lambda value, path: names_of(sensitive)([value], path)[0],
-        "give_up": choice("abstain", "own_row"),
-        "dense_limit": count,
+def read_parameters(table: Table, accepted: tuple[Parameter, ...], roles: Roles) -> Parameters:
+    return {
+        one.name: table.take(one.name, partial(one.read, roles=roles))
+        for one in accepted
+        if one.name in table.raw
     }
-    return {name: table.take(name, kinds[name]) for name in accepted if name in table.raw}
 
 
-def read_measures(table: Table, track: Track, columns: Columns | None) -> dict[str, MeasureSettings]:
+def read_measures(table: Table, track: Track, roles: Roles) -> dict[str, MeasureSettings]:
     known = track.measures
     settings = {}
     for name, entry in table.tables():
@@ -143,12 +138,12 @@ def read_measures(table: Table, track: Track, columns: Columns | None) -> dict[s
             raise InvalidCompetition(
                 "{key} is reported only", code="measure_without_weight", key=f"measures.{name}"
             )
-        settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, columns))
+        settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, roles))
         entry.finish()
     return settings
 
 
-def read_attackers(table: Table, track: Track, columns: Columns | None) -> dict[str, AttackerSettings]:
+def read_attackers(table: Table, track: Track, roles: Roles) -> dict[str, AttackerSettings]:
     known = track.attackers
     settings = {}
     for name, entry in table.tables():
@@ -162,7 +157,7 @@ def read_attackers(table: Table, track: Track, columns: Columns | None) -> dict[
             raise InvalidCompetition(
                 "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
             )
-        settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, columns))
+        settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, roles))
         entry.finish()
     return settings
 

@@ -1,10 +1,12 @@
 """First versions of competition files, and what new columns do to a file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from app.errors import InvalidInput
 from app.scoring.competition_file import parse_competition
+from app.scoring.parameters import Parameter, Roles
 from app.scoring.settings import Columns, MeasureSettings, Parameters
 from app.scoring.templates import TEMPLATES, template
 from app.scoring.toml_text import loaded, with_tables
@@ -40,38 +42,25 @@ def empty(track: str) -> str:
 def with_columns_of(text: str, columns: Columns) -> str:
     """The file with other roles of columns; parameters forget the columns that are not theirs any more."""
     before = parse_competition(text)
+    track = TRACKS[before.track]
+    roles = track.roles(columns)
     measures = {
-        name: replace(one, parameters=fitting(one.parameters, columns))
+        name: replace(one, parameters=fitting(one.parameters, track.measures[name].parameters, roles))
         for name, one in before.measures.items()
     }
     attackers = {
-        name: replace(one, parameters=fitting(one.parameters, columns))
+        name: replace(one, parameters=fitting(one.parameters, track.attackers[name].parameters, roles))
         for name, one in before.attackers.items()
     }
     text = with_columns(text, columns)
     if measures != dict(before.measures):
         text = with_measures(text, measures)
     if attackers != dict(before.attackers):
-        text = with_attackers(text, TRACKS[before.track], attackers)
+        text = with_attackers(text, track, attackers)
     return text
 
 
-def fitting(parameters: Parameters, columns: Columns) -> dict[str, object]:
+def fitting(given: Parameters, known: Sequence[Parameter], roles: Roles) -> dict[str, object]:
     """Without the names that these columns do not know; a parameter that is left empty takes its default."""
-    roles = {
-        "columns": columns.quasi_identifiers,
-        "quasi_identifiers": columns.quasi_identifiers,
-        "target": columns.sensitive,
-        "sensitive": columns.sensitive,
-        "column": columns.sensitive,
-    }
-    kept: dict[str, object] = {}
-    for name, value in parameters.items():
-        if name not in roles:
-            kept[name] = value
-        elif isinstance(value, str):
-            kept |= {name: value} if value in roles[name] else {}
-        else:
-            named = tuple(one for one in roles[name] if one in value)  # type: ignore[operator]  # a list of names
-            kept |= {name: named} if named else {}
-    return kept
+    fitted = {one.name: one.fitted(given[one.name], roles) for one in known if one.name in given}
+    return {name: value for name, value in fitted.items() if value is not None}

@@ -1,10 +1,4 @@
-"""What a measure, an attacker, an anonymization method, a distance and a track are: entries of registries.
-
-A parameter's name means the same everywhere: ``columns``, ``quasi_identifiers`` (lists of quasi-identifiers),
-``target``, ``sensitive`` (lists of sensitive columns), ``column`` (one sensitive column), ``give_up``,
-``dense_limit`` (individuals); of methods also ``k``, ``clusters``, ``smallest`` (numbers), ``strength``
-(standard deviations) and ``share`` (of the rows).
-"""
+"""What a measure, an attacker, an anonymization method, a distance and a track are: entries of registries."""
 
 from __future__ import annotations  # its types are those of numbers, which descriptions do not need
 
@@ -13,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.scoring.files import Remark
+from app.scoring.parameters import Parameter, Roles
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -22,6 +17,7 @@ if TYPE_CHECKING:
     from app.scoring.rates import Answer
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
+    from app.scoring.settings import Columns
 
 Files = Mapping[str, bytes]
 Tables = Any
@@ -42,7 +38,7 @@ class Measure:
     name: str
     version: int
     compute: Callable[..., float]
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     details: Callable[[Any], dict[str, float]] | None = None
     in_data_units: bool = False
     weighs: bool = False
@@ -62,7 +58,7 @@ class Attacker:
     name: str
     version: int
     attack: Callable[..., Answer]
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     reads_secret: bool = True
 
@@ -86,7 +82,7 @@ class Method:
 
     name: str
     apply: Callable[..., tuple[Tables, IntArray]]
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     strengths: Strengths = as_usual
 
 
@@ -125,10 +121,12 @@ class Track:
     nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
     it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
     some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
-    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``.
+    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``roles``: the columns
+    that parameters may name.
     """
 
     name: str
+    roles: Callable[[Columns | None], Roles]
     files: tuple[str, ...]
     original_files: tuple[str, ...]
     check_part: Callable[[Files, Rules], None]

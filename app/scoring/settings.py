@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from math import ceil
-from typing import Literal
+from typing import Any, Literal
 
-Parameters = Mapping[str, object]
+Parameters = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,9 +186,9 @@ def test_every_parameter_of_every_measure_can_be_written(measure: Measure) -> No
         "sensitive": '["y"]',
         "column": '"x"',
     }
-    lines = [f"{name} = {written[name]}" for name in measure.parameters]
+    lines = [f"{one.name} = {written[one.name]}" for one in measure.parameters]
     rules = parse_competition(LEAST + "\n".join([f"[measures.{measure.name}]", *lines]))
-    assert set(rules.measures[measure.name].parameters) == set(measure.parameters)
+    assert set(rules.measures[measure.name].parameters) == {one.name for one in measure.parameters}
 
 
 # What it may not.

@@ -1,31 +1,38 @@
 """The built-in attackers of each track by name."""
 
 from app.deferred import deferred_in
+from app.scoring.parameters import Parameter
 from app.scoring.registry import Attacker
 
 DENSE_LIMIT = 1000
 """Rows of the original up to which a full matrix is matched: 0.1 s, or 1 s where all rows of Y are equal."""
 
 _by = deferred_in(__name__)
+_quasi = Parameter("quasi_identifiers", "columns", "quasi_identifiers")
+_sensitive = Parameter("sensitive", "columns", "sensitive")
+_column = Parameter("column", "column", "sensitive")
+_give_up = Parameter("give_up", "choice", ("abstain", "own_row"))
+_dense_limit = Parameter("dense_limit", "whole", default=DENSE_LIMIT)
+"""Individuals."""
 
 ATTACKERS = {
-    "id_rand": Attacker("id_rand", 1, _by("linkage.id_rand"), ("quasi_identifiers",)),
-    "id_sa": Attacker("id_sa", 1, _by("linkage.id_sa"), ("column", "quasi_identifiers")),
-    "sort": Attacker("sort", 1, _by("ranks.sort"), ("sensitive",)),
-    "sa_rank": Attacker("sa_rank", 1, _by("ranks.sa_rank"), ("column",)),
-    "sa_nearest": Attacker("sa_nearest", 1, _by("ranks.sa_nearest"), ("column",)),
-    "euc1": Attacker("euc1", 1, _by("euclidean.euc1"), ("quasi_identifiers", "sensitive", "give_up")),
-    "euc2": Attacker("euc2", 1, _by("euclidean.euc2"), ("quasi_identifiers", "sensitive")),
-    "aya": Attacker("aya", 1, _by("euclidean.aya"), ("quasi_identifiers", "sensitive")),
+    "id_rand": Attacker("id_rand", 1, _by("linkage.id_rand"), (_quasi,)),
+    "id_sa": Attacker("id_sa", 1, _by("linkage.id_sa"), (_column, _quasi)),
+    "sort": Attacker("sort", 1, _by("ranks.sort"), (_sensitive,)),
+    "sa_rank": Attacker("sa_rank", 1, _by("ranks.sa_rank"), (_column,)),
+    "sa_nearest": Attacker("sa_nearest", 1, _by("ranks.sa_nearest"), (_column,)),
+    "euc1": Attacker("euc1", 1, _by("euclidean.euc1"), (_quasi, _sensitive, _give_up)),
+    "euc2": Attacker("euc2", 1, _by("euclidean.euc2"), (_quasi, _sensitive)),
+    "aya": Attacker("aya", 1, _by("euclidean.aya"), (_quasi, _sensitive)),
     "own_row": Attacker("own_row", 1, _by("linkage.own_row")),
     "gower": Attacker("gower", 1, _by("gower.gower")),
     "euc2_assignment": Attacker(
         "euc2_assignment",
         1,
         _by("one_to_one.euc2_assignment"),
-        ("quasi_identifiers", "sensitive", "dense_limit"),
+        (_quasi, _sensitive, _dense_limit),
     ),
-    "gower_assignment": Attacker("gower_assignment", 1, _by("one_to_one.gower_assignment"), ("dense_limit",)),
+    "gower_assignment": Attacker("gower_assignment", 1, _by("one_to_one.gower_assignment"), (_dense_limit,)),
 }
 
 TRANSACTION_ATTACKERS = {
@@ -41,12 +48,12 @@ TRANSACTION_ATTACKERS = {
     "sort_spend": Attacker("sort_spend", 1, _by("spend.sort_spend")),
     "record_keys": Attacker("record_keys", 1, _by("records.record_keys")),
     "jaccard_assignment": Attacker(
-        "jaccard_assignment", 1, _by("basket_assignment.jaccard_assignment"), ("dense_limit",)
+        "jaccard_assignment", 1, _by("basket_assignment.jaccard_assignment"), (_dense_limit,)
     ),
     "jaccard_quantity_assignment": Attacker(
         "jaccard_quantity_assignment",
         1,
         _by("basket_assignment.jaccard_quantity_assignment"),
-        ("dense_limit",),
+        (_dense_limit,),
     ),
 }

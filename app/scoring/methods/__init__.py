@@ -4,9 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.deferred import deferred_in
+from app.scoring.parameters import Parameter
 from app.scoring.registry import Method, Strengths
 
 _by = deferred_in(__name__)
+_columns = Parameter("columns", "columns", "quasi_identifiers")
+_master = Parameter("columns", "columns", "master", default=("sex", "country"))
+_clusters = Parameter("clusters", "whole", default=50)
+_share = Parameter("share", "share", default=0.01)
+"""Of the rows."""
 
 
 def _each(name: str, *values: Any) -> Strengths:
@@ -32,43 +38,54 @@ def _fewer_clusters(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, 
 _SHARES = _each("share", 0.01, 0.05, 0.1)
 
 METHODS = {
-    "k_anonymize": Method("k_anonymize", _by("microdata.k_anonymize"), ("k",), _each("k", 2, 3, 5, 10)),
+    "k_anonymize": Method(
+        "k_anonymize",
+        _by("microdata.k_anonymize"),
+        (Parameter("k", "whole", default=3),),
+        _each("k", 2, 3, 5, 10),
+    ),
     "add_noise": Method(
-        "add_noise", _by("microdata.add_noise"), ("strength",), _each("strength", 0.05, 0.1, 0.2, 0.5)
+        "add_noise",
+        _by("microdata.add_noise"),
+        (Parameter("strength", "amount", default=0.1),),
+        _each("strength", 0.05, 0.1, 0.2, 0.5),
     ),
     "cheating_permutation": Method(
         "cheating_permutation", _by("permutations.cheating_permutation"), (), _never
     ),
-    "unify_columns": Method("unify_columns", _by("microdata.unify_columns"), ("columns",), _more_columns),
+    "unify_columns": Method("unify_columns", _by("microdata.unify_columns"), (_columns,), _more_columns),
     "microaggregate": Method("microaggregate", _by("microdata.microaggregate")),
     "swap_within_classes": Method("swap_within_classes", _by("microdata.swap_within_classes")),
-    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), ("share",), _SHARES),
+    "delete_rows": Method("delete_rows", _by("microdata.delete_rows"), (_share,), _SHARES),
     "shift": Method("shift", _by("permutations.shift"), (), _never),
     "random_permutation": Method("random_permutation", _by("permutations.random_permutation"), (), _never),
     "group_permutation": Method(
-        "group_permutation", _by("permutations.group_permutation"), ("columns",), _never
+        "group_permutation", _by("permutations.group_permutation"), (_columns,), _never
     ),
 }
 
 TRANSACTION_METHODS = {
-    "add_dummies": Method("add_dummies", _by("transactions.add_dummies"), ("clusters",), _fewer_clusters),
+    "add_dummies": Method("add_dummies", _by("transactions.add_dummies"), (_clusters,), _fewer_clusters),
     "cluster_kmeans_jaccard": Method(
-        "cluster_kmeans_jaccard", _by("transactions.cluster_kmeans_jaccard"), ("clusters",), _fewer_clusters
+        "cluster_kmeans_jaccard", _by("transactions.cluster_kmeans_jaccard"), (_clusters,), _fewer_clusters
     ),
     "cluster_tfidf": Method(
-        "cluster_tfidf", _by("transactions.cluster_tfidf"), ("clusters",), _fewer_clusters
+        "cluster_tfidf", _by("transactions.cluster_tfidf"), (_clusters,), _fewer_clusters
     ),
     "balance_clusters": Method(
-        "balance_clusters", _by("transactions.balance_clusters"), ("clusters", "smallest"), _fewer_clusters
+        "balance_clusters",
+        _by("transactions.balance_clusters"),
+        (_clusters, Parameter("smallest", "whole", default=5)),
+        _fewer_clusters,
     ),
-    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), ("share",), _SHARES),
+    "delete_customers": Method("delete_customers", _by("transactions.delete_customers"), (_share,), _SHARES),
     "delete_records": Method(
-        "delete_records", _by("transactions.delete_records"), ("share",), _each("share", 0.01, 0.1, 0.3)
+        "delete_records", _by("transactions.delete_records"), (_share,), _each("share", 0.01, 0.1, 0.3)
     ),
     "shift": Method("shift", _by("transactions.shift"), (), _never),
     "random_permutation": Method("random_permutation", _by("transactions.random_permutation"), (), _never),
     "group_permutation": Method(
-        "group_permutation", _by("transactions.group_permutation"), ("columns",), _never
+        "group_permutation", _by("transactions.group_permutation"), (_master,), _never
     ),
     "cheating_permutation": Method(
         "cheating_permutation", _by("transactions.cheating_permutation"), (), _never

@@ -1,9 +1,12 @@
 """The utility measures of each track by name."""
 
 from app.deferred import deferred_in
+from app.scoring.parameters import Parameter
 from app.scoring.registry import Measure
 
 _by = deferred_in(__name__)
+_columns = Parameter("columns", "columns", "quasi_identifiers")
+_target = Parameter("target", "columns", "sensitive", default=1)
 
 UTILITIES = {
     "mean_mae": Measure(
@@ -13,13 +16,13 @@ UTILITIES = {
         "cross_mean",
         1,
         _by("microdata.cross_mean"),
-        ("columns", "target"),
+        (_columns, _target),
         in_data_units=True,
         weighs=True,
         reads_secret=False,
     ),
     "cross_count": Measure(
-        "cross_count", 1, _by("microdata.cross_count"), ("columns",), weighs=True, reads_secret=False
+        "cross_count", 1, _by("microdata.cross_count"), (_columns,), weighs=True, reads_secret=False
     ),
     "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True, reads_secret=False),
     "information_loss": Measure(

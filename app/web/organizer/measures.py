@@ -1,7 +1,8 @@
 """The step of the measures: weights, parameters, the attackers that count, the rows to be kept."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,6 +12,7 @@ from starlette.responses import Response
 from app.contest import Contest
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
+from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.registry import Attacker, Measure
 from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
@@ -23,17 +25,16 @@ from app.web.site.pages import PageRoute
 
 router = APIRouter(route_class=PageRoute)
 
-GIVE_UP = ("abstain", "own_row")
+MOST = {"share": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A parameter as its form shows it: ``among`` it is chosen; ``many`` of them, or one."""
+    """A parameter as its form shows it: ``among`` it is chosen, or typed if it is a number."""
 
-    name: str
+    parameter: Parameter
     field: str
     among: tuple[str, ...]
-    many: bool
     chosen: tuple[str, ...]
 
 
@@ -90,17 +91,18 @@ class Chosen:
 
 def chosen_in(form: Sent, contest: Contest) -> Chosen:
     rules, track = contest.rules, contest.track
+    roles = track.roles(rules.columns)
     weighed = {
         name: MeasureSettings(
             form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
-            parameters_in(form, f"measure_{name}", one.parameters, rules),
+            parameters_in(form, f"measure_{name}", one.parameters, roles),
         )
         for name, one in track.measures.items()
     }
     counted = {
         name: AttackerSettings(
             one.may_count and form.flag(f"counts_{name}"),
-            parameters_in(form, f"attacker_{name}", one.parameters, rules),
+            parameters_in(form, f"attacker_{name}", one.parameters, roles),
         )
         for name, one in track.attackers.items()
     }
@@ -110,90 +112,73 @@ def chosen_in(form: Sent, contest: Contest) -> Chosen:
     return Chosen(weighed, counted, kept)
 
 
-def parameters_in(form: Sent, prefix: str, accepted: tuple[str, ...], rules: Rules) -> dict[str, Any]:
-    """Those that say something else than the default, which is: all columns, the first column."""
-    found: dict[str, Any] = {}
-    for name in accepted:
-        field, among = f"{prefix}_{name}", known(name, rules)
-        if name == "dense_limit":
-            found |= {name: form.whole(field)} if form.text(field) else {}
-        elif is_single(name):
-            value = form.text(field)
-            found |= {name: value} if value and value != among[0] else {}
-        else:
-            named = form.all(field)
-            chosen = tuple(one for one in among if one in named)
-            found |= {name: chosen} if chosen and chosen != usual(name, among) else {}
-    return found
+def parameters_in(form: Sent, prefix: str, accepted: Sequence[Parameter], roles: Roles) -> dict[str, Any]:
+    """Those that say something else than what is usual."""
+    found = {one.name: sent_value(form, f"{prefix}_{one.name}", one, roles) for one in accepted}
+    return {
+        one.name: found[one.name]
+        for one in accepted
+        if found[one.name] and (one.is_number or found[one.name] != one.usual(roles))
+    }
 
 
-def known(parameter: str, rules: Rules) -> tuple[str, ...]:
-    """What a parameter may name."""
-    if parameter == "give_up":
-        return GIVE_UP
-    if rules.columns is None:
-        return ()
-    if parameter in ("columns", "quasi_identifiers"):
-        return rules.columns.quasi_identifiers
-    return rules.columns.sensitive
-
-
-def usual(parameter: str, among: tuple[str, ...]) -> tuple[str, ...]:
-    """What it names by default."""
-    return among[:1] if parameter == "target" or is_single(parameter) else among
-
-
-def is_single(parameter: str) -> bool:
-    return parameter in ("column", "give_up")
+def sent_value(form: Sent, field: str, one: Parameter, roles: Roles) -> Value:
+    """What was chosen or typed; of several columns those that there are, of nothing nothing."""
+    if one.is_list:
+        return tuple(name for name in one.allowed(roles) if name in form.all(field))
+    if not one.is_number:
+        return form.text(field)
+    if not form.text(field):
+        return None
+    return form.whole(field) if one.kind == "whole" else form.amount(field, most=MOST.get(one.kind, inf))
 
 
 def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
     rules, track = contest.rules, contest.track
-    weighed = [measure_entry(one, rules, form) for one in track.measures.values()]
+    roles = track.roles(rules.columns)
+    weighed = [measure_entry(one, rules, roles, form) for one in track.measures.values()]
     kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
     return {
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
-        "attackers": [attacker_entry(one, rules, form) for one in track.attackers.values()],
+        "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
         "min_rows_kept": kept,
     }
 
 
-def measure_entry(one: Measure, rules: Rules, form: Sent | None) -> Entry:
+def measure_entry(one: Measure, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
     name, settings = one.name, rules.measure(one.name)
-    choices = choices_of(f"measure_{name}", one.parameters, settings.parameters, rules, form)
+    choices = choices_of(f"measure_{name}", one.parameters, settings.parameters, roles, form)
     value = form.text(f"weight_{name}") if form else plain(settings.weight)
     return Entry(name, f"weight_{name}", choices, weighs=one.weighs, value=value)
 
 
-def attacker_entry(one: Attacker, rules: Rules, form: Sent | None) -> Entry:
+def attacker_entry(one: Attacker, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
     name, settings = one.name, rules.attackers.get(one.name, AttackerSettings(one.may_count))
-    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, rules, form)
+    choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, roles, form)
     counts = form.flag(f"counts_{name}") if form else settings.counts
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
 
 
 def choices_of(
-    prefix: str, accepted: tuple[str, ...], given: Parameters, rules: Rules, form: Sent | None
+    prefix: str, accepted: Sequence[Parameter], given: Parameters, roles: Roles, form: Sent | None
 ) -> tuple[Choice, ...]:
     return tuple(
         Choice(
-            name,
-            f"{prefix}_{name}",
-            known(name, rules) if name != "dense_limit" else (),
-            not is_single(name) and name != "dense_limit",
-            form.all(f"{prefix}_{name}") if form else chosen_of(name, given, rules),
+            one,
+            f"{prefix}_{one.name}",
+            one.allowed(roles),
+            form.all(f"{prefix}_{one.name}") if form else chosen_of(one, given, roles),
         )
-        for name in accepted
+        for one in accepted
     )
 
 
-def chosen_of(name: str, given: Parameters, rules: Rules) -> tuple[str, ...]:
-    if name not in given:
-        return () if name == "dense_limit" else usual(name, known(name, rules))
-    value = given[name]
-    return tuple(map(str, value)) if isinstance(value, list | tuple) else (str(value),)
+def chosen_of(one: Parameter, given: Parameters, roles: Roles) -> tuple[str, ...]:
+    """What stands in the form; a number that nobody gave is left to the part."""
+    value = given.get(one.name, None if one.is_number else one.usual(roles))
+    return value if isinstance(value, tuple) else () if value is None else (str(value),)
 
 
 def plain(number: float) -> str:

@@ -1,6 +1,6 @@
 """The rules of a competition in words and formulas, and its data: all read from its file and the registry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fastapi import APIRouter, Request
@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.attackers import DENSE_LIMIT
 from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.ranking import overall, utility_by, utility_score
 from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.rules import Rules
@@ -97,7 +97,7 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
 
 def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
-    known = track.measures
+    known, roles = track.measures, track.roles(rules.columns)
     weights = {name: rules.weight(name) for name in known}
     together = sum(weights.values())
     for name in sorted(known, key=lambda name: not weights[name]):
@@ -108,33 +108,30 @@ def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
             scale=rules.scales.get(name),
-            parameters=told(rules, known[name].parameters, settings.parameters),
+            parameters=told(known[name].parameters, settings.parameters, roles),
         )
 
 
 def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
+    roles = track.roles(rules.columns)
     for name, attacker in track.attackers.items():
         settings = rules.attacker(name)
-        parameters = told(rules, attacker.parameters, settings.parameters)
+        parameters = told(attacker.parameters, settings.parameters, roles)
         yield Attack(attacker, rules.counts(name), parameters)
 
 
-def told(rules: Rules, accepted: tuple[str, ...], given: Parameters) -> dict[str, str]:
-    """Every accepted parameter as the file gives it, else its default; ``=name`` stands for a word."""
-    return {name: written(given[name]) if name in given else default(rules, name) for name in accepted}
+def told(known: Sequence[Parameter], given: Parameters, roles: Roles) -> dict[str, str]:
+    """Every parameter as the file gives it, else what is usual; ``=name`` stands for a word."""
+    return {one.name: written(one, given.get(one.name), roles) for one in known}
 
 
-def written(value: object) -> str:
-    if isinstance(value, tuple | list):
-        return ", ".join(map(str, value))
-    return f"={value}" if value in ("abstain", "own_row") else str(value)
-
-
-def default(rules: Rules, name: str) -> str:
-    """What a parameter is where the file says nothing (the spec's defaults)."""
-    first = rules.columns.sensitive[0] if rules.columns else ""
-    known = {"target": first, "column": first, "give_up": "=abstain", "dense_limit": str(DENSE_LIMIT)}
-    return known.get(name, "=all")
+def written(one: Parameter, given: Value, roles: Roles) -> str:
+    value = one.usual(roles) if given is None else given
+    if one.is_list and given is None and one.default is None:
+        return "=all"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return f"={value}" if one.kind == "choice" else str(value)
 
 
 def worked(rules: Rules, track: Track) -> Worked | None:

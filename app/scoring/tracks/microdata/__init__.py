@@ -3,6 +3,7 @@
 from __future__ import annotations  # rules know their tracks
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from app.deferred import deferred, deferred_in
@@ -52,6 +53,7 @@ _by = deferred_in(__name__)
 
 MICRODATA = Track(
     name="microdata",
+    roles=lambda columns: asdict(columns) if columns else {},
     files=("anonymized",),
     original_files=("original",),
     check_part=lambda files, competition: None,  # noqa: ARG005 - the only file is the whole

@@ -56,6 +56,7 @@ def _distance(kind: "Kind") -> Distance:
 
 TRANSACTIONS = Track(
     name="transactions",
+    roles=lambda _: {"master": MASTER},
     files=FILES,
     original_files=FILES,
     check_part=lambda files, _: _tables("check_customers")(files),
