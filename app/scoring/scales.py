@@ -1,11 +1,16 @@
 """What a measure's value is held against: its mean over releases that kept nothing but the marginals (§4)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from app.errors import InvalidCompetition
 from app.scoring.magnitude import finite_mean
+from app.scoring.ranking import rounding_of
 from app.scoring.registry import Measure, Track
 from app.scoring.settings import MeasureSettings
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
 
 DRAWS = 5
 
@@ -25,3 +30,17 @@ def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings])
 def _null_mean(measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
     return finite_mean(measure.compute(release, **parameters) for release in releases)
+
+
+def check_scales(track: Track, original: Any, rules: "Rules", found: Mapping[str, float]) -> None:
+    """InvalidCompetition if a measure weighs that has nothing to be held against: of such a one every loss,
+    however small, is the whole."""
+    for name in rules.weights:
+        if not found[name] >= rounding_of(track.measures[name], track.largest_cell(original)):
+            raise InvalidCompetition(
+                "{key}: {name} has no scale, for even a release without information leaves it at 0; "
+                "give it the weight 0, or a scale of its own",
+                code="scale_zero",
+                key=f"measures.{name}",
+                name=name,
+            )

@@ -108,6 +108,7 @@ ANSWERS: dict[str, str] = {
     "409.rescore_ready": "the set has been scored already",
     "409.rescore_scoring": "the set is still being scored",
     "403.scope_missing": "this token lacks the scope that the call needs",
+    "422.scale_zero": "a measure that weighs has no scale: even releases without information leave it at 0",
     "422.scored_by_differs": "[scored_by] and the other tables of the file let different things count",
     "503.sealing_unavailable": "secrets cannot be sealed right now, so no upload is taken",
     "503.secret_unreadable": "a sealed secret does not open",

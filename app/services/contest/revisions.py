@@ -24,8 +24,9 @@ from app.services.people.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:
-    from app.scoring.scales import scales
+    from app.scoring.scales import check_scales, scales
 else:
+    check_scales = deferred("app.scoring.scales.check_scales")
     scales = deferred("app.scoring.scales.scales")
 
 State = tuple[str, dict[str, str]]
@@ -80,10 +81,12 @@ def revision_of_original(contest: Contest, name: str, content: bytes) -> Revisio
 
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:
     """``file`` with the original ``contents``: stored, and, once complete, parsed and its scales computed."""
-    return beside.call(beside.ORIGINALS, revised, (row.file, dict(row.original)), file, contents)
+    state, in_use = (row.file, dict(row.original)), bool(row.scored_by)
+    return beside.call(beside.ORIGINALS, revised, state, file, contents, in_use=in_use)
 
 
-def revised(replaces: State, file: str, contents: dict[str, bytes]) -> Revision:
+def revised(replaces: State, file: str, contents: dict[str, bytes], *, in_use: bool) -> Revision:
+    """``in_use``: somebody has been scored by it."""
     rules = parsed(file)
     track = TRACKS[rules.track]
     missing = [name for name in track.original_files if name not in contents]
@@ -93,9 +96,11 @@ def revised(replaces: State, file: str, contents: dict[str, bytes]) -> Revision:
         stored = {name: store().put(content) for name, content in contents.items()}
         return Revision(file, stored, None, {}, replaces, tuple(map(awaited, missing)) if stored else ())
     tables, remarks = track.parse_original(contents, rules)
-    computed = scales(track, track.prepare(tables, rules), rules.measures)
+    original = track.prepare(tables, rules)
+    found = {**scales(track, original, rules.measures), **rules.scales}
+    if not in_use:
+        check_scales(track, original, rules, found)
     stored = {name: store().put(content) for name, content in contents.items()}
-    found = {**computed, **rules.scales}
     return Revision(file, stored, track.individuals(tables), found, replaces, tuple(remarks))
 
 
