@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -253,12 +254,17 @@ def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tu
 
 
 def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
-    asked = Trial("original_row\n1\n2\n", "original_row\n1\n2\n", rows=2, originals=2)
-    told = {"guess": asked.guess, "secret": asked.secret, "rows": 2, "originals": 2}
+    same = "original_row\n1\n2\n"
+    asked = Trial(same, same, track="microdata", question="link", sizes={"originals": 2, "rows": 2})
     desk = Desk(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    assert asked.admits(judge(told, desk, lambda *_: None))
+    found = judge(asdict(asked), desk, lambda *_: None)
+    assert (found["outcome"]["correct"], found["outcome"]["value"]) == (2, 1.0)
+    assert asked.admits(json.loads(json.dumps(found)))
     for correct in (-1, 3, 1.5, "1", True, None):
-        assert not asked.admits({"correct": correct})
+        assert not asked.admits({"outcome": found["outcome"] | {"correct": correct}})
+    for value in (-0.1, 1.1, "1", True, None, float("nan")):
+        assert not asked.admits({"outcome": found["outcome"] | {"value": value}})
+    assert not asked.admits({"outcome": found["outcome"] | {"more": 1}})
 
 
 def nested(depth: int) -> Any:

@@ -55,11 +55,6 @@ class FilesForm(TypedDict):
     files: dict[Text, str]
 
 
-@with_config(EXACT)
-class CountForm(TypedDict):
-    correct: Count
-
-
 KINDS: tuple[tuple[object, Any], ...] = (
     (str, Text),
     (int, Count),
@@ -113,7 +108,9 @@ def composed(kind: Any) -> Any:
     return form_of(kind) if isinstance(kind, type) and issubclass(kind, wire.Form) else kind
 
 
-VERDICT, FILES, COUNT = TypeAdapter(form_of(wire.Verdict)), TypeAdapter(FilesForm), TypeAdapter(CountForm)
+VERDICT, FILES = TypeAdapter(form_of(wire.Verdict)), TypeAdapter(FilesForm)
+OutcomeForm = with_config(EXACT)(TypedDict("OutcomeForm", {"outcome": form_of(wire.Judged)}))  # type: ignore[operator]
+OUTCOME = TypeAdapter(OutcomeForm)
 TEXT: TypeAdapter[str] = TypeAdapter(Text)
 MESSAGE = TypeAdapter(MessageForm)
 
@@ -167,8 +164,9 @@ def are_files(content: dict[str, Any]) -> bool:
     return has_form(FILES, content)
 
 
-def is_count(content: dict[str, Any], *, most: int) -> bool:
-    return has_form(COUNT, content) and content["correct"] <= most
+def is_outcome(content: dict[str, Any], *, most: int) -> bool:
+    """``most``: of that many things a guess may be right about one each."""
+    return has_form(OUTCOME, content) and content["outcome"].get("correct", 0) <= most
 
 
 def is_plain(value: Any, depth: int = 0) -> bool:

@@ -34,7 +34,7 @@ def judge(*_: str) -> None:
     found = leased.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
     if found is not None:
         with transaction() as session:
-            guesses.record(session, claimed, correct=found.content["correct"])
+            guesses.record(session, claimed, correct=found.content["outcome"]["correct"])
 
 
 def trial_of(claimed: Claim, settings: Settings) -> Trial:
@@ -45,4 +45,10 @@ def trial_of(claimed: Claim, settings: Settings) -> Trial:
         box=claimed.sealed,
         submission_id=claimed.submission_id,
     )
-    return Trial(claimed.file, secret.decode(), rows=claimed.rows, originals=claimed.originals)
+    return Trial(
+        guess=claimed.file,
+        secret=secret.decode(),
+        track=claimed.track,
+        question=claimed.question,
+        sizes=dict(claimed.sizes),
+    )

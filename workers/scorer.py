@@ -16,7 +16,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,8 +27,6 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
-from app.scoring.permutation import guess_from_file, source_from_secret
-from app.scoring.rates import guess_rate
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from workers import walls
@@ -140,11 +138,7 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     rules, tables, prepared = desk.original(digests, request["competition_file"])
     track = TRACKS[rules.track]
     release, _ = track.parse_release(contents(request, desk), tables, rules)
-    source = source_from_secret(
-        request["secret"].encode(),
-        originals=track.individuals(tables),
-        anonymized=track.individuals(release),
-    )
+    source = track.answers.read(request["secret"].encode(), track.sizes(tables, release))
     verdict = evaluate(rules, prepared, release, source, progress=progress)
     of_release = {"resembles": resembled(rules, prepared, verdict)}
     return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
@@ -183,13 +177,12 @@ def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str,
 
 
 def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
-    """On how many rows of a target a guess is right."""
-    sizes = {"originals": request["originals"], "anonymized": request["rows"]}
-    guess = guess_from_file(desk.fetch(request["guess"]), **sizes)
-    rate = guess_rate(
-        guess, source_from_secret(request["secret"].encode(), **sizes), rows=request["originals"]
-    )
-    return {"correct": int(rate.correct)}
+    """What a guess on a target came to."""
+    track, sizes = TRACKS[request["track"]], request["sizes"]
+    question = track.questions[request["question"]]
+    guess = question.read(desk.fetch(request["guess"]), sizes)
+    found = question.judge(guess, track.answers.read(request["secret"].encode(), sizes), sizes)
+    return {"outcome": {name: value for name, value in asdict(found).items() if value is not None}}
 
 
 WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] = {

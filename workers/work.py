@@ -93,8 +93,9 @@ class Trial:
 
     guess: str
     secret: str
-    rows: int
-    originals: int
+    track: str
+    question: str
+    sizes: dict[str, int]
 
     @property
     def longest(self) -> int:
@@ -105,4 +106,4 @@ class Trial:
         return {self.guess}
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.is_count(content, most=self.originals)
+        return forms.is_outcome(content, most=max(self.sizes.values()))

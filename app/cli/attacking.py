@@ -11,9 +11,8 @@ from app.cli.terminal import progress_bar
 from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
 from app.scoring.evaluate import attacker_json
-from app.scoring.permutation import guess_csv
-from app.scoring.rates import Answer, guess_of, rate_of
-from app.scoring.registry import Tables
+from app.scoring.rates import Answer
+from app.scoring.registry import Tables, Track
 
 
 def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Answer]:
@@ -28,24 +27,28 @@ def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict
 
 
 def rates_of(
-    answers: Mapping[str, Answer], contest: LocalContest, source: IntArray
+    answers: Mapping[str, Answer], contest: LocalContest, release: Tables, source: IntArray
 ) -> dict[str, wire.Attacked]:
-    attackers = contest.track.attackers
+    attackers, questions = contest.track.attackers, contest.track.questions
+    sizes = contest.track.sizes(contest.tables, release)
     return {
         name: wire.Attacked.model_validate(
-            attacker_json(rate_of(answer, source, rows=contest.prepared.rows), attackers[name].version)
+            attacker_json(
+                questions[attackers[name].question].rate(answer, source, sizes), attackers[name].version
+            )
         )
         for name, answer in answers.items()
     }
 
 
-def write_guesses(answers: Mapping[str, Answer], into: Path, seed: int) -> None:
+def write_guesses(answers: Mapping[str, Answer], track: Track, into: Path, seed: int) -> None:
     """A guess file of each attacker that can make a guess."""
     into.mkdir(parents=True, exist_ok=True)
     for name, answer in answers.items():
-        guess = guess_of(answer, np.random.default_rng(seed))
+        question = track.questions[track.attackers[name].question]
+        guess = question.guess_of(answer, np.random.default_rng(seed))
         if guess is not None:
-            (into / f"{name}.csv").write_bytes(guess_csv(guess))
+            (into / f"{name}.csv").write_bytes(question.write(guess))
 
 
 def chosen_attackers(contest: LocalContest, names: list[str]) -> list[str]:

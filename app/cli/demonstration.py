@@ -24,7 +24,6 @@ from app.roles import Role
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.excessive.advisor import advise
-from app.scoring.permutation import secret_csv
 from app.scoring.registry import Tables
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
@@ -249,7 +248,9 @@ def take_part(
         made = track.anonymize(track.methods[entry.method], tables, rules, rng, entry.parameters)
         released, source = track.shuffle(*made, rng=rng)
         comment = f"{entry.method} {entry.parameters or ''}".strip()
-        client.submit(demo.slug, track.files_of(released), secret=secret_csv(source), comment=comment)
+        client.submit(
+            demo.slug, track.files_of(released), secret=track.answers.write(source), comment=comment
+        )
 
 
 def signed_up(url: str, notes: Notes, invite: str, entry: Entry) -> str:

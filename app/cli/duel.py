@@ -11,8 +11,6 @@ from app import wire
 from app.client import Client
 from app.local import waiting
 from app.scoring.competition_file import parse_competition
-from app.scoring.permutation import guess_csv
-from app.scoring.rates import guess_of
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
 
@@ -72,6 +70,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
         release, _ = track.parse_release(contents, tables, rules)
         attacker = track.attackers[next(names)]
         parameters = rules.attacker(attacker.name).parameters
-        guess = guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
+        question = track.questions[attacker.question]
+        guess = question.guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
         if guess is not None:
-            client.guess(str(target.id), guess_csv(guess))
+            client.guess(str(target.id), question.write(guess))

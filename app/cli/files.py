@@ -11,7 +11,6 @@ from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import Remark, too_large
-from app.scoring.permutation import remarks_on_order, source_from_secret
 from app.scoring.registry import Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
@@ -87,8 +86,6 @@ def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
 
 def secret_in(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:
     """Which row each is; a service that shuffles has nothing to say of the order they are sent in."""
-    individuals = contest.track.individuals
-    source = source_from_secret(
-        path.read_bytes(), originals=individuals(contest.tables), anonymized=individuals(release)
-    )
-    return source, [] if contest.rules.publication.shuffle_targets else remarks_on_order(source)
+    answers, sizes = contest.track.answers, contest.track.sizes(contest.tables, release)
+    source = answers.read(path.read_bytes(), sizes)
+    return source, [] if contest.rules.publication.shuffle_targets else answers.remarks(source)

@@ -41,7 +41,6 @@ def anonymize(
 
     from app.cli.files import contest_of
     from app.cli.sampling import empty_place, method_of, methods_table, read_parameters
-    from app.scoring.permutation import secret_csv
 
     contest = contest_of(competition, original)
     if method == "help":
@@ -54,7 +53,7 @@ def anonymize(
     if not keep_order:
         release, source = contest.track.shuffle(release, source, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
-    contents = contest.track.files_of(release) | {"secret": secret_csv(source)}
+    contents = contest.track.files_of(release) | {"secret": contest.track.answers.write(source)}
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
@@ -85,9 +84,9 @@ def attack(
     release, _ = release_in(contest, anonymized, customers, transactions)
     answers = answers_of(contest, release, chosen_attackers(contest, attackers or []))
     if into is not None:
-        write_guesses(answers, into, seed)
+        write_guesses(answers, contest.track, into, seed)
     if secret is not None:
-        rates = rates_of(answers, contest, secret_in(secret, contest, release)[0])
+        rates = rates_of(answers, contest, release, secret_in(secret, contest, release)[0])
         if as_json:
             print_json(rates)
         else:

@@ -9,11 +9,10 @@ from app.scoring.arrays import IntArray
 from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
-from app.scoring.permutation import check_source
 from app.scoring.ranking import overall, rounding_of, security, utility_by
-from app.scoring.rates import Answer, Rate, rate_of
+from app.scoring.rates import Answer, Rate
 from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
-from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
+from app.scoring.registry import Attacker, Distance, Measure, Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import rows_required
@@ -118,14 +117,15 @@ def evaluate(
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
     track = TRACKS[rules.track]
-    check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
+    sizes = {"originals": original.rows, "rows": track.individuals(anonymized)}
+    track.answers.check(source, sizes)
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
     measures = {name: _measured(each, release, rules, track, tell) for name, each in track.measures.items()}
     utility_if = _utility(rules, track, original, measures)
     answers = {name: _answer(each, release.target, rules, tell) for name, each in track.attackers.items()}
     attackers = {
-        name: AttackerResult(rate_of(answer, source, rows=original.rows), track.attackers[name].version)
+        name: AttackerResult(_rate(track, name, answer, source, sizes), track.attackers[name].version)
         for name, answer in answers.items()
     }
     violations, excessive = _judged(rules, track, release)
@@ -147,7 +147,7 @@ def judge(
 ) -> tuple[tuple[Violation, ...], ExcessiveResult]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[rules.track]
-    check_source(source, originals=original.rows, anonymized=track.individuals(anonymized))
+    track.answers.check(source, {"originals": original.rows, "rows": track.individuals(anonymized)})
     return _judged(rules, track, track.release_of(original, anonymized, source))
 
 
@@ -171,6 +171,10 @@ def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str],
     parameters = rules.attacker(attacker.name).parameters
     answer: Answer = attacker.attack(target, **parameters)
     return answer
+
+
+def _rate(track: Track, name: str, answer: Answer, source: IntArray, sizes: Sizes) -> Rate:
+    return track.questions[track.attackers[name].question].rate(answer, source, sizes)
 
 
 def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:

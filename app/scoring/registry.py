@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.scoring.files import Remark
+from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
-    from app.scoring.rates import Answer
+    from app.scoring.rates import Answer, Rate
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
     from app.scoring.settings import Columns
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 Files = Mapping[str, bytes]
 Tables = Any
 """A track's own type of data: a table, or several."""
+Sizes = Mapping[str, int]
+"""What is counted of an original and of a release of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,42 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What only the makers of a release know: what became of whom.
+
+    ``read(content, sizes)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
+    file, equal ones as equal bytes. ``remarks``: what the order tells in which the release is published.
+    ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes.
+    """
+
+    read: Callable[[bytes, Sizes], Any]
+    write: Callable[[Any], bytes]
+    remarks: Callable[[Any], list[Remark]]
+    check: Callable[[Any, Sizes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked about a target.
+
+    ``read(content, sizes)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
+    bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes)``: what it came to.
+    Of attackers that are built in, ``rate`` judges what they say, and ``guess_of(said, rng)`` is a guess that
+    follows from it, None if nobody could make it.
+    """
+
+    name: str
+    read: Callable[[bytes, Sizes], Any]
+    write: Callable[[Any], bytes]
+    answered: Callable[[Any], int]
+    judge: Callable[[Any, Any, Sizes], Outcome]
+    rate: Callable[[Answer, Any, Sizes], Rate]
+    guess_of: Callable[[Answer, Generator], Any | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Attacker:
-    """``attack(target, **parameters)`` returns an answer that ``rates.rate_of`` understands.
+    """``attack(target, **parameters)`` returns what its ``question`` can rate.
 
     ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E.
     ``reads_secret`` False: how often it is right is the same whatever the secret, which else decides it.
@@ -61,6 +98,7 @@ class Attacker:
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     reads_secret: bool = True
+    question: str = "link"
 
 
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
@@ -122,7 +160,8 @@ class Track:
     it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
     some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
     individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``roles``: the columns
-    that parameters may name.
+    that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what others are
+    asked.
     """
 
     name: str
@@ -135,6 +174,8 @@ class Track:
     files_of: Callable[[Tables], dict[str, bytes]]
     canonical_files: Callable[[Tables], dict[str, bytes]]
     individuals: Callable[[Tables], int]
+    answers: Answers
+    questions: Mapping[str, Question]
     prepare: Callable[[Tables, Rules], Any]
     target_of: Callable[[Any, Tables], Any]
     release_of: Callable[[Any, Tables, IntArray], Any]
@@ -152,3 +193,7 @@ class Track:
     groups: Callable[[Any, Sequence[str]], IntArray]
     part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]
+
+    def sizes(self, original: Tables, release: Tables) -> Sizes:
+        """What is counted of both."""
+        return {"originals": self.individuals(original), "rows": self.individuals(release)}

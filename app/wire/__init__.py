@@ -49,6 +49,7 @@ from app.wire.submissions import (
 from app.wire.verdicts import (
     FORMAT,
     Attacked,
+    Judged,
     Measured,
     Verdict,
     read,

@@ -95,6 +95,17 @@ class Attacked(Part):
         return None if self.note_template is None else message_under("note", self.model_dump())
 
 
+class Judged(Part):
+    """What a guess came to: ``value`` of what was asked, of which blind guessing gets ``baseline``."""
+
+    value: Share
+    baseline: Share
+    correct: Annotated[int | None, Admitted(within={"ge": 0})] = unless_none()
+    trials: Annotated[int | None, Admitted(within={"ge": 0})] = unless_none()
+    interval: Annotated[list[Number] | None, TWO] = unless_none()
+    details: Annotated[dict[str, Number], at_most(100)]
+
+
 class Histogram(Part):
     """How many individuals moved how far, in bins of one width from 0 to ``end``."""
 

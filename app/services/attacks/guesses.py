@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from sqlalchemy import func, select, tuple_
@@ -12,9 +11,10 @@ from sqlalchemy.orm import Session, joinedload
 from app import beside, queue
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
-from app.deferred import deferred
 from app.errors import Conflict, NotAllowed
 from app.scoring.files import GUESS
+from app.scoring.registry import Sizes
+from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
 from app.services.contest import competitions, phases, visibility
 from app.services.people import teams
@@ -23,13 +23,8 @@ from app.services.submissions import attempts, quota, uploads
 from app.services.work import leases
 from app.storage import store
 
-if TYPE_CHECKING:
-    from app.scoring.permutation import guess_csv, guess_from_file
-    from app.scoring.rates import answered
-else:
-    guess_csv = deferred("app.scoring.permutation.guess_csv")
-    guess_from_file = deferred("app.scoring.permutation.guess_from_file")
-    answered = deferred("app.scoring.rates.answered")
+ASKED = "link"
+"""What every guess answers so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +33,8 @@ class Entrance:
 
     target_id: UUID
     competition_id: UUID
-    rows: int
-    originals: int
+    track: str
+    sizes: Sizes
     file_mb: int
     key: str | None
     attempt: Attempt | None
@@ -67,8 +62,9 @@ class Claim:
     guess_id: UUID
     attempt: int
     submission_id: UUID
-    rows: int
-    originals: int
+    track: str
+    question: str
+    sizes: Sizes
     file: str
     key_id: str
     sealed: bytes
@@ -93,8 +89,8 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     return Entrance(
         target_id=target_id,
         competition_id=contest.id,
-        rows=target.rows,
-        originals=contest.row.original_rows or 0,
+        track=contest.track.name,
+        sizes=sizes_of(contest.row, target),
         file_mb=contest.rules.limits.file_mb,
         key=key,
         attempt=attempt,
@@ -176,13 +172,14 @@ def read(content: bytes, at: Entrance) -> Given:
 
     Needs no session: what is well-formed is in the store before anything is locked.
     """
-    return beside.call(beside.UPLOADS, read_beside, content, originals=at.originals, rows=at.rows)
+    return beside.call(beside.UPLOADS, read_beside, content, track=at.track, sizes=dict(at.sizes))
 
 
-def read_beside(content: bytes, *, originals: int, rows: int) -> Given:
-    guess = guess_from_file(content, originals=originals, anonymized=rows)
+def read_beside(content: bytes, *, track: str, sizes: Sizes) -> Given:
+    question = TRACKS[track].questions[ASKED]
+    guess = question.read(content, sizes)
     printed = uploads.fingerprint({"guess": content})
-    return Given(store().put(guess_csv(guess)), answered(guess), printed)
+    return Given(store().put(question.write(guess)), question.answered(guess), printed)
 
 
 def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID) -> Guess:
@@ -245,12 +242,17 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         guess_id=guess.id,
         attempt=guess.attempt,
         submission_id=target.submission_id,
-        rows=target.rows,
-        originals=row.original_rows or 0,
+        track=Contest(row).track.name,
+        question=ASKED,
+        sizes=sizes_of(row, target),
         file=guess.file,
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
+
+
+def sizes_of(row: Competition, target: Target) -> Sizes:
+    return {"originals": row.original_rows or 0, "rows": target.rows}
 
 
 def record(session: Session, claimed: Claim, *, correct: int) -> bool:

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import IntArray
     from app.scoring.evaluate import judge
-    from app.scoring.permutation import secret_csv
 else:
     arange = deferred("numpy.arange")
     default_rng = deferred("numpy.random.default_rng")
     judge = deferred("app.scoring.evaluate.judge")
-    secret_csv = deferred("app.scoring.permutation.secret_csv")
 
 SEED = 2015
 CHEAP = {"microdata": "add_noise", "transactions": "delete_records"}
@@ -66,7 +64,7 @@ def example_release(rules: Rules, track: Track, original: Tables) -> dict[str, b
         violations, _ = judge(rules, prepared, release, source)
         if not violations:
             break
-    return track.files_of(release) | {"secret": secret_csv(source)}
+    return track.files_of(release) | {"secret": track.answers.write(source)}
 
 
 def candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:

@@ -22,10 +22,8 @@ from app.services.work import leases
 if TYPE_CHECKING:
     from numpy.random import default_rng
 
-    from app.scoring.permutation import secret_csv
 else:
     default_rng = deferred("numpy.random.default_rng")
-    secret_csv = deferred("app.scoring.permutation.secret_csv")
 
 SEED = 2015
 """Of what a sample method draws; a baseline is no target, so nothing is to be guessed of it."""
@@ -50,7 +48,7 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
     original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
     release, source = track.anonymize(track.methods[method], original, rules, rng, {})
     release, source = track.shuffle(release, source, rng=rng)
-    return track.files_of(release), secret_csv(source)
+    return track.files_of(release), track.answers.write(source)
 
 
 def add(

@@ -27,13 +27,8 @@ from app.storage import digest_of, store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
-
-    from app.scoring.permutation import remarks_on_order, secret_csv, source_from_secret
 else:
     default_rng = deferred("numpy.random.default_rng")
-    remarks_on_order = deferred("app.scoring.permutation.remarks_on_order")
-    secret_csv = deferred("app.scoring.permutation.secret_csv")
-    source_from_secret = deferred("app.scoring.permutation.source_from_secret")
 
 LONGEST_COMMENT = 1_000
 IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -190,18 +185,19 @@ def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     rules, track = at.rules, at.track
     original = competitions.original_tables(at.original, at.file)
     release, remarks = track.parse_release(files, original, rules)
-    rows = track.individuals(release)
-    source = source_from_secret(secret, originals=track.individuals(original), anonymized=rows)
+    sizes = track.sizes(original, release)
+    answer = track.answers.read(secret, sizes)
     sent = {name: digest_of(content) for name, content in files.items()}
     printed = fingerprint({**files, "secret": secret}, comment)
     if rules.publication.shuffle_targets:
         order = default_rng(secrets.randbits(128))
-        release, source = track.shuffle(release, source, rng=order)
+        release, answer = track.shuffle(release, answer, rng=order)
         files = track.files_of(release)
     else:
-        remarks += remarks_on_order(source)
+        remarks += track.answers.remarks(answer)
     stored = {name: store().put(content) for name, content in files.items()}
-    return Upload(at, stored, sent, printed, rows, secret_csv(source), comment, tuple(remarks))
+    sealed = track.answers.write(answer)
+    return Upload(at, stored, sent, printed, sizes["rows"], sealed, comment, tuple(remarks))
 
 
 def is_storable(text: str) -> bool:

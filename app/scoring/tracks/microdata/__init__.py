@@ -10,6 +10,7 @@ from app.deferred import deferred, deferred_in
 from app.errors import InvalidCompetition
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
+from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.registry import Distance, Track
 from app.scoring.settings import Columns
@@ -62,6 +63,8 @@ MICRODATA = Track(
     files_of=_by("steps.files_of"),
     canonical_files=_by("steps.files_of"),
     individuals=len,
+    answers=SOURCES,
+    questions={LINK.name: LINK},
     prepare=_by("steps.prepare"),
     target_of=deferred("app.scoring.release.target_of"),
     release_of=deferred("app.scoring.release.release_of"),

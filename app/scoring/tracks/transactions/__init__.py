@@ -7,6 +7,7 @@ from app.deferred import deferred, deferred_in
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.files import MASTER
+from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.registry import Distance, Track
 from app.scoring.utility import TRANSACTION_UTILITIES
@@ -65,6 +66,8 @@ TRANSACTIONS = Track(
     files_of=_tables("files_of"),
     canonical_files=_tables("canonical_files"),
     individuals=lambda tables: len(tables.customers),
+    answers=SOURCES,
+    questions={LINK.name: LINK},
     prepare=lambda tables, _: _release("prepare")(tables),
     target_of=_release("target_of"),
     release_of=_release("release_of"),

@@ -1,0 +1,63 @@
+"""The question which original row each row of a release comes from, and the answer that its makers hold.
+
+Sizes: ``originals`` and ``rows``, the individuals of the original and of the release.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from app.deferred import deferred, deferred_in
+from app.scoring.outcomes import Outcome
+from app.scoring.registry import Answers, Question, Sizes
+
+if TYPE_CHECKING:
+    from app.scoring.arrays import IntArray
+    from app.scoring.permutation import check_source, guess_from_file, source_from_secret
+    from app.scoring.rates import Answer, Rate, guess_rate, rate_of
+else:
+    check_source = deferred("app.scoring.permutation.check_source")
+    guess_from_file = deferred("app.scoring.permutation.guess_from_file")
+    source_from_secret = deferred("app.scoring.permutation.source_from_secret")
+    guess_rate = deferred("app.scoring.rates.guess_rate")
+    rate_of = deferred("app.scoring.rates.rate_of")
+
+_permutation = deferred_in("app.scoring.permutation")
+_rates = deferred_in("app.scoring.rates")
+
+
+def read_secret(content: bytes, sizes: Sizes) -> "IntArray":
+    return source_from_secret(content, originals=sizes["originals"], anonymized=sizes["rows"])
+
+
+def check(source: Any, sizes: Sizes) -> None:
+    check_source(source, originals=sizes["originals"], anonymized=sizes["rows"])
+
+
+def read_guess(content: bytes, sizes: Sizes) -> "IntArray":
+    return guess_from_file(content, originals=sizes["originals"], anonymized=sizes["rows"])
+
+
+def judge(guess: "IntArray", source: "IntArray", sizes: Sizes) -> Outcome:
+    """#{j : g_j = s_j} / n'. Nothing is taken off for chance, as in the cups of 2015 and 2016."""
+    found = guess_rate(guess, source, rows=sizes["originals"])
+    return Outcome(found.rate, correct=found.correct, trials=found.trials, interval=found.interval)
+
+
+def rate(answer: "Answer", source: "IntArray", sizes: Sizes) -> "Rate":
+    return rate_of(answer, source, rows=sizes["originals"])
+
+
+SOURCES = Answers(
+    read=read_secret,
+    write=_permutation("secret_csv"),
+    remarks=_permutation("remarks_on_order"),
+    check=check,
+)
+LINK = Question(
+    name="link",
+    read=read_guess,
+    write=_permutation("guess_csv"),
+    answered=_rates("answered"),
+    judge=judge,
+    rate=rate,
+    guess_of=_rates("guess_of"),
+)
