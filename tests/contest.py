@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ from app.config import get_settings
 from app.db.models import Competition, Evaluation, Guess, State, Submission
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
+from app.scoring.outcomes import Outcome
 from app.scoring.permutation import guess_csv, source_from_secret
 from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
@@ -203,3 +204,9 @@ def competition_id(slug: str = "small") -> UUID:
 
 def data() -> Any:
     return get_settings().data
+
+
+def linked(correct: int, rows: int = ROWS) -> dict[str, Any]:
+    """What a guess came to that is right on so many rows, as a worker records it."""
+    outcome = Outcome(correct / rows, correct=correct, trials=rows)
+    return {name: value for name, value in asdict(outcome).items() if value is not None}

@@ -19,10 +19,12 @@ from app.db.models import (
     Base,
     Competition,
     Evaluation,
+    Guess,
     Opening,
     Secret,
     State,
     Submission,
+    Target,
     Team,
     Token,
     User,
@@ -42,6 +44,21 @@ VALUES ('00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-0000000
         '00000000-0000-0000-0000-000000000005', 'T01', 40, '\\x00ff', 'digest');
 """
 """A target as revision 0009 had it, revealed."""
+
+GUESSED = """
+INSERT INTO targets (id, competition_id, submission_id, name, rows)
+VALUES ('00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-000000000003',
+        '00000000-0000-0000-0000-000000000005', 'T01', 30);
+UPDATE submissions SET rows = 30;
+INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, file, answered,
+                     guesses_left, state, attempt, correct)
+SELECT ('00000000-0000-0000-0000-0000000000d' || digit)::uuid, '00000000-0000-0000-0000-000000000003',
+       '00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-000000000004',
+       '00000000-0000-0000-0000-000000000001', now(), 'digest', 30, 2, state, 1, correct::integer
+FROM (VALUES ('1', 'SCORED', '9'), ('2', 'SCORED', '0'), ('3', 'QUEUED', NULL))
+     AS made (digit, state, correct)
+"""
+"""Guesses as revision 0018 kept them: judged, judged wrong throughout, waiting."""
 
 ALIKE = """
 INSERT INTO users (id, name, name_key, password_hash, role) VALUES
@@ -141,6 +158,23 @@ def test_an_opened_secret_goes_along_to_its_own_table(target: str) -> None:
     with read_today(target) as session:
         (opening,) = session.scalars(select(Opening))
     assert (opening.target_id.int, opening.salt, opening.secret) == (10, b"\x00\xff", "digest")
+
+
+def test_what_guesses_came_to_is_an_outcome_of_the_only_question_there_was(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0018", target, GUESSED)
+    migrate(target)
+    with read_today(target) as session:
+        made = session.scalars(select(Guess).order_by(Guess.id)).all()
+        kept = session.scalars(select(Target.sizes)).one(), session.scalars(select(Submission.sizes)).one()
+    assert kept == ({"originals": 40, "rows": 30},) * 2
+    assert [each.question for each in made] == ["link"] * 3
+    judged = [each.judged for each in made]
+    assert [each and (each.value, each.correct, each.trials) for each in judged] == [
+        (9 / 30, 9, 30),
+        (0.0, 0, 30),
+        None,
+    ]
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

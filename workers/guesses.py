@@ -34,7 +34,7 @@ def judge(*_: str) -> None:
     found = leased.done(do, Guess, claimed.guess_id, claimed.attempt, fitness=FOR_SECRETS)
     if found is not None:
         with transaction() as session:
-            guesses.record(session, claimed, correct=found.content["outcome"]["correct"])
+            guesses.record(session, claimed, outcome=found.content["outcome"])
 
 
 def trial_of(claimed: Claim, settings: Settings) -> Trial:

@@ -69,13 +69,15 @@ def receipt(made: Guess) -> wire.GuessReceipt:
 
 
 def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
-    correct = guesses.told(made, horizon)
+    outcome = guesses.told(made, horizon)
     return wire.Guess(
         **receipt(made).model_dump(exclude={"status"}),
         status=made.state,
         target=made.target.name,
         rows=made.target.rows,
-        correct=correct,
-        rate=None if correct is None else correct / made.target.rows,
+        question=made.question,
+        correct=outcome.correct if outcome else None,
+        rate=outcome.value if outcome else None,
+        outcome=outcome,
         **wire.failed(made.failure),
     )

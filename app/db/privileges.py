@@ -48,10 +48,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "grants": {"id team_id cap amount": ("ri", "", ""), "at": ("r", "", "")},
     "guesses": {
         "id competition_id target_id team_id": ("ri", "r", "r"),
-        "user_id received_at file answered guesses_left idempotency_key fingerprint": ("ri", "r", "r"),
+        "user_id received_at question file answered guesses_left": ("ri", "r", "r"),
+        "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure correct": ("ri", "ru", "r"),
+        "started_at finished_at failure correct outcome": ("ri", "ru", "r"),
     },
     "heartbeats": {"task at": ("r", "", "riu")},
     "invites": {
@@ -78,11 +79,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "submissions": {
         "id competition_id team_id user_id received_at": ("ri", "r", "r"),
-        "comment files sent rows remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
+        "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
         "final disqualified_at": ("riu", "r", "r"),
     },
     "targets": {
-        "id competition_id submission_id name rows": ("r", "r", "ri"),
+        "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
         "files": ("r", "r", "riu"),
     },
     "teams": {

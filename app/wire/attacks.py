@@ -6,6 +6,7 @@ from pydantic import Field
 
 from app.wire.form import Digest, Digests, Entered, Form, Id, Rows, TeamName, example
 from app.wire.said import Failed
+from app.wire.verdicts import Judged
 
 
 class Target(Form):
@@ -66,3 +67,5 @@ class Guess(GuessReceipt, Failed):
     rows: Rows
     correct: Annotated[int | None, Field(description="null while the competition hides scores"), example(9)]
     rate: Annotated[float | None, example(0.18)]
+    question: Annotated[str, Field(description="what it answers"), example("link")] = "link"
+    outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")] = None

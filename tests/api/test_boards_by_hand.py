@@ -28,7 +28,7 @@ from tests.application import application
 from tests.arena import API, ROWS
 from tests.board_facts import ORGANIZER, VISITOR, Facts, Guessed, Judged, Sent, hours
 from tests.claims import FAULT, claim_evaluation, claim_guess
-from tests.contest import Contest, turn
+from tests.contest import Contest, linked, turn
 from tests.trying import LEFT_OUT
 
 TEAMS = ("red", "=1+1", '緑の"組", ok', "Ａｂ", "idle")
@@ -248,7 +248,7 @@ def end_judging(identifier: UUID, guess: Guessed | None) -> None:
             return
         claimed = claim_guess(session, identifier)
         if guess is not None and guess.state == "SCORED":
-            guesses.record(session, claimed, correct=guess.correct)
+            guesses.record(session, claimed, outcome=linked(guess.correct))
             session.get_one(Guess, identifier).finished_at = guess.ended
         else:
             leases.fail(session, Guess, identifier, claimed.attempt, FAULT)

@@ -140,6 +140,8 @@ def test_a_guess_counts_towards_the_victims_security_and_the_attackers_rank(clie
     assert [cell for cell in cells if cell] == [{"correct": ROWS, "rate": 1.0, "trials": 2}]
     guesses = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()
     assert [guess["correct"] for guess in guesses] == [3, ROWS]
+    assert {guess["question"] for guess in guesses} == {"link"}
+    assert [guess["outcome"]["value"] for guess in guesses] == [3 / ROWS, 1.0]
 
 
 def test_hidden_guesses_change_nothing_that_anybody_but_organizers_sees(contest: Contest) -> None:
@@ -154,6 +156,7 @@ def test_hidden_guesses_change_nothing_that_anybody_but_organizers_sees(contest:
     assert after == before
     own = contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()
     assert (own[0]["status"], own[0]["correct"], own[0]["rate"]) == ("SCORED", None, None)
+    assert own[0]["outcome"] is None
     assert row_of(contest.board("reidentification", organizer=True), "blue")["identified"] == 10
     contest.close()
     assert row_of(contest.board("reidentification"), "blue")["identified"] == 10

@@ -19,7 +19,7 @@ from app.errors import Unavailable
 from app.services.attacks.guesses import Claim, claim_next, record
 from app.transaction import transaction
 from tests.conftest import empty_queue, rested
-from tests.contest import Contest, judge_everything, turn
+from tests.contest import Contest, judge_everything, linked, turn
 from tests.stored import file_of
 from workers import clock, fitness, guesses
 
@@ -73,9 +73,9 @@ def test_a_guess_is_judged_once_however_often_it_is_delivered(attack: Attack) ->
 def test_a_worker_that_comes_too_late_records_nothing(attack: Attack) -> None:
     slow, quick = claim(attack), claim(attack)
     with transaction() as session:
-        assert record(session, quick, correct=RIGHT)
+        assert record(session, quick, outcome=linked(RIGHT))
     with transaction() as session:
-        assert not record(session, slow, correct=0)
+        assert not record(session, slow, outcome=linked(0))
     assert (attack.row.correct, attack.row.attempt) == (RIGHT, 2)
 
 

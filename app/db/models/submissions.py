@@ -70,6 +70,8 @@ class Submission(Base):
     sent: Mapped[dict[str, Any]]
     """SHA-256 of each public file as it was sent; another one where the service shuffles."""
     rows: Mapped[int]
+    sizes: Mapped[dict[str, Any]]
+    """What is counted of it and of the original."""
     remarks: Mapped[list[dict[str, Any]]]
     quota_left: Mapped[dict[str, Any]]
     """What was left of each cap right after this one; part of the receipt."""

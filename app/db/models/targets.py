@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from app import wire
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier
 from app.db.models.people import Team
 from app.db.models.submissions import Submission
@@ -23,6 +24,7 @@ class Target(Base):
     submission_id: Mapped[UUID] = mapped_column(ForeignKey("submissions.id"), unique=True)
     name: Mapped[str]
     rows: Mapped[int]
+    sizes: Mapped[dict[str, Any]]
     files: Mapped[dict[str, Any] | None]
     """SHA-256 of each file as the service wrote it; None until it has."""
 
@@ -43,7 +45,7 @@ class Opening(Base):
 
 
 class Guess(Work, Base):
-    """A team's attempt to say which row of the original each row of a target came from."""
+    """A team's attempt to answer a question about a target."""
 
     __tablename__ = "guesses"
     __table_args__ = (
@@ -59,11 +61,13 @@ class Guess(Work, Base):
     team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
     user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
     received_at: Mapped[datetime]
+    question: Mapped[str]
     file: Mapped[str]
     """SHA-256 of the guess file."""
     answered: Mapped[int]
-    """Rows on which it does not abstain."""
+    """Of how many it says anything."""
     correct: Mapped[int | None]
+    outcome: Mapped[dict[str, Any] | None]
     guesses_left: Mapped[int]
     """What was left for this target right after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]
@@ -71,3 +75,8 @@ class Guess(Work, Base):
 
     target: Mapped[Target] = relationship(lazy="raise", viewonly=True)
     team: Mapped[Team] = relationship(lazy="raise", viewonly=True)
+
+    @property
+    def judged(self) -> wire.Judged | None:
+        """What it came to, read."""
+        return wire.Judged.model_validate(self.outcome) if self.outcome else None

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
-from app import beside, queue
+from app import beside, queue, wire
 from app.contest import Contest
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.errors import Conflict, NotAllowed
@@ -90,7 +91,7 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
         target_id=target_id,
         competition_id=contest.id,
         track=contest.track.name,
-        sizes=sizes_of(contest.row, target),
+        sizes=target.sizes,
         file_mb=contest.rules.limits.file_mb,
         key=key,
         attempt=attempt,
@@ -154,6 +155,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
         team_id=team.id,
         user_id=principal.user_id,
         received_at=at.attempt.at,
+        question=ASKED,
         file=given.file,
         answered=given.answered,
         guesses_left=cap.left - 1,
@@ -210,9 +212,9 @@ def of_team(
     return session.scalars(newest).all(), horizon
 
 
-def told(made: Guess, horizon: datetime | None) -> int | None:
-    """How many rows were right, where the competition shows it by now."""
-    return made.correct if horizon is not None and made.created_at < horizon else None
+def told(made: Guess, horizon: datetime | None) -> wire.Judged | None:
+    """What it came to, where the competition shows it by now."""
+    return made.judged if horizon is not None and made.created_at < horizon else None
 
 
 def named_by_content(session: Session, principal: Principal, at: Entrance, content: bytes) -> Entrance:
@@ -243,23 +245,19 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         attempt=guess.attempt,
         submission_id=target.submission_id,
         track=Contest(row).track.name,
-        question=ASKED,
-        sizes=sizes_of(row, target),
+        question=guess.question,
+        sizes=target.sizes,
         file=guess.file,
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
 
 
-def sizes_of(row: Competition, target: Target) -> Sizes:
-    return {"originals": row.original_rows or 0, "rows": target.rows}
-
-
-def record(session: Session, claimed: Claim, *, correct: int) -> bool:
-    """Store how many rows were right, once: False if another worker has taken the guess since."""
+def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool:
+    """Store what it came to, once: False if another worker has taken the guess since."""
     guess = leases.held(session, Guess, claimed.guess_id, claimed.attempt)
     if guess is None:
         return False
     leases.finish(session, guess, State.SCORED)
-    guess.correct, guess.failure = correct, None
+    guess.outcome, guess.correct, guess.failure = outcome, outcome.get("correct"), None
     return True

@@ -136,6 +136,7 @@ def freeze(session: Session, competition_id: UUID) -> bool:
                 submission_id=submission.id,
                 name=f"T{number:0{width}}",
                 rows=submission.rows,
+                sizes=submission.sizes,
             )
         )
     row.frozen_at = clock(session)

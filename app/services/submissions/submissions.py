@@ -109,7 +109,8 @@ def keep(
         comment=upload.comment,
         files=upload.files,
         sent=upload.sent,
-        rows=upload.rows,
+        rows=upload.sizes["rows"],
+        sizes=dict(upload.sizes),
         remarks=[
             kept(remark.code, remark.message)
             for remark in (*upload.remarks, *repetition(session, team, upload))

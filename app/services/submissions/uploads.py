@@ -16,7 +16,7 @@ from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import SECRET, Remark
-from app.scoring.registry import Track
+from app.scoring.registry import Sizes, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
@@ -83,7 +83,7 @@ class Upload:
     files: dict[str, str]
     sent: dict[str, str]
     fingerprint: str
-    rows: int
+    sizes: Sizes
     secret: bytes
     comment: str
     remarks: tuple[Remark, ...]
@@ -197,7 +197,7 @@ def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
         remarks += track.answers.remarks(answer)
     stored = {name: store().put(content) for name, content in files.items()}
     sealed = track.answers.write(answer)
-    return Upload(at, stored, sent, printed, sizes["rows"], sealed, comment, tuple(remarks))
+    return Upload(at, stored, sent, printed, sizes, sealed, comment, tuple(remarks))
 
 
 def is_storable(text: str) -> bool:

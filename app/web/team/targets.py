@@ -22,6 +22,7 @@ from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
 from app.web.team.script_words import script_words
+from app.wire import Judged
 
 router = APIRouter(route_class=PageRoute)
 
@@ -31,10 +32,14 @@ WAITING = (State.QUEUED, State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One of the team's own guesses; ``correct``: None while the competition hides it."""
+    """One of the team's own guesses; ``outcome``: None while the competition hides it."""
 
     made: Guess
-    correct: int | None
+    outcome: Judged | None
+
+    @property
+    def correct(self) -> int | None:
+        return self.outcome.correct if self.outcome else None
 
     @property
     def waits(self) -> bool:
