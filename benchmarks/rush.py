@@ -243,7 +243,7 @@ def scored(slug: str, began: datetime) -> list[Figure]:
     verdicts = sum(state in {"SCORED", "REJECTED"} for state, _, _ in rows)
     return [
         Figure("entrance to verdict, p50", float(np.median(took)) if took else 0.0, "s"),
-        Figure("all scored after", last, "s", goal=180.0),
+        Figure("all scored after", last, "s", goal=60.0),
         Figure("without a verdict", len(rows) - verdicts, goal=0),
     ]
 
