@@ -144,7 +144,7 @@ def sampled_guess(candidates: Candidates, rng: np.random.Generator) -> IntArray:
     return np.where(candidates.chosen < 0, ABSTAIN, drawn)
 
 
-def wilson(correct: int, trials: int) -> tuple[float, float]:
+def wilson(correct: float, trials: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a proportion; of no trials, [0, 1]."""
     if trials == 0:
         return (0.0, 1.0)

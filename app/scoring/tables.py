@@ -113,7 +113,8 @@ def check_rows(table: pa.Table, problems: Problems, *, fewest: int, most: int) -
             "found",
             **sizes,
         )
-        problems.add("too_many_rows" if table.num_rows else "no_rows", message)
+        few = "too_few_rows" if table.num_rows else "no_rows"
+        problems.add("too_many_rows" if table.num_rows > most else few, message)
 
 
 def named_twice(name: str) -> Message:

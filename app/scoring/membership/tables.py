@@ -1,0 +1,140 @@
+"""Bytes to typed tables and back, or InvalidUpload with file, row, column and code.
+
+Candidates, background rows, releases, controls and guesses are all read here: they differ in their columns
+and in how many rows they may have. Below this file rows are aligned by position.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.errors import InvalidUpload, Problem
+from app.messages import Message
+from app.scoring.arrays import BoolArray, FloatArray, IntArray
+from app.scoring.csv_text import (
+    Problems,
+    cells,
+    check_header,
+    check_text,
+    decoded,
+    header_of,
+    numbers,
+    table_csv,
+    text_columns,
+)
+from app.scoring.files import MAX_ROWS, Remark
+from app.scoring.lines import located
+from app.scoring.membership.schema import Categorical, Numeric, Schema
+from app.scoring.tables import check_rows
+
+SCORE = Schema((Numeric("score", 0.0, 1.0),))
+"""The file of a guess at membership: one line per candidate, in the candidates' order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``numbers`` (n, numeric columns) as float64; ``codes`` (n, categorical columns): the value's place.
+
+    Columns of a kind stand in the order of the schema.
+    """
+
+    schema: Schema
+    numbers: FloatArray
+    codes: IntArray
+
+    @property
+    def rows(self) -> int:
+        return len(self.codes)
+
+    def at(self, rows: IntArray | BoolArray) -> "Table":
+        return Table(self.schema, self.numbers[rows], self.codes[rows])
+
+    def only(self, *names: str) -> "Table":
+        """Some of the columns, in the order of the file."""
+        numeric = [place for place, each in enumerate(self.schema.numeric) if each.name in names]
+        categorical = [place for place, each in enumerate(self.schema.categorical) if each.name in names]
+        return Table(self.schema.only(*names), self.numbers[:, numeric], self.codes[:, categorical])
+
+    def texts(self, place: int) -> list[str]:
+        """The values of a categorical column as they are written."""
+        values = self.schema.categorical[place].values
+        return [values[code] for code in self.codes[:, place].tolist()]
+
+
+def parse_candidates(
+    content: bytes, schema: Schema, *, file: str = "candidates"
+) -> tuple[Table, list[Remark]]:
+    """2N rows, N at least 1: who may be in a team's data."""
+    table, remarks = parse_rows(content, schema, file=file, fewest=2)
+    if table.rows % 2:
+        message = Message("the table has {found} rows; it must be an even number", found=table.rows)
+        raise InvalidUpload([Problem(file, None, None, "odd_rows", message)])
+    return table, remarks
+
+
+def parse_rows(
+    content: bytes, schema: Schema, *, file: str, fewest: int = 1, most: int = MAX_ROWS
+) -> tuple[Table, list[Remark]]:
+    """A table of the schema's columns: background, controls, a release ("released") or a guess.
+
+    Numbers are within their column's range, texts in its set, rows within ``fewest`` and ``most``.
+    """
+    with located({file: content}):
+        text, remarks = decoded(content, file)
+        check_header(header_of(text, file), schema.names, file)
+        read = cells(text, schema.names, file, most_rows=most)
+        problems = Problems(file)
+        check_rows(read, problems, fewest=fewest, most=most)
+        problems.check()
+        return _typed(read, schema, problems), remarks
+
+
+def parse_scores(content: bytes, rows: int, *, file: str = "guess") -> tuple[FloatArray, list[Remark]]:
+    """A guess at membership: header ``score``, a number in [0, 1] for each candidate, (2N,)."""
+    table, remarks = parse_rows(content, SCORE, file=file, fewest=rows, most=rows)
+    return table.numbers[:, 0], remarks
+
+
+def written(table: Table) -> bytes:
+    """The table as a CSV file that parses back to itself."""
+    numeric = {each.name: table.numbers[:, place] for place, each in enumerate(table.schema.numeric)}
+    texts = {each.name: table.texts(place) for place, each in enumerate(table.schema.categorical)}
+    columns: dict[str, FloatArray | list[str]] = {**numeric, **texts}
+    return table_csv(pd.DataFrame({name: columns[name] for name in table.schema.names}))
+
+
+def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:
+    columns = dict(text_columns(read))
+    for name, column in columns.items():
+        check_text(column, name, problems)
+    problems.check()
+    values = [_numbers(columns[each.name], each, problems) for each in schema.numeric]
+    codes = [_codes(columns[each.name], each, problems) for each in schema.categorical]
+    problems.check()
+    shape = (read.num_rows, 0)
+    return Table(
+        schema,
+        np.column_stack(values) if values else np.empty(shape),
+        np.column_stack(codes) if codes else np.empty(shape, dtype=np.int64),
+    )
+
+
+def _numbers(column: pa.Array, of: Numeric, problems: Problems) -> FloatArray:
+    known = problems.total
+    values = numbers(column, of.name, problems)
+    if problems.total == known:  # what is no number has no value to compare
+        what = Message("not from {least} to {most}", least=of.least, most=of.most)
+        outside = (values < of.least) | (values > of.most)
+        problems.add_rows(outside, of.name, "out_of_range", what, cells=column)
+    return values
+
+
+def _codes(column: pa.Array, of: Categorical, problems: Problems) -> IntArray:
+    found = pc.fill_null(pc.index_in(column, value_set=pa.array(of.values, pa.string())), -1)
+    codes = np.asarray(found, dtype=np.int64)
+    what = Message("not one of the column's values")
+    problems.add_rows(codes < 0, of.name, "unknown_value", what, cells=column)
+    return codes
