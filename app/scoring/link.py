@@ -58,6 +58,7 @@ LINK = Question(
     write=_permutation("guess_csv"),
     answered=_rates("answered"),
     judge=judge,
+    perfect=lambda source: source,
     rate=rate,
     guess_of=_rates("guess_of"),
 )

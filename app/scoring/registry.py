@@ -71,6 +71,7 @@ class Question:
 
     ``read(content, sizes)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
     bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes)``: what it came to.
+    ``perfect``: the guess of whoever holds the answer.
     Of attackers that are built in, ``rate`` judges what they say, and ``guess_of(said, rng)`` is a guess that
     follows from it, None if nobody could make it.
     """
@@ -80,6 +81,7 @@ class Question:
     write: Callable[[Any], bytes]
     answered: Callable[[Any], int]
     judge: Callable[[Any, Any, Sizes], Outcome]
+    perfect: Callable[[Any], Any]
     rate: Callable[[Answer, Any, Sizes], Rate]
     guess_of: Callable[[Answer, Generator], Any | None]
 

@@ -1,0 +1,28 @@
+"""The laws that parts keep, for whoever writes one: a plug-in's whole test is one call with data of his own.
+
+A case is a release with its answer; ``methods_tried`` makes some of an original. A law that is broken raises
+``BrokenLaw``, an AssertionError that says what of which part::
+
+    cases = list(methods_tried(TRACKS["microdata"], rules, table))
+    check_measure(MY_MEASURE, TRACKS["microdata"], cases)
+"""
+
+from app.scoring.laws import (
+    BrokenLaw,
+    Case,
+    check_attacker,
+    check_measure,
+    check_method,
+    check_track,
+    methods_tried,
+)
+
+__all__ = [
+    "BrokenLaw",
+    "Case",
+    "check_attacker",
+    "check_measure",
+    "check_method",
+    "check_track",
+    "methods_tried",
+]
