@@ -5,7 +5,7 @@ Ids, goods, sex and country stay text, exactly as written; dates become ISO text
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -57,7 +57,7 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[
 def check_customers(files: Mapping[str, bytes]) -> None:
     """Whether M is well-formed by itself; InvalidUpload says what is wrong."""
     with located(files):
-        _customers(_cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
+        _customers(text_table(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
 
 
 def parse_release(
@@ -88,17 +88,24 @@ def canonical_files(tables: TransactionTables) -> dict[str, bytes]:
 def _parsed(
     files: Mapping[str, bytes], *, most_customers: int, fewest_records: int
 ) -> tuple[TransactionTables, list[Remark]]:
-    people, remarks = _cells(files["customers"], CUSTOMER_COLUMNS, "customers", 1, most_customers)
-    records, more = _cells(
+    people, remarks = text_table(files["customers"], CUSTOMER_COLUMNS, "customers", 1, most_customers)
+    records, more = text_table(
         files["transactions"], TRANSACTION_COLUMNS, "transactions", fewest_records, MAX_ROWS
     )
     customers = _customers(people)
     return TransactionTables(customers, _transactions(records, customers)), remarks + more
 
 
-def _cells(
-    content: bytes, columns: Sequence[str], file: str, fewest: int, most: int
+def text_table(
+    content: bytes,
+    columns: Sequence[str],
+    file: str,
+    fewest: int,
+    most: int,
+    *,
+    required: Collection[str] = REQUIRED,
 ) -> tuple[pa.Table, list[Remark]]:
+    """Every cell as text below exactly this header; those of the ``required`` columns are not empty."""
     text, remarks = decoded(content, file)
     check_header(header_of(text, file), columns, file)
     table = cells(text, columns, file, most_rows=most)
@@ -106,7 +113,7 @@ def _cells(
     check_rows(table, problems, fewest=fewest, most=most)
     for name, column in text_columns(table):
         check_text(column, name, problems)
-        if name in REQUIRED:
+        if name in required:
             empty = marks(pc.equal(column, ""))
             problems.add_rows(empty, name, "missing_value", Message("the cell is empty"), cells=column)
     problems.check()
@@ -136,8 +143,8 @@ def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
     no_date, no_time = Message("not a date such as 2011-01-05"), Message("not a time such as 08:45")
     frame["date"] = _read(columns["date"], iso_date, "date", no_date, problems)
     frame["time"] = _read(columns["time"], iso_time, "time", no_time, problems)
-    frame["unit_price"] = _prices(columns["unit_price"], problems)
-    frame["quantity"] = _quantities(columns["quantity"], problems)
+    frame["unit_price"] = prices(columns["unit_price"], "unit_price", problems)
+    frame["quantity"] = quantities(columns["quantity"], problems)
     problems.check()
     return pd.DataFrame(frame)
 
@@ -160,14 +167,16 @@ def _kind(name: str) -> str:
     return "time" if name == "time" else "date"
 
 
-def _prices(column: pa.Array, problems: Problems) -> NDArray[np.float64]:
-    prices = numbers(column, "unit_price", problems)
+def prices(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
+    """Numbers of 0 or more."""
+    found = numbers(column, name, problems)
     negative = Message("a price is 0 or more")
-    problems.add_rows(prices < 0, "unit_price", "negative_price", negative, cells=column)
-    return np.abs(prices)  # -0 is 0
+    problems.add_rows(found < 0, name, "negative_price", negative, cells=column)
+    return np.abs(found)  # -0 is 0
 
 
-def _quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
+def quantities(column: pa.Array, problems: Problems) -> NDArray[np.int64]:
+    """Whole numbers of 1 or more."""
     well_formed = marks(pc.match_substring_regex(column, WHOLE))
     listed = column.to_pylist()
     counts = [
