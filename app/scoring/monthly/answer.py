@@ -1,0 +1,110 @@
+"""The answer F and guesses of it: the pseudonym of every customer in every month.
+
+Both are arrays of texts, (customers, months), in the order of M and of the months; ``DEL`` where there is
+none.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.messages import Message
+from app.scoring.arrays import BoolArray, IntArray
+from app.scoring.csv_text import Problems, marks, table_csv, text_columns
+from app.scoring.encoding import texts
+from app.scoring.files import GUESS, SECRET
+from app.scoring.lines import located
+from app.scoring.monthly.files import DELETED
+from app.scoring.monthly.original import Original
+from app.scoring.monthly.release import PSEUDONYM, Release
+from app.scoring.outcomes import Outcome
+from app.scoring.transaction_tables import text_table
+
+Names = npt.NDArray[np.object_]
+
+
+def answer_of(release: Release) -> Names:
+    """F, (customers, months): what the kept rows of AT say, DEL where a customer has none in a month."""
+    original, kept = release.original, release.records.kept
+    found = no_names(original)
+    found[original.person[kept], original.month[kept]] = release.kept_rows["customer"].to_numpy(dtype=object)
+    return found
+
+
+def no_names(original: Original) -> Names:
+    """The guess that names nobody, (customers, months)."""
+    return np.full((len(original.customers), len(original.months)), DELETED, dtype=object)
+
+
+def parse_answer(content: bytes, release: Release) -> Names:
+    """F as its team sent it. What is wrong there is named by row and column and never repeated."""
+
+    def compare(names: Names, people: IntArray, problems: Problems) -> None:
+        expected = answer_of(release)[people]
+        what = Message("not what the release says of this customer and month")
+        for place, month in enumerate(release.original.months):
+            wrong = names[:, place] != expected[:, place]
+            problems.add_rows(wrong.astype(bool), month, "not_the_release", what, cells=None)
+
+    return _parsed(content, release.original, SECRET, compare)
+
+
+def parse_guess(content: bytes, original: Original) -> Names:
+    """A guess: a file like F, its customers in any order. Any pseudonym may be named."""
+    return _parsed(content, original, GUESS, lambda *_: None)
+
+
+def answer_csv(names: Names, original: Original) -> bytes:
+    """F or a guess as a file, customers in the order of M."""
+    frame = pd.DataFrame(names, columns=list(original.months))
+    frame.insert(0, "customer", texts(original.customers, "customer"))
+    return table_csv(frame)
+
+
+def judge(guess: Names, answer: Names) -> Outcome:
+    """The share of customers all of whose months equal F, in [0, 1]; nothing is taken off for chance."""
+    correct = int(np.count_nonzero((guess == answer).all(axis=1)))
+    return Outcome(correct / len(answer), correct=correct, trials=len(answer))
+
+
+Check = Callable[[Names, IntArray, Problems], None]
+
+
+def _parsed(content: bytes, original: Original, file: str, check: Check) -> Names:
+    people, header = len(original.customers), ("customer", *original.months)
+    with located({file: content}):
+        table, _ = text_table(content, header, file, people, people, required=())
+        problems, columns = Problems(file), dict(text_columns(table))
+        shown = (lambda _: None) if file == SECRET else (lambda column: column)
+        places = _people(columns.pop("customer"), original, problems, shown)
+        for month, column in columns.items():
+            wrong = ~marks(pc.match_substring_regex(column, PSEUDONYM))
+            what = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
+            problems.add_rows(wrong, month, "not_a_pseudonym", what, cells=shown(column))
+        problems.check()
+        named = np.stack([np.array(column.to_pylist(), dtype=object) for column in columns.values()], axis=1)
+        check(named, places, problems)
+        problems.check()
+    found = no_names(original)
+    found[places] = named
+    return found
+
+
+def _people(
+    column: pa.Array, original: Original, problems: Problems, shown: Callable[[pa.Array], Any]
+) -> IntArray:
+    """The row of M of every line: each is there once."""
+    ids = column.to_pandas()
+    unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
+    no_such = Message("customers has no such id")
+    problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=shown(column))
+    above = Message("the id is that of a row above")
+    repeated = ids.duplicated().to_numpy() & ~unknown
+    problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=shown(column))
+    places = {name: row for row, name in enumerate(texts(original.customers, "customer"))}
+    return np.array([places.get(name, 0) for name in ids.tolist()], dtype=np.int64)

@@ -1,0 +1,69 @@
+"""Tables of partial knowledge: rows of T with the beginning of the good, the others deleted."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.messages import Message
+from app.scoring.arrays import BoolArray
+from app.scoring.csv_text import Problems, marks, table_csv, text_columns
+from app.scoring.files import Remark
+from app.scoring.lines import located
+from app.scoring.membership.assignment import generator_for
+from app.scoring.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
+from app.scoring.monthly.original import Original
+from app.scoring.monthly.release import deleted, with_deletions
+from app.scoring.transaction_tables import text_table
+
+
+def known_rows(original: Original) -> pd.DataFrame:
+    """T with every good cut to its first two characters, (rows, 7)."""
+    cells = original.records.cells
+    return cells.assign(good=cells["good"].str[:KNOWN_CHARACTERS])
+
+
+def parse_knowledge(content: bytes, original: Original, table: str) -> tuple[BoolArray, list[Remark]]:
+    """Which rows of T the table keeps, (rows,): its share of them, up to less than a row."""
+    rows = original.records.rows
+    with located({table: content}):
+        found, remarks = text_table(content, TRANSACTION_COLUMNS, table, rows, rows, required=("customer",))
+        problems = Problems(table)
+        kept = ~deleted(found, problems)
+        _check_cells(found, kept, original, problems)
+        count = int(np.count_nonzero(kept))
+        if abs(100 * count - SHARES[table] * rows) >= 100:
+            sizes = {"found": count, "rows": rows, "share": SHARES[table]}
+            message = Message("{found} of {rows} rows are kept; it must be {share} % of them", **sizes)
+            problems.add("wrong_share", message)
+        problems.check()
+    return kept, remarks
+
+
+def drawn(original: Original, seed: bytes) -> dict[str, BoolArray]:
+    """Which rows each table keeps, (rows,): the first rows by numbers drawn, of equal ones the earlier.
+
+    So a larger table keeps all that a smaller one does, and anybody can draw again once the seed is revealed:
+    the derivation is that of ``membership.assignment``, with the purpose ``knowledge`` and an empty name of a
+    team. The count of rows is rounded, halves up.
+    """
+    rows = original.records.rows
+    numbers = generator_for(seed, "knowledge", "").bit_generator.random_raw(rows)
+    order, found = np.argsort(numbers, kind="stable"), {}
+    for table, share in SHARES.items():
+        found[table] = np.zeros(rows, dtype=bool)
+        found[table][order[: (share * rows + 50) // 100]] = True
+    return found
+
+
+def knowledge_csv(original: Original, kept: BoolArray) -> bytes:
+    """The table as a file: deleted rows are DEL and empty cells."""
+    return table_csv(with_deletions(known_rows(original), kept))
+
+
+def _check_cells(found: pa.Table, kept: BoolArray, original: Original, problems: Problems) -> None:
+    expected = known_rows(original)
+    what = Message("not the cell of the original's row, of whose good two characters are left")
+    for name, column in text_columns(found):
+        differs = marks(pc.not_equal(column, pa.array(expected[name], pa.string())))
+        problems.add_rows(differs & kept, name, "not_the_original", what, cells=column)
