@@ -1,9 +1,16 @@
 """What the files of a contest are called and hold, and remarks on them; they are read elsewhere."""
 
+from __future__ import annotations  # rules know their tracks, which know these files
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from app.errors import TooLarge
 from app.messages import Message
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
 
 SECRET = "secret"  # noqa: S105  # the name of the upload's part, not a password
 GUESS = "guess"
@@ -16,6 +23,53 @@ CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
 TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
 MASTER = ("sex", "birthday", "country")
 """The quasi-identifiers of a customer."""
+
+
+Columns = tuple[str, ...]
+Rows = Callable[[Mapping[str, int]], tuple[int, int]]
+"""Of the sizes of an original: the fewest and the most rows that a file may have."""
+
+
+def headed(*names: str) -> Callable[[Rules], Columns | None]:
+    """The columns that a file has in every competition."""
+    return lambda _: names
+
+
+def as_given(rules: Rules) -> Columns | None:  # noqa: ARG001
+    """None: the data decide which columns a file has."""
+    return None
+
+
+def some_originals(sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Rows are deleted, never added, and one is left."""
+    return 1, sizes["originals"]
+
+
+def any_number(sizes: Mapping[str, int]) -> tuple[int, int]:  # noqa: ARG001
+    return 0, MAX_ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class FileSpec:
+    """A file that is given out or taken in: forms, their checks, commands, kits and pages are made of these.
+
+    ``title``: in a few words; ``said``: what it must be, where programs read it. Pages call it by the word
+    ``file_NAME``. ``header(rules)``: its columns, None where the data decide; ``like``: the file of the
+    original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
+    ``kind``: how a page checks and explains it (static/check.js, the words). ``samples``: small ones,
+    ``excerpts``: how long ones begin, by lines; several where it can be written in several ways.
+    """
+
+    name: str
+    title: str = ""
+    said: str = ""
+    header: Callable[[Rules], Columns | None] = as_given
+    like: str | None = None
+    rows: Rows = any_number
+    individuals: bool = False
+    kind: str = "table"
+    samples: tuple[Columns, ...] = ()
+    excerpts: tuple[Columns, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

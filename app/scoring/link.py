@@ -6,6 +6,7 @@ Sizes: ``originals`` and ``rows``, the individuals of the original and of the re
 from typing import TYPE_CHECKING, Any
 
 from app.deferred import deferred, deferred_in
+from app.scoring.files import GUESS, SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import Answers, Question, Sizes
 
@@ -47,6 +48,14 @@ def rate(answer: "Answer", source: "IntArray", sizes: Sizes) -> "Rate":
 
 
 SOURCES = Answers(
+    file=FileSpec(
+        SECRET,
+        title="the secret",
+        said="CSV headed original_row or anonymized_row, 1-based",
+        kind="permutation",
+        samples=(("original_row", "3", "1", "2"), ("anonymized_row", "2", "3", "1")),
+        excerpts=(("original_row", "17", "4", "…"), ("anonymized_row", "3", "0", "…")),
+    ),
     read=read_secret,
     write=_permutation("secret_csv"),
     remarks=_permutation("remarks_on_order"),
@@ -54,6 +63,15 @@ SOURCES = Answers(
 )
 LINK = Question(
     name="link",
+    file=FileSpec(
+        GUESS,
+        title="the guess",
+        said="CSV headed original_row, a line per row; 0 = abstain",
+        header=headed("original_row"),
+        kind="rows",
+        samples=(("original_row", "27", "0", "3", "…"),),
+        excerpts=(("original_row", "17", "0", "…"),),
+    ),
     read=read_guess,
     write=_permutation("guess_csv"),
     answered=_rates("answered"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from app.scoring.files import Remark
+from app.scoring.files import FileSpec, Remark
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles
 
@@ -52,13 +52,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What only the makers of a release know: what became of whom.
+    """What only the makers of a release know: what became of whom. ``file``: how they write it.
 
     ``read(content, sizes)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
     file, equal ones as equal bytes. ``remarks``: what the order tells in which the release is published.
     ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes.
     """
 
+    file: FileSpec
     read: Callable[[bytes, Sizes], Any]
     write: Callable[[Any], bytes]
     remarks: Callable[[Any], list[Remark]]
@@ -67,7 +68,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked about a target.
+    """What is asked about a target. ``file``: how a guess is written.
 
     ``read(content, sizes)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
     bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes)``: what it came to.
@@ -77,6 +78,7 @@ class Question:
     """
 
     name: str
+    file: FileSpec
     read: Callable[[bytes, Sizes], Any]
     write: Callable[[Any], bytes]
     answered: Callable[[Any], int]
@@ -155,8 +157,8 @@ class Distance:
 class Track:
     """A kind of contest: its data, and all that is measured, run and offered in it.
 
-    ``files``: the names of a release's files; ``original_files``: those of the original. Individuals are the
-    rows of the first. ``check_part``: refuses a first file that could belong to no original. The first of
+    ``release``: a release's files; ``original``: those of the original; of each the rows of the first are
+    individuals. ``check_part``: refuses a first file that could belong to no original. The first of
     ``distances`` is the default. ``files_of``: the release as files; ``canonical_files``: as files that say
     nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
     it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
@@ -168,8 +170,8 @@ class Track:
 
     name: str
     roles: Callable[[Columns | None], Roles]
-    files: tuple[str, ...]
-    original_files: tuple[str, ...]
+    release: tuple[FileSpec, ...]
+    original: tuple[FileSpec, ...]
     check_part: Callable[[Files, Rules], None]
     parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
@@ -195,6 +197,15 @@ class Track:
     groups: Callable[[Any, Sequence[str]], IntArray]
     part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of a release's files."""
+        return tuple(file.name for file in self.release)
+
+    @property
+    def original_files(self) -> tuple[str, ...]:
+        return tuple(file.name for file in self.original)
 
     def sizes(self, original: Tables, release: Tables) -> Sizes:
         """What is counted of both."""

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.messages import N_, visible
+from app.scoring.files import FileSpec
 
 Found = tuple[str, dict[str, Any]]
 """A text, and what is written into it."""
 
 ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin, of today's and of those before."""
-DIRECTIONS = ("original_row", "anonymized_row")
 INDEX = ("", "index", "Unnamed: 0")
 """What the column of a data frame's row labels is called."""
 HEAD = 64 * 1024
@@ -26,22 +26,25 @@ NAMED = 8
 
 
 def mistakes_of(
-    files: Mapping[str, bytes], headers: Mapping[str, Sequence[str]], *, secret: str, originals: int
+    files: Mapping[str, bytes], headers: Mapping[str, Sequence[str]], *, secret: FileSpec, originals: int
 ) -> dict[str, list[Found]]:
     """What is recognized in each file; ``headers``: of each public file, as they must be."""
-    tables = {name: of_table(files[name], header) for name, header in headers.items() if name in files}
-    known = [tuple(header) for header in headers.values()]
-    others = {secret: of_secret(files[secret], known, originals)} if secret in files else {}
-    return {name: found for name, found in (tables | others).items() if found}
+    others = [tuple(lines[0].split(",")) for lines in secret.samples]
+    found = {name: of_table(files[name], header, others) for name, header in headers.items() if name in files}
+    if secret.name in files:
+        known = [tuple(header) for header in headers.values()]
+        found[secret.name] = of_secret(files[secret.name], known, secret, originals)
+    return {name: each for name, each in found.items() if each}
 
 
-def of_table(content: bytes, expected: Sequence[str]) -> list[Found]:
+def of_table(content: bytes, expected: Sequence[str], others: Sequence[tuple[str, ...]]) -> list[Found]:
+    """``others``: the header lines that the secret may have."""
     if content.startswith(ARCHIVES):
         return [
             (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
         ]
     header = header_in(content)
-    if len(header) == 1 and header[0] in DIRECTIONS:
+    if tuple(header) in others:
         return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]
     if header[1:] == list(expected) and header[0] in INDEX:
         return [
@@ -58,7 +61,9 @@ def of_table(content: bytes, expected: Sequence[str]) -> list[Found]:
     return found + ([(N_("Not among the columns: {names}."), {"names": names_of(extra)})] if extra else [])
 
 
-def of_secret(content: bytes, tables: Sequence[tuple[str, ...]], originals: int) -> list[Found]:
+def of_secret(
+    content: bytes, tables: Sequence[tuple[str, ...]], secret: FileSpec, originals: int
+) -> list[Found]:
     if content.startswith(ARCHIVES):
         return [
             (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
@@ -68,7 +73,7 @@ def of_secret(content: bytes, tables: Sequence[tuple[str, ...]], originals: int)
         return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]
     return (
         [(N_("Rows seem to be counted from 0; they count from 1, so add 1 to each number."), {})]
-        if header == ["original_row"] and from_zero(content, originals)
+        if secret.kind == "permutation" and header == ["original_row"] and from_zero(content, originals)
         else []
     )
 

@@ -28,7 +28,7 @@ from app.http.intake import Way, submitted
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.messages import Message
-from app.scoring.files import SECRET
+from app.scoring.files import SECRET, FileSpec
 from app.services.people.accounts import Principal
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import Cap
@@ -45,12 +45,12 @@ from app.web.team.script_words import script_words
 from app.web.team.submission_lines import finals_of, lines_of, taking
 from app.web.team.upload_form import (
     REFUSALS,
-    SECRET_SAMPLES,
     Part,
     checks_of,
     fields_of,
     parts_of,
     take_in_form,
+    written_samples,
 )
 
 router = APIRouter(route_class=PageRoute)
@@ -121,10 +121,13 @@ def own_page(
         status=status_of(refused.problem) if refused else 200,
         frame=frame,
         parts=parts,
-        mistakes=mistakes_in(refused, parts, frame.contest.row.original_rows or 0),
+        mistakes=mistakes_in(
+            refused, parts, frame.contest.track.answers.file, frame.contest.row.original_rows or 0
+        ),
         checks=checks_of(parts, frame.contest),
         script_words=script_words(t),
-        secret_samples=SECRET_SAMPLES,
+        secret=frame.contest.track.answers.file,
+        secret_samples=written_samples(frame.contest.track.answers.file),
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,
         refused_for=sentence_of(refused.problem, t) if refused else None,
@@ -137,12 +140,14 @@ def own_page(
     return waiting(refused.problem, answer) if refused else answer
 
 
-def mistakes_in(refused: Refused | None, parts: Sequence[Part], originals: int) -> dict[str, list[Found]]:
+def mistakes_in(
+    refused: Refused | None, parts: Sequence[Part], secret: FileSpec, originals: int
+) -> dict[str, list[Found]]:
     """What is recognized in files that were refused."""
     if refused is None or not refused.malformed:
         return {}
     headers = {part.name: part.sample.header for part in parts}
-    return mistakes_of(refused.files, headers, secret=SECRET, originals=originals)
+    return mistakes_of(refused.files, headers, secret=secret, originals=originals)
 
 
 def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap]) -> str:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
+from app.scoring.registry import Question
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.people.accounts import Principal
@@ -92,12 +93,17 @@ def best_by_target(own: Sequence[Told]) -> dict[UUID, int]:
     return dict(best)
 
 
+def asked(frame: Frame) -> Question:
+    return next(iter(frame.contest.track.questions.values()))
+
+
 def guide(frame: Frame) -> dict[str, Any]:
     """What the explanation of a guess says in this competition."""
     track = frame.contest.track
     released = [f"{name}.csv" for name in track.files]
     original = [f"{name}.csv" for name in track.original_files]
     return {
+        "question": asked(frame),
         "released": released,
         "original": original,
         "attacker": next(iter(track.attackers)),
@@ -167,9 +173,10 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "salt": salt_of(session, frame.contest.row, target),
         "open": may_guess(frame, shown),
         "checks": {
+            "kind": asked(frame).file.kind,
             "rows": target.rows,
             "originals": frame.contest.row.original_rows or 0,
-            "most": frame.rules.limits.file_mb * 2**20,
+            "most_bytes": frame.rules.limits.file_mb * 2**20,
         },
         "guide": guide(frame),
     }

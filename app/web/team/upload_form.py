@@ -19,7 +19,7 @@ from app.errors import (
 )
 from app.http.intake import At, Made, Way, take_in
 from app.http.problems import Refused
-from app.scoring.files import MAX_ROWS, SECRET
+from app.scoring.files import FileSpec
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
@@ -29,31 +29,36 @@ from app.services.people.accounts import Principal
 
 REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany, Unavailable, Unreadable)
 """Why an upload may come back with its form; what else is wrong is a page of its own."""
-SECRET_SAMPLES = (
-    Sample(("original_row",), (("3",), ("1",), ("2",))),
-    Sample(("anonymized_row",), (("2",), ("3",), ("1",))),
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One file of a release: its columns, first rows, and how many rows it may have.
 
-    ``required``: with fewer rows the rules of the contest reject it. ``individuals``: its rows are those that
-    the secret counts. ``roles``: of its columns, where the track gives them any.
+    ``required``: with fewer rows the rules of the contest reject it. ``roles``: of its columns, where the
+    track gives them any.
     """
 
-    name: str
+    file: FileSpec
     sample: Sample
     fewest: int
     most: int
     required: int
-    individuals: bool
     roles: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+    @property
+    def individuals(self) -> bool:
+        """Whether its rows are those that the secret counts."""
+        return self.file.individuals
 
     def to_json(self) -> dict[str, Any]:
         """What the check in the browser holds a file against."""
         return {
+            "kind": self.file.kind,
             "header": self.sample.header,
             "fewest": self.fewest,
             "most": self.most,
@@ -64,19 +69,25 @@ class Part:
 
 def parts_of(contest: Contest) -> tuple[Part, ...]:
     """The public files of a release; none before the original is there."""
-    row, rules, track = contest.row, contest.rules, contest.track
-    if row.original_rows is None:
+    if contest.row.original_rows is None:
         return ()
-    required = rows_required(rules.limits.min_rows_kept, row.original_rows)
-    made = []
-    for place, (name, original) in enumerate(zip(track.files, track.original_files, strict=True)):
-        sample = samples.of_file(row.original[original])
-        if place == 0:
-            roles = roles_of(rules, sample)
-            made.append(Part(name, sample, 1, row.original_rows, required, individuals=True, roles=roles))
-        else:
-            made.append(Part(name, sample, 0, MAX_ROWS, 0, individuals=False, roles=()))
-    return tuple(made)
+    return tuple(part_of(file, contest, contest.row.original_rows) for file in contest.track.release)
+
+
+def part_of(file: FileSpec, contest: Contest, originals: int) -> Part:
+    rules, sample = contest.rules, sample_of(file, contest)
+    fewest, most = file.rows({"originals": originals})
+    if not file.individuals:
+        return Part(file, sample, fewest, most, 0, ())
+    required = rows_required(rules.limits.min_rows_kept, originals)
+    return Part(file, sample, fewest, most, required, roles_of(rules, sample))
+
+
+def sample_of(file: FileSpec, contest: Contest) -> Sample:
+    """The head of the original's file that has the same columns; of one that is like none its own columns."""
+    if file.like is not None:
+        return samples.of_file(contest.row.original[file.like])
+    return Sample(file.header(contest.rules) or (), ())
 
 
 def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
@@ -89,12 +100,21 @@ def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
 
 def fields_of(track: Track) -> tuple[str, ...]:
     """The names of all files of an upload: those of the track, and the secret."""
-    return (*track.files, SECRET)
+    return (*track.files, track.answers.file.name)
+
+
+def written_samples(file: FileSpec) -> tuple[Sample, ...]:
+    """Its samples as tables."""
+    lines = ([tuple(line.split(",")) for line in sample] for sample in file.samples)
+    return tuple(Sample(header, tuple(rows)) for header, *rows in lines)
 
 
 def checks_of(parts: Sequence[Part], contest: Contest) -> dict[str, Any]:
     """All that the browser checks before it sends."""
+    secret = contest.track.answers.file
+    headers = [sample.header for sample in written_samples(secret)]
     return {
+        "secret": {"kind": secret.kind, "headers": headers},
         "parts": {part.name: part.to_json() for part in parts},
         "originals": contest.row.original_rows,
         "bytes": contest.rules.limits.file_mb * 2**20,

@@ -10,6 +10,7 @@ from app.deferred import deferred, deferred_in
 from app.errors import InvalidCompetition
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
+from app.scoring.files import FileSpec, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.registry import Distance, Track
@@ -55,8 +56,17 @@ _by = deferred_in(__name__)
 MICRODATA = Track(
     name="microdata",
     roles=lambda columns: asdict(columns) if columns else {},
-    files=("anonymized",),
-    original_files=("original",),
+    release=(
+        FileSpec(
+            "anonymized",
+            title="the release",
+            said="CSV with the original's header, 1 to n rows",
+            like="original",
+            rows=some_originals,
+            individuals=True,
+        ),
+    ),
+    original=(FileSpec("original", individuals=True),),
     check_part=lambda files, competition: None,  # noqa: ARG005 - the only file is the whole
     parse_original=_by("steps.parse_original"),
     parse_release=_by("steps.parse_release"),

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 from app.deferred import deferred, deferred_in
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
-from app.scoring.files import MASTER
+from app.scoring.files import (
+    CUSTOMER_COLUMNS,
+    MASTER,
+    TRANSACTION_COLUMNS,
+    FileSpec,
+    headed,
+    some_originals,
+)
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import TRANSACTION_METHODS
 from app.scoring.registry import Distance, Track
@@ -15,7 +22,22 @@ from app.scoring.utility import TRANSACTION_UTILITIES
 if TYPE_CHECKING:
     from app.scoring.baskets import Kind
 
-FILES = ("customers", "transactions")
+CUSTOMERS = FileSpec(
+    "customers",
+    title="M'",
+    said="CSV of M', 1 to n customers",
+    header=headed(*CUSTOMER_COLUMNS),
+    like="customers",
+    rows=some_originals,
+    individuals=True,
+)
+PURCHASES = FileSpec(
+    "transactions",
+    title="T'",
+    said="CSV of T'",
+    header=headed(*TRANSACTION_COLUMNS),
+    like="transactions",
+)
 DUMMIES = frozenset(
     {
         "cmae_price",
@@ -58,8 +80,8 @@ def _distance(kind: "Kind") -> Distance:
 TRANSACTIONS = Track(
     name="transactions",
     roles=lambda _: {"master": MASTER},
-    files=FILES,
-    original_files=FILES,
+    release=(CUSTOMERS, PURCHASES),
+    original=(CUSTOMERS, PURCHASES),
     check_part=lambda files, _: _tables("check_customers")(files),
     parse_original=lambda files, _: _tables("parse_original")(files),
     parse_release=lambda files, original, _: _tables("parse_release")(files, original),

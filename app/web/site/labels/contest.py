@@ -69,6 +69,15 @@ LABELS = {
     "guess_feedback_daily": N_("You see how many rows were right after midnight on the competition’s clock."),
     "guess_feedback_hidden": N_("How many rows were right stays hidden until the competition closes."),
     "guess_feedback_immediate": N_("You see how many rows were right as soon as the guess is scored."),
+    "guess_guide_link": N_(
+        "For each row of the target, write the number of the row of the original that you take it for, counted from 1. 0 means that you leave it open; a number may occur more than once."
+    ),
+    "guess_said_link": N_(
+        "CSV: the line original_row, then {rows} lines, each a number from 1 to {originals}, or 0 to abstain."
+    ),
+    "guess_sample_link": N_(
+        "Row 1 of the target is taken for row 27 of the original, row 2 is left open, row 3 is taken for row 3."
+    ),
     "how_win_rank_sum": N_(
         "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
     ),
@@ -104,6 +113,7 @@ LABELS = {
         "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
     ),
     "reidentification": N_("Re-identification phase"),
+    "row_is_transactions": N_("Here a row is a customer: a line of customers.csv."),
     "rules_attackers": N_("Attackers"),
     "rules_data": N_("Data"),
     "rules_excess": N_("Excessive anonymization"),
@@ -119,6 +129,9 @@ LABELS = {
     "scope_organize": N_("organize"),
     "scope_read": N_("read"),
     "scope_submit": N_("submit"),
+    "secret_said_permutation": N_(
+        "Which row of the original each row of the release comes from; rows are counted from 1. It is sealed on receipt: nobody gets it back before the reveal."
+    ),
     "secret_sample_anonymized_row": N_(
         "or one line for each row of the original: the row it became, 0 if deleted"
     ),

@@ -7,7 +7,7 @@ const SLICE = 1 << 20;
 const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d];
 const LONGEST_HEADER = 1 << 16;
 const INDEX = ["", "index", "Unnamed: 0"]; // what the column of a data frame's row labels is called
-const DIRECTIONS = ["original_row", "anonymized_row"];
+const DIRECTIONS = ["original_row", "anonymized_row"]; // of a permutation
 const NAMED = 8;
 
 /** Counts the rows and their cells while a file passes by; quoted cells may hold commas and line ends. */
@@ -92,8 +92,9 @@ async function opening(file, most) {
   return found.length ? found : kind(file);
 }
 
-export async function checkTable(file, expected, most) {
-  const found = await opening(file, most);
+/** A table: `header` and how many rows it may have; `others`: the header lines of the secret. */
+async function checkTable(file, expected) {
+  const found = await opening(file, expected.most_bytes);
   if (found.length) return { found };
   const rows = new Rows();
   const text = new TextDecoder("utf-8", { fatal: true });
@@ -105,7 +106,7 @@ export async function checkTable(file, expected, most) {
   });
   rows.finish();
   const head = new Uint8Array(await file.slice(0, LONGEST_HEADER).arrayBuffer());
-  found.push(...headerFindings(head, expected.header, utf8));
+  if (expected.header.length) found.push(...headerFindings(head, expected, utf8)); // else any columns
   if (!utf8) found.push(["warning", "check_cp932", {}]);
   if (rows.nul) found.push(["bad", "check_nul", {}]);
   if (rows.quoted) found.push(["bad", "check_quote", {}]);
@@ -119,13 +120,13 @@ function sizes(file, most) {
   return [];
 }
 
-function headerFindings(head, expected, utf8) {
+function headerFindings(head, { header: expected, others }, utf8) {
   let end = head.findIndex((byte) => byte === LF || byte === CR);
   if (end < 0) end = head.length;
   const line = decoded(head.subarray(0, end), utf8 ? "utf-8" : "shift_jis");
   if (line === null) return [];
   const cells = cellsOf(line);
-  if (cells.length === 1 && DIRECTIONS.includes(cells[0])) return [["bad", "check_swapped", {}]];
+  if (others.some((header) => header.join() === cells.join())) return [["bad", "check_swapped", {}]];
   const wrong = cells.flatMap((cell, place) => (cell === expected[place] ? [] : [place]));
   if (!wrong.length && cells.length === expected.length) return [];
   if (INDEX.includes(cells[0]) && cells.length === expected.length + 1 && expected.every((name, place) => name === cells[place + 1])) {
@@ -165,9 +166,9 @@ function rowFindings(rows, expected) {
   return [];
 }
 
-/** The secret against the rows of the table it belongs to (null: not known yet). */
-export async function checkSecret(file, { originals, anonymized, most, tables }) {
-  const found = await opening(file, most);
+/** A permutation against the rows of the table it belongs to (null: not known yet). */
+async function checkPermutation(file, { originals, anonymized, most_bytes, tables }) {
+  const found = await opening(file, most_bytes);
   if (found.length) return { found };
   const text = decoded(await file.arrayBuffer(), "utf-8");
   if (text === null) return { found: [["bad", "check_utf8", {}]] };
@@ -191,9 +192,9 @@ function linesOf(text) {
 
 const trimmed = (line) => line.replace(/^[ \t]+|[ \t]+$/g, "");
 
-/** A guess: a line for each row of the target, 0 where it is left open, and a row as often as one likes. */
-export async function checkGuess(file, { rows, originals, most }) {
-  const found = await opening(file, most);
+/** A line for each row of the target, 0 where it is left open, and a row as often as one likes. */
+async function checkRows(file, { rows, originals, most_bytes }) {
+  const found = await opening(file, most_bytes);
   if (found.length) return { found };
   const text = decoded(await file.arrayBuffer(), "utf-8");
   if (text === null) return { found: [["bad", "check_utf8", {}]] };
@@ -237,4 +238,20 @@ function numberFindings(lines, forward, originals, anonymized) {
     return [["bad", "check_kept", { found: kept, expected: anonymized }]];
   }
   return [];
+}
+
+/** Of a kind that is not known here: whether it is there, small enough and no spreadsheet. */
+async function checkOpening(file, { most_bytes }) {
+  return { found: await opening(file, most_bytes) };
+}
+
+// By kind of file: the check, and the words for one that is good.
+const CHECKS = {
+  table: [checkTable, "check_good"], permutation: [checkPermutation, "check_good_lines"], rows: [checkRows, "check_good_guess"],
+};
+
+/** What is wrong with a file of this kind, and the words for one that is good. */
+export async function checkedAs(kind, file, expected) {
+  const [check, good] = CHECKS[kind] ?? [checkOpening, "check_good"];
+  return [await check(file, expected), good];
 }

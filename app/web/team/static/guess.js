@@ -1,5 +1,5 @@
 // A guess is checked when its file is chosen: a malformed one would cost an attempt.
-import { checkGuess } from "./check.js";
+import { checkedAs } from "./check.js";
 import { droppable, show } from "./files.js";
 
 const form = document.getElementById("guessing");
@@ -15,8 +15,9 @@ async function checked() {
   said.textContent = "";
   if (!file) { show(input, words, { found: [] }); return false; }
   document.getElementById("guess-checked").textContent = words.check_reading;
-  const result = await checkGuess(file, JSON.parse(form.dataset.checks));
-  return mine === turn && show(input, words, result, "check_good_guess");
+  const checks = JSON.parse(form.dataset.checks);
+  const [result, good] = await checkedAs(checks.kind, file, checks);
+  return mine === turn && show(input, words, result, good);
 }
 
 droppable(input, checked);

@@ -1,5 +1,5 @@
 // The upload form: files are checked when they are chosen, sent with progress, answered without leaving the page.
-import { checkSecret, checkTable } from "./check.js";
+import { checkedAs } from "./check.js";
 import { digestOf, droppable, mark, megabytes, named, phrase, show } from "./files.js";
 import { refresh } from "./fresh.js";
 
@@ -26,12 +26,12 @@ async function checked(name) {
   turns[name] = turn;
   if (!file) { show(input, words, { found: [] }); return false; }
   document.getElementById(`${name}-checked`).textContent = words.check_reading;
-  const secret = name === "secret";
-  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, most: checks.bytes, tables };
-  const result = secret ? await checkSecret(file, known) : await checkTable(file, checks.parts[name], checks.bytes);
+  const part = checks.parts[name] ?? checks.secret;
+  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret.headers };
+  const [result, good] = await checkedAs(part.kind, file, { ...part, ...known, most_bytes: checks.bytes });
   if (turns[name] !== turn) return false;
-  if (!secret) rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
-  return show(input, words, result, secret ? "check_good_lines" : "check_good");
+  if (name in checks.parts) rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
+  return show(input, words, result, good);
 }
 
 async function allChecked() {
