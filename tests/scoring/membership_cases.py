@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.scoring.arrays import BoolArray
+from app.scoring.magnitude import LARGEST
 from app.scoring.membership.schema import Categorical, Numeric, Schema
 from app.scoring.membership.tables import Table
 from tests.scoring.membership_reference import Rows
@@ -28,7 +29,7 @@ class Case:
 
 
 def schema_of(numeric: int, categorical: int) -> Schema:
-    numbers = [Numeric(f"n{place}", -1.8e308, 1.8e308) for place in range(numeric)]
+    numbers = [Numeric(f"n{place}", -LARGEST, LARGEST) for place in range(numeric)]
     texts = [Categorical(f"c{place}", TEXTS) for place in range(categorical)]
     return Schema((*numbers, *texts))
 

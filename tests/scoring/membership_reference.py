@@ -3,8 +3,14 @@
 A table is a list of rows, a row a list of cells: floats in the first columns, texts in the others.
 """
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from app.scoring.arrays import FloatArray
 
 Row = list[float | str]
 Rows = list[Row]
@@ -69,3 +75,193 @@ def right(a: float | str, b: float | str, tolerance: float) -> bool:
     if isinstance(a, str) or isinstance(b, str):
         return a == b
     return abs(a - b) <= tolerance
+
+
+def numbers_of(rows: Rows, column: int) -> list[float]:
+    return [float(row[column]) for row in rows]
+
+
+def roomy(*columns: list[float]) -> list[list[float]]:
+    """The columns, smaller by one power of two where differences could be infinite."""
+    crowded = max(abs(value) for column in columns for value in column) > 2.0**800
+    return [[math.ldexp(value, -200) if crowded else value for value in column] for column in columns]
+
+
+def quantile(values: list[float], at: float) -> float:
+    """Linear between ranks, from the nearer end."""
+    ordered, place = sorted(values), (len(values) - 1) * at
+    below = math.floor(place)
+    if below + 1 >= len(ordered):
+        return ordered[-1]
+    low, high, part = ordered[below], ordered[below + 1], place - below
+    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
+
+
+def bins(own: Rows, released: Rows, column: int, number: int) -> tuple[list[object], list[object]]:
+    if isinstance(own[0][column], str):
+        return [row[column] for row in own], [row[column] for row in released]
+    x, y = roomy(numbers_of(own, column), numbers_of(released, column))
+    cuts = {quantile(x, place / number) for place in range(1, number)}
+    before, after = ([sum(cut <= value for cut in cuts) for value in values] for values in (x, y))
+    return list(before), list(after)
+
+
+def variation(a: list[object], b: list[object]) -> Fraction:
+    kinds = set(a) | set(b)
+    gaps = [abs(Fraction(a.count(kind), len(a)) - Fraction(b.count(kind), len(b))) for kind in kinds]
+    return sum(gaps, Fraction(0)) / 2
+
+
+def mean(values: Sequence[Fraction | float]) -> float:
+    return float(sum(values) / len(values)) if values else 0.0
+
+
+def marginals(own: Rows, released: Rows) -> float:
+    return mean([variation(*bins(own, released, column, 20)) for column in range(len(own[0]))])
+
+
+def pairs(own: Rows, released: Rows) -> float:
+    cut = [bins(own, released, column, 5) for column in range(len(own[0]))]
+    found = []
+    for (a, b), (c, d) in combinations(cut, 2):
+        found.append(variation(list(zip(a, c, strict=True)), list(zip(b, d, strict=True))))
+    return mean(found)
+
+
+def moments(x: list[float], y: list[float]) -> Fraction:
+    """The mean product of deviations."""
+    a, b = [Fraction(value) for value in x], [Fraction(value) for value in y]
+    centre, other = sum(a) / len(a), sum(b) / len(b)
+    return Fraction(sum((p - centre) * (q - other) for p, q in zip(a, b, strict=True))) / len(a)
+
+
+def pearson(x: list[float], y: list[float]) -> float:
+    spread = moments(x, x) * moments(y, y)
+    if not spread:
+        return 0.0
+    together = moments(x, y)
+    size = math.sqrt(together**2 / spread)
+    return -size if together < 0 else size
+
+
+def correlations(own: Rows, released: Rows) -> float:
+    numeric = [place for place, cell in enumerate(own[0]) if not isinstance(cell, str)]
+    found = []
+    for a, b in combinations(numeric, 2):
+        before, after = (pearson(numbers_of(rows, a), numbers_of(rows, b)) for rows in (own, released))
+        found.append(abs(before - after) / 2)
+    return mean(found)
+
+
+def tails(own: Rows, released: Rows) -> float:
+    found = []
+    for column in (place for place, cell in enumerate(own[0]) if not isinstance(cell, str)):
+        x, y = roomy(numbers_of(own, column), numbers_of(released, column))
+        low, high = quantile(x, 0.01), quantile(x, 0.99)
+        beyond = Fraction(sum(not low <= value <= high for value in y), len(y))
+        found.append(abs(beyond - Fraction(2, 100)))
+    return mean(found)
+
+
+def copies(own: Rows, released: Rows) -> float:
+    return float(Fraction(sum(row in own for row in released), len(released)))
+
+
+def propensity(own: Rows, released: Rows) -> float:
+    """By Newton's steps, halved until they go down, where the rules have a trust region."""
+    x = np.array(features([*own, *released]))
+    y = np.array([0.0] * len(own) + [1.0] * len(released))
+    ridge = np.array([0.0] + [1.0] * (x.shape[1] - 1))
+    weights = np.zeros(x.shape[1])
+
+    def loss(w: FloatArray) -> float:
+        return float(np.logaddexp(0, x @ w).sum() - y @ (x @ w) + (ridge * w * w).sum() / 2)
+
+    for _ in range(60):
+        p = 1 / (1 + np.exp(-(x @ weights)))
+        bent = x.T @ (x * (p * (1 - p))[:, None]) + np.diag(ridge)
+        step = np.linalg.solve(bent, x.T @ (p - y) + ridge * weights)
+        while loss(weights - step) > loss(weights) and np.abs(step).max() > 1e-12:
+            step = step / 2
+        weights = weights - step
+    p = 1 / (1 + np.exp(-(x @ weights)))
+    return float(4 * np.mean((p - len(released) / len(x)) ** 2))
+
+
+def features(rows: Rows) -> list[list[float]]:
+    columns: list[list[float]] = [[1.0] * len(rows)]
+    for place, cell in enumerate(rows[0]):
+        if isinstance(cell, str):
+            kinds = sorted({str(row[place]) for row in rows})
+            columns += [[float(row[place] == kind) for row in rows] for kind in kinds]
+        else:
+            columns.append(standard(numbers_of(rows, place)))
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def standard(values: list[float]) -> list[float]:
+    exact = [Fraction(value) for value in values]
+    centre, spread = sum(exact) / len(exact), moments(values, values)
+    if not spread:
+        return [0.0] * len(values)
+    return [(-1) ** (value < centre) * math.sqrt((value - centre) ** 2 / spread) for value in exact]
+
+
+def gower(a: Row, b: Row, candidates: Rows) -> float:
+    """Categories first: sums of floats are those of the rules, so that ties fall the same way."""
+    numeric = [place for place, cell in enumerate(a) if not isinstance(cell, str)]
+    total = float(sum(a[place] != b[place] for place in range(len(a)) if place not in numeric))
+    for place in numeric:
+        column = numbers_of(candidates, place)
+        crowded = max(map(abs, column)) > 2.0**800
+        column, (x, y) = (
+            [math.ldexp(value, -200) if crowded else value for value in each]
+            for each in (column, [float(a[place]), float(b[place])])
+        )
+        width = max(column) - min(column)
+        total += min(abs(x - y) / width, 1.0) if width else float(a[place] != b[place])
+    return total / len(a)
+
+
+def closest(candidates: Rows, released: Rows) -> list[float]:
+    return [1 - min(gower(row, other, candidates) for other in released) for row in candidates]
+
+
+def closest_ratio(candidates: Rows, released: Rows) -> list[float]:
+    found = []
+    for row in candidates:
+        apart = [gower(row, other, candidates) for other in released]
+        best = 0.0
+        for other, distance in zip(released, apart, strict=True):
+            if distance == min(apart):
+                second = sorted(gower(other, each, candidates) for each in candidates)[1]
+                best = max(best, second / (distance + second) if distance + second else 0.5)
+        found.append(best)
+    return found
+
+
+def exact_copy(candidates: Rows, released: Rows) -> list[float]:
+    return [float(row in released) for row in candidates]
+
+
+def density(candidates: Rows, released: Rows) -> list[float]:
+    spreads = {}
+    for place, cell in enumerate(candidates[0]):
+        if not isinstance(cell, str) and moments(values := numbers_of(candidates, place), values):
+            spreads[place] = moments(values, values)
+    if not spreads:
+        return [0.5] * len(candidates)
+    width: float = len(candidates) ** (-1 / (len(spreads) + 4))
+
+    def height(row: Row, rows: Rows) -> float:
+        return math.fsum(math.exp(-apart(row, other)) for other in rows) / len(rows)
+
+    def apart(a: Row, b: Row) -> float:
+        gaps = [(Fraction(a[place]) - Fraction(b[place])) ** 2 / spread for place, spread in spreads.items()]
+        return min(float(min(sum(gaps), Fraction(10**9))) / (2 * width**2), 2000.0)
+
+    found = []
+    for row in candidates:
+        own = height(row, released)
+        found.append(own / (own + height(row, candidates)))
+    return found

@@ -1,0 +1,104 @@
+"""What a release loses of the members it stands for: each in [0, 1], 0 best, against the team's own members.
+
+Numeric columns are cut into bins at the members' quantiles k/bins, linear between ranks (numpy's usual, type
+7 of Hyndman and Fan, "Sample quantiles in statistical packages", 1996); equal quantiles are one cut; a bin
+holds its lower end and not its upper one, the first and the last are open. A category is a bin.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from app.scoring.arrays import FloatArray, IntArray
+from app.scoring.magnitude import finite_mean, headroom
+from app.scoring.membership.rows import among, in_order
+from app.scoring.membership.tables import Table
+from app.scoring.utility.microdata import correlations as pearson
+
+BINS = 20
+PAIR_BINS = 5
+LEAST, MOST = 0.01, 0.99
+"""Between these quantiles of the members a number is not in the tails."""
+
+Cells = tuple[IntArray, IntArray]
+"""A column's bins of the members, (N,), and of the released rows, (n,)."""
+
+
+def marginals(members: Table, released: Table) -> float:
+    """Mean over the columns of the total variation distance between the two distributions over the bins."""
+    return finite_mean(total_variation(*cells) for cells in binned(members, released, BINS))
+
+
+def pairs(members: Table, released: Table) -> float:
+    """Mean over the pairs of columns of the total variation distance of the two-way tables.
+
+    Numeric columns in five bins. Without a pair of columns 0.
+    """
+    columns = binned(members, released, PAIR_BINS)
+    return finite_mean(total_variation(*crossed(a, b)) for a, b in combinations(columns, 2))
+
+
+def correlations(members: Table, released: Table) -> float:
+    """Mean over the pairs of numeric columns of half the difference between Pearson's coefficients.
+
+    A constant column correlates 0 with every other. Without a pair of numeric columns 0.
+    """
+    before, after = (pearson(list(in_order(table).numbers.T)) for table in (members, released))
+    return finite_mean(np.abs(before - after) / 2)
+
+
+def tails(members: Table, released: Table) -> float:
+    """Mean over the numeric columns of |share of released rows in the tails - .02|; without any 0.
+
+    In the tails: below the members' 1 % quantile or above their 99 % one. Members themselves may have other
+    shares there, where they are few or equal: then a copy has some distance too.
+    """
+    shares = (_share_beyond(*columns) for columns in zip(members.numbers.T, released.numbers.T, strict=True))
+    return finite_mean(min(abs(share - 0.02), 1.0) for share in shares)
+
+
+def copies(members: Table, released: Table) -> float:
+    """Share of the released rows that equal a member on all columns."""
+    return int(among(released, members).sum()) / released.rows
+
+
+def binned(members: Table, released: Table, bins: int) -> list[Cells]:
+    """Each column's bins, numeric columns first."""
+    numeric = zip(members.numbers.T, released.numbers.T, strict=True)
+    return [_bins(*columns, bins) for columns in numeric] + list(
+        zip(members.codes.T, released.codes.T, strict=True)
+    )
+
+
+def crossed(a: Cells, b: Cells) -> Cells:
+    """The bins of two columns together."""
+    width = max(int(cells.max()) for cells in b) + 1
+    return a[0] * width + b[0], a[1] * width + b[1]
+
+
+def total_variation(a: IntArray, b: IntArray) -> float:
+    """Half the sum of |share in a - share in b| over all bins; in [0, 1], 0: the same distribution."""
+    size = int(max(a.max(), b.max())) + 1
+    apart = np.abs(np.bincount(a, minlength=size) * len(b) - np.bincount(b, minlength=size) * len(a))
+    return int(apart.sum()) / (2 * len(a) * len(b))
+
+
+def _bins(members: FloatArray, released: FloatArray, bins: int) -> Cells:
+    (x, y), cuts = _with_quantiles(members, released, [place / bins for place in range(1, bins)])
+    edges = np.unique(cuts)
+    return np.searchsorted(edges, x, side="right"), np.searchsorted(edges, y, side="right")
+
+
+def _share_beyond(members: FloatArray, released: FloatArray) -> float:
+    (_, y), (low, high) = _with_quantiles(members, released, (LEAST, MOST))
+    return int(((y < low) | (y > high)).sum()) / len(y)
+
+
+def _with_quantiles(
+    members: FloatArray, released: FloatArray, at: Sequence[float]
+) -> tuple[tuple[FloatArray, FloatArray], FloatArray]:
+    """Both columns under one power of two that leaves room for differences, and the members' quantiles."""
+    room = headroom(members, released)
+    x, y = np.ldexp(members, room), np.ldexp(released, room)
+    return (x, y), np.quantile(x, at)

@@ -1,0 +1,137 @@
+"""Measures and attackers of `membership` by plain loops, and the laws of both on hostile tables."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.scoring.membership import attackers, measures
+from app.scoring.membership.attackers import Target
+from app.scoring.membership.propensity import design, fitted, propensity
+from app.scoring.membership.tables import Table
+from tests.scoring import membership_reference as plain
+from tests.scoring.membership_cases import Case, cases, rows_of
+from tests.trying import tries
+
+Measure = Callable[[Table, Table], float]
+Attacker = Callable[[Target], np.ndarray]
+
+MEASURES: dict[str, tuple[Measure, float]] = {
+    "marginals": (measures.marginals, 1e-12),
+    "pairs": (measures.pairs, 1e-12),
+    "correlations": (measures.correlations, 1e-7),
+    "tails": (measures.tails, 1e-12),
+    "copies": (measures.copies, 0.0),
+    "propensity": (propensity, 1e-6),
+}
+"""Each with how far it may be from exact arithmetic."""
+ATTACKERS: dict[str, tuple[Attacker, float]] = {
+    "closest": (attackers.closest, 0.0),
+    "closest_ratio": (attackers.closest_ratio, 1e-12),
+    "density": (attackers.density, 1e-9),
+    "exact_copy": (attackers.exact_copy, 0.0),
+}
+every_measure = pytest.mark.parametrize("name", MEASURES)
+every_attacker = pytest.mark.parametrize("name", ATTACKERS)
+
+
+def target_of(case: Case) -> Target:
+    return Target(case.candidates, case.released)
+
+
+@every_measure
+@given(case=cases())
+@tries(100)
+def test_a_measure_is_that_of_plain_loops(name: str, case: Case) -> None:
+    measure, tolerance = MEASURES[name]
+    expected = getattr(plain, name)(rows_of(case.own), rows_of(case.released))
+    found = measure(case.own, case.released)
+    assert type(found) is float
+    assert 0 <= found <= 1
+    assert found == pytest.approx(expected, abs=tolerance, rel=0)
+
+
+@every_attacker
+@given(case=cases())
+@tries(100)
+def test_an_attacker_scores_as_plain_loops_do(name: str, case: Case) -> None:
+    attacker, tolerance = ATTACKERS[name]
+    expected = getattr(plain, name)(rows_of(case.candidates), rows_of(case.released))
+    found = attacker(target_of(case))
+    assert found.shape == (case.candidates.rows,)
+    assert ((found >= 0) & (found <= 1)).all()
+    assert np.abs(found - expected).max() <= tolerance
+
+
+@every_measure
+@given(case=cases(), seed=st.integers(0, 99))
+@tries(40)
+def test_the_order_of_rows_changes_no_measure(name: str, case: Case, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    own, released = (table.at(rng.permutation(table.rows)) for table in (case.own, case.released))
+    assert MEASURES[name][0](own, released) == MEASURES[name][0](case.own, case.released)
+
+
+@every_attacker
+@given(case=cases(), seed=st.integers(0, 99))
+@tries(40)
+def test_the_order_of_rows_changes_no_score(name: str, case: Case, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(case.candidates.rows)
+    moved = Target(case.candidates.at(order), case.released.at(rng.permutation(case.released.rows)))
+    before, after = ATTACKERS[name][0](target_of(case))[order], ATTACKERS[name][0](moved)
+    assert np.abs(before - after).max() <= (1e-12 if name == "density" else 0)
+
+
+@every_measure
+@given(case=cases())
+@tries(40)
+def test_the_members_themselves_lose_nothing(name: str, case: Case) -> None:
+    found = MEASURES[name][0](case.own, case.own)
+    if name == "copies":
+        assert found == 1.0
+    elif name == "tails":
+        # Of few or equal values no share is .02; none may be more than .98 away.
+        assert found == pytest.approx(plain.tails(rows_of(case.own), rows_of(case.own)))
+    else:
+        assert found == pytest.approx(0, abs=1e-15)
+
+
+@given(case=cases())
+@tries(40)
+def test_inputs_stay_as_they_are(case: Case) -> None:
+    before = [(table.numbers.copy(), table.codes.copy()) for table in (case.candidates, case.released)]
+    for measure, _ in MEASURES.values():
+        measure(case.own, case.released)
+    for attacker, _ in ATTACKERS.values():
+        attacker(target_of(case))
+    for table, (numbers, codes) in zip((case.candidates, case.released), before, strict=True):
+        assert np.array_equal(table.numbers, numbers)
+        assert np.array_equal(table.codes, codes)
+
+
+@given(case=cases())
+@tries(60)
+def test_the_regression_ends_where_nothing_pulls(case: Case) -> None:
+    x = design(case.own, case.released)
+    labels = np.repeat([0.0, 1.0], [case.own.rows, case.released.rows])
+    weights = fitted(x, labels)
+    pull = x.T @ (1 / (1 + np.exp(-(x @ weights))) - labels)
+    pull[1:] += weights[1:]
+    assert np.abs(pull).max() / len(x) <= 1e-8
+
+
+def test_blocks_of_rows_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.scoring.membership import rows
+    from app.scoring.membership.survey import survey_table
+
+    table = survey_table(60)
+    target = Target(table, table.at(np.arange(20)))
+    before = [attacker(target) for attacker, _ in ATTACKERS.values()]
+    monkeypatch.setattr(rows, "BLOCK", 7 * 20)
+    assert all(
+        (attacker(target) == each).all()
+        for each, (attacker, _) in zip(before, ATTACKERS.values(), strict=True)
+    )
