@@ -15,6 +15,7 @@ from app.cli import (
     login,
     operate,
     organize,
+    packages,
     playing,
     remote,
     sending,
@@ -32,6 +33,7 @@ app.command(rich_help_panel=LOCAL)(playing.anonymize)
 app.command(rich_help_panel=LOCAL)(advising.threshold)
 app.command(rich_help_panel=LOCAL)(local.generate)
 app.command(rich_help_panel=LOCAL)(local.tc400)
+app.command(rich_help_panel=LOCAL)(packages.plugins)
 app.command(rich_help_panel=REMOTE)(login.login)
 app.command(rich_help_panel=REMOTE)(login.sign_up)
 app.command(rich_help_panel=REMOTE)(login.logout)

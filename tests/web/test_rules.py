@@ -15,8 +15,9 @@ from app.db.models import Competition
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
+from app.scoring.parameters import Parameter
 from app.scoring.ranking import overall
-from app.scoring.registry import Track
+from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of
@@ -86,6 +87,31 @@ def test_every_formula_is_whole_and_its_parts_have_as_many_children_as_they_need
 def test_what_formulas_say_beside_is_about_measures_that_there_are() -> None:
     said = {key.removeprefix("where_") for key in LABELS if key.startswith("where_")}
     assert said <= named("measures")
+
+
+def test_a_part_that_nobody_has_described_is_shown_by_its_own_name(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track = TRACKS["microdata"]
+    heads = Parameter("faces", "choice", ("heads", "tails"))
+    measure = Measure("coins", 1, track.measures["mean_mae"].compute, (heads,), weighs=True)
+    attacker = Attacker("tosser", 1, track.attackers["own_row"].attack, (heads,))
+    more = replace(
+        track,
+        measures={**track.measures, "coins": measure},
+        attackers={**track.attackers, "tosser": attacker},
+        methods={**track.methods, "toss": replace(track.methods["add_noise"], name="toss")},
+    )
+    monkeypatch.setitem(TRACKS, "microdata", more)
+    assert formulas.of_measure("microdata", "coins") is None
+    assert formulas.of_measure("chess", "coins") is None
+    for language in LANGUAGES:
+        shown = page(arena, f"/competitions/{arena.slug}/rules", language=language)
+        assert shown.status_code == 200
+        assert {"coins", "tosser"} <= set(ids(shown.text))
+    for path in ("measures", "baselines", "threshold"):
+        shown = page(arena, f"/competitions/{arena.slug}/organize/{path}", organizer=True)
+        assert shown.status_code == 200, path
 
 
 def text_of(arena: Arena, **reader: Any) -> str:

@@ -1,7 +1,10 @@
-"""The tracks by name."""
+"""The tracks by name, with what installed packages add to them."""
 
+from app.scoring.plugins import discovered
 from app.scoring.registry import Track
 from app.scoring.tracks.microdata import MICRODATA
 from app.scoring.tracks.transactions import TRANSACTIONS
 
-TRACKS: dict[str, Track] = {"microdata": MICRODATA, "transactions": TRANSACTIONS}
+BUILT_IN = {"microdata": MICRODATA, "transactions": TRANSACTIONS}
+INSTALLED = discovered(BUILT_IN)
+TRACKS: dict[str, Track] = INSTALLED.tracks

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
+from app.scoring.tracks import INSTALLED
+
 
 def row(*parts: str) -> str:
     return f"<mrow>{''.join(parts)}</mrow>"
@@ -207,6 +209,13 @@ TRANSACTIONS: Mapping[str, Markup] = {
 
 MEASURES: Mapping[str, Mapping[str, Markup]] = {"microdata": MICRODATA, "transactions": TRANSACTIONS}
 """Of each track's measures."""
+
+
+def of_measure(track: str, name: str) -> Markup | None:
+    """A measure's, of a package its own; None if nobody wrote one."""
+    brought = INSTALLED.formulas.get(track, {}).get(name)
+    ours = MEASURES.get(track, {}).get(name)
+    return ours or (Markup(brought) if brought else None)  # noqa: S704  # a math element, as it was taken in
 
 
 def jaccard(meet: str, join: str) -> Markup:

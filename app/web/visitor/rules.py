@@ -104,7 +104,7 @@ def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
         settings = rules.measure(name)
         yield Rule(
             measure=known[name],
-            formula=formulas.MEASURES.get(track.name, {}).get(name),
+            formula=formulas.of_measure(track.name, name),
             weight=settings.weight or None,
             share=settings.weight / together if together else 0.0,
             scale=rules.scales.get(name),
