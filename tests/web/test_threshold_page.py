@@ -145,6 +145,9 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
     refused = send(arena, f"{path}/use", organizer=True)
     assert refused.status_code == 409
     assert "The report recommends no threshold." in refused.text
+    assert said("The cheats that no threshold stops for certain", "ja") in shown
+    assert "証明されたしきい値はありません。" in shown
+    assert said("The cheats that it stops", "ja") not in shown
 
 
 def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:

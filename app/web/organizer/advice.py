@@ -98,6 +98,11 @@ def bounds_of(report: wire.Advice, t: Words) -> Figure:
         none=t("There are no bounds to show."),
         said=t(
             "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
+            "no threshold is guaranteed."
+        )
+        if report.threshold is None
+        else t(
+            "If at most {fixed} individuals stay in place, the mean distance is at least {bound}; "
             "the largest guaranteed threshold is {threshold}."
         ),
         point=t("{series}, {fixed} in place: {value}"),
