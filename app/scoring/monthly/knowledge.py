@@ -34,7 +34,7 @@ def parse_knowledge(content: bytes, original: Original, table: str) -> tuple[Boo
         count = int(np.count_nonzero(kept))
         if abs(100 * count - SHARES[table] * rows) >= 100:
             sizes = {"found": count, "rows": rows, "share": SHARES[table]}
-            message = Message("{found} of {rows} rows are kept; it must be {share} % of them", **sizes)
+            message = Message("{found} of {rows} rows are kept; it must be {share}% of them", **sizes)
             problems.add("wrong_share", message)
         problems.check()
     return kept, remarks
