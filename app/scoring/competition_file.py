@@ -6,7 +6,7 @@ The organizer writes the file, the server stores it, the kit contains it and the
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Literal, cast
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from app.errors import InvalidCompetition
@@ -58,10 +58,10 @@ def parse_title(text: str) -> Mapping[str, str]:
 
 def read_competition(table: Table) -> Rules:
     read_format(table)
-    name = cast(Literal["microdata", "transactions"], table.take("track", choice(*TRACKS)))
+    name = str(table.take("track", choice(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)
-    columns = read_columns(table.table("columns")) if name == "microdata" else None
+    columns = read_columns(table.table("columns")) if track.has_columns else None
     rules = Rules(
         slug=read_slug(table),
         title=read_title(table),

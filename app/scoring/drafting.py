@@ -14,7 +14,7 @@ from app.scoring.toml_writing import table_text, value_text, with_attackers, wit
 from app.scoring.tracks import TRACKS
 
 PLACEHOLDERS = Columns(("quasi_identifier",), ("sensitive",))
-"""The columns of a microdata draft until there are data: the format knows no table without columns."""
+"""The columns of a draft that has them until there are data: the format knows no table without columns."""
 STARTS = (*(str(year) for year in TEMPLATES), *TRACKS)
 """What a draft may start from: a year's contest, or a track and nothing else."""
 
@@ -36,7 +36,7 @@ def empty(track: str) -> str:
     """A track's file in which every measure that can weigh weighs the same."""
     text = f'format = 1\nslug = "draft"\ntitle = "draft"\ntrack = {value_text(track)}\ntimezone = "UTC"\n'
     weights = {name: MeasureSettings(1.0) for name, one in TRACKS[track].measures.items() if one.weighs}
-    return with_measures(with_columns(text, PLACEHOLDERS) if track == "microdata" else text, weights)
+    return with_measures(with_columns(text, PLACEHOLDERS) if TRACKS[track].has_columns else text, weights)
 
 
 def with_columns_of(text: str, columns: Columns) -> str:

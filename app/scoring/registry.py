@@ -3,7 +3,7 @@
 from __future__ import annotations  # its types are those of numbers, which descriptions do not need
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from app.scoring.files import FileSpec, Remark
@@ -12,6 +12,7 @@ from app.scoring.parameters import Parameter, Roles
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+    from pandas import DataFrame
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
@@ -153,6 +154,11 @@ class Distance:
     others: Callable[[Any, IntArray, int], Lists] | None = None
 
 
+def alone(table: Tables) -> Sequence[DataFrame]:
+    """The tables of a track that has one."""
+    return (table,)
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """A kind of contest: its data, and all that is measured, run and offered in it.
@@ -165,7 +171,10 @@ class Track:
     some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
     individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``roles``: the columns
     that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what others are
-    asked.
+    asked. ``title``: what it is called, and ``individual`` each of its individuals, in English; ``example``:
+    the method of a kit's example, quick on any data and changing little, if there is one. ``has_columns``:
+    its competition files say which columns play which role. ``frames``: the tables of each file of the
+    original. ``shipped``: by name data whose source is known, as the SHA-256 of each file.
     """
 
     name: str
@@ -197,6 +206,12 @@ class Track:
     groups: Callable[[Any, Sequence[str]], IntArray]
     part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]
+    title: str = ""
+    individual: str = "row"
+    example: str = ""
+    has_columns: bool = False
+    frames: Callable[[Tables], Sequence[DataFrame]] = alone
+    shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from app.scoring.settings import (
     AttackerSettings,
@@ -21,7 +20,7 @@ from app.scoring.tracks import TRACKS
 class Rules:
     slug: str
     title: Mapping[str, str]
-    track: Literal["microdata", "transactions"]
+    track: str
     timezone: str
     columns: Columns | None = None
     measures: Mapping[str, MeasureSettings] = field(default_factory=dict)

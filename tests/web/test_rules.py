@@ -25,7 +25,7 @@ from app.storage import digest_of
 from app.web.site.labels import LABELS
 from app.web.site.notation import indexed, numeral
 from app.web.visitor import formulas
-from app.web.visitor.rules import attack_rules, is_tc400, measure_rules, worked
+from app.web.visitor.rules import attack_rules, measure_rules, source_of, worked
 from tests.arena import Arena, competition_file
 from tests.web.reader import page, words_of
 from tests.web.spoken import said
@@ -253,9 +253,10 @@ def test_a_transactions_page_has_its_own_measures_and_names_the_source_of_its_da
 
 def test_only_the_shipped_data_are_said_to_be_online_retail() -> None:
     shipped = {name: digest_of(content) for name, content in files_of(tc400()).items()}
-    assert is_tc400(Competition(scales={}, original=shipped))
-    assert not is_tc400(Competition(scales={}, original=shipped | {"customers": "0" * 64}))
-    assert not is_tc400(Competition(scales={}, original={}))
+    track = TRACKS["transactions"]
+    assert source_of(Competition(scales={}, original=shipped), track) == "tc400"
+    assert source_of(Competition(scales={}, original=shipped | {"customers": "0" * 64}), track) is None
+    assert source_of(Competition(scales={}, original={}), track) is None
 
 
 def test_symbols_in_sentences_are_set_as_in_the_formulas() -> None:

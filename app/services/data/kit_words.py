@@ -10,8 +10,6 @@ from app.scoring.rules import Rules
 
 MINUTE = "%Y-%m-%d %H:%M"
 PHASES = {"anonymization": N_("Anonymization phase"), "reidentification": N_("Re-identification phase")}
-TRACK_NAMES = {"microdata": N_("microdata"), "transactions": N_("transactions")}
-INDIVIDUALS = {"microdata": N_("row"), "transactions": N_("customer")}
 KEPT = N_("At least {share} of the original's {individual}s must be kept, and none may be added.")
 README = (
     "# {title}",
@@ -47,19 +45,24 @@ README = (
     "{headers}",
     "{kept}",
     N_("## The secret"),
-    N_(
-        "A file of one column. Line j below the header line says which {individual} of the original, counted from 1,\n"
-        "{individual} j of the release comes from:"
-    ),
-    "{secret}",
-    N_(
-        "Or the other way round: headed `anonymized_row`, one line for each {individual} of the original, with the\n"
-        "{individual} of the release that it became, 0 if it was deleted. Nobody sees your secret before the\n"
-        "competition is over. Put the {individual}s of the release in a random order: traces of the original's are a\n"
-        "gift to attackers."
-    ),
 )
-"""By paragraph."""
+"""By paragraph; what the secret is follows."""
+SECRETS = {
+    "permutation": (
+        N_(
+            "A file of one column. Line j below the header line says which {individual} of the original, counted from 1,\n"
+            "{individual} j of the release comes from:"
+        ),
+        "{secret}",
+        N_(
+            "Or the other way round: headed `anonymized_row`, one line for each {individual} of the original, with the\n"
+            "{individual} of the release that it became, 0 if it was deleted. Nobody sees your secret before the\n"
+            "competition is over. Put the {individual}s of the release in a random order: traces of the original's are a\n"
+            "gift to attackers."
+        ),
+    ),
+}
+"""By kind of file, by paragraph."""
 
 
 def readme(rules: Rules, track: Track, headers: Mapping[str, str]) -> str:
@@ -69,22 +72,25 @@ def readme(rules: Rules, track: Track, headers: Mapping[str, str]) -> str:
 
 
 def paragraphs(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> list[str]:
-    values = values_of(rules, track, headers, t)
-    return [t(text).format(**values) for text in README]
+    values, secret = values_of(rules, track, headers, t), track.answers.file
+    told = SECRETS.get(secret.kind) or (t.label(f"kit_secret_{secret.kind}", secret.said), "{secret}")
+    return [t(text).format(**values) for text in (*README, *told)]
 
 
 def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> dict[str, str]:
-    individual = t(INDIVIDUALS[track.name])
+    secret, individual = track.answers.file, t(track.individual)
     return {
         "title": title(rules, t.language),
         "slug": rules.slug,
-        "track": t(TRACK_NAMES[track.name]),
+        "track": t(track.title or track.name),
         "timezone": rules.timezone,
         "phases": phases(rules, t),
         "local": quoted(*(f"anoncup {verb} {local_files(track)}" for verb in ("check", "score"))),
         "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(track)}"),
         "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in track.files),
-        "secret": quoted(headers["secret"], "17", "4", "…"),
+        "secret": quoted(
+            headers[secret.name], *(line for lines in secret.excerpts[:1] for line in lines[1:])
+        ),
         "kept": t(KEPT, individual=individual, share=f"{100 * rules.limits.min_rows_kept:.12g}%"),
         "individual": individual,
     }
@@ -108,7 +114,7 @@ def local_files(track: Track) -> str:
 
 
 def sent(track: Track) -> str:
-    return " ".join(f"--{name} example/{name}.csv" for name in (*track.files, "secret"))
+    return " ".join(f"--{name} example/{name}.csv" for name in (*track.files, track.answers.file.name))
 
 
 def quoted(*lines: str) -> str:

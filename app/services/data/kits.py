@@ -25,8 +25,6 @@ else:
     judge = deferred("app.scoring.evaluate.judge")
 
 SEED = 2015
-CHEAP = {"microdata": "add_noise", "transactions": "delete_records"}
-"""By track, the sample method that makes the example: quick on any data, and it changes little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +62,13 @@ def example_release(rules: Rules, track: Track, original: Tables) -> dict[str, b
         violations, _ = judge(rules, prepared, release, source)
         if not violations:
             break
-    return track.files_of(release) | {"secret": track.answers.write(source)}
+    return track.files_of(release) | {track.answers.file.name: track.answers.write(source)}
 
 
 def candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
     """The work of a sample method in a new order; then the original in a new order, which is no excess."""
-    rng, method = default_rng(SEED), track.methods[CHEAP[track.name]]
-    changed, source = track.anonymize(method, original, rules, rng, {})
-    yield track.shuffle(changed, source, rng=rng)
+    rng = default_rng(SEED)
+    if track.example:
+        changed, source = track.anonymize(track.methods[track.example], original, rules, rng, {})
+        yield track.shuffle(changed, source, rng=rng)
     yield track.shuffle(original, arange(track.individuals(original)), rng=rng)

@@ -85,8 +85,8 @@ def summed_up(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None
     except InvalidUpload:
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
-    frames = [tables] if rules.columns else [getattr(tables, name) for name in track.original_files]
-    parts = [part(name, frame, sensitive) for name, frame in zip(track.original_files, frames, strict=True)]
+    named = zip(track.original_files, track.frames(tables), strict=True)
+    parts = [part(name, frame, sensitive) for name, frame in named]
     return Summary(tuple(parts), tuple(remarks))
 
 

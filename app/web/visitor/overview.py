@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, visibility, witnesses
@@ -50,7 +50,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         in_view=IN_VIEW,
         waits_until=waits_until(frame, reveal),
         step=next_step(frame, principal),
-        columns=column_count(rules),
+        columns=column_count(rules, frame.contest.track),
         built_in=len(frame.contest.track.attackers),
         two_phases=rules.phase("reidentification") is not None,
     )
@@ -88,8 +88,8 @@ def paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n[ \t]*\n", text) if part.strip()]
 
 
-def column_count(rules: Rules) -> int:
-    """The columns of the original."""
+def column_count(rules: Rules, track: Track) -> int:
+    """The columns of the original, as far as they are known before the data."""
     if rules.columns is None:
-        return len(CUSTOMER_COLUMNS) + len(TRANSACTION_COLUMNS)
+        return sum(len(file.header(rules) or ()) for file in track.original)
     return len(rules.columns.quasi_identifiers) + len(rules.columns.sensitive)

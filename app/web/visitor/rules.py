@@ -9,7 +9,6 @@ from markupsafe import Markup
 
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
-from app.scoring.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
 from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.ranking import overall, utility_by, utility_score
 from app.scoring.registry import Attacker, Measure, Track
@@ -33,11 +32,6 @@ SHARES = (0.25, 0.5)
 """Of the scales: the values of the worked example."""
 FOUND = 0.3
 """What the best attacker finds in the worked example."""
-TC400 = {
-    "customers": "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
-    "transactions": "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
-}
-"""SHA-256 of the files that the project ships, as ``anoncup tc400`` writes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +83,8 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
         worked=worked(rules, track),
         formulas=formulas,
         limits={name: getattr(rules.limits, name) for name in LIMITS},
-        customers=CUSTOMER_COLUMNS,
-        purchases=TRANSACTION_COLUMNS,
-        is_tc400=is_tc400(frame.contest.row),
+        question=next(iter(track.questions.values())),
+        source=source_of(frame.contest.row, track),
     )
 
 
@@ -149,6 +142,6 @@ def worked(rules: Rules, track: Track) -> Worked | None:
     return Worked(shown, u, FOUND, overall(u, FOUND))
 
 
-def is_tc400(row: Competition) -> bool:
-    """Whether the data are those that the project ships, whose source is known."""
-    return row.original == TC400
+def source_of(row: Competition, track: Track) -> str | None:
+    """The name of the data, if they are some whose source is known."""
+    return next((name for name, digests in track.shipped.items() if row.original == digests), None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from app.deferred import deferred, deferred_in
 from app.errors import InvalidCompetition
+from app.messages import N_
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
 from app.scoring.files import FileSpec, some_originals
@@ -114,4 +115,8 @@ MICRODATA = Track(
     groups=_by("steps.groups"),
     part=_by("steps.part"),
     signatures=SIGNATURES,
+    title=N_("microdata"),
+    individual=N_("row"),
+    example="add_noise",
+    has_columns=True,
 )

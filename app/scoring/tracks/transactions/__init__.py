@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from app.deferred import deferred, deferred_in
+from app.messages import N_
 from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.files import (
@@ -38,6 +39,11 @@ PURCHASES = FileSpec(
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
 )
+TC400 = {
+    CUSTOMERS.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",
+    PURCHASES.name: "60fd2ae77cf3a112bb6b78a49365f4335a8299abdbeec2076585c7c50d28293a",
+}
+"""SHA-256 of the files that the project ships, as ``anoncup tc400`` writes them."""
 DUMMIES = frozenset(
     {
         "cmae_price",
@@ -107,4 +113,9 @@ TRANSACTIONS = Track(
     groups=_by("steps.groups"),
     part=_by("steps.part"),
     signatures=SIGNATURES,
+    title=N_("transactions"),
+    individual=N_("customer"),
+    example="delete_records",
+    frames=lambda tables: (tables.customers, tables.transactions),
+    shipped={"tc400": TC400},
 )

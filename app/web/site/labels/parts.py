@@ -121,6 +121,9 @@ LABELS = {
     "files_release_transactions": N_(
         "customers.csv and transactions.csv with these header lines. Customers get new ids; they may be changed, put in another order and deleted, but at least {kept}% of them must be left. Purchases may be changed, added and deleted. UTF-8, {file_mb} MB a file at most."
     ),
+    "guess_rules_link": N_(
+        "In the re-identification phase, for each target: line j names the individual of the original that individual j of the target is; 0 says nothing about it."
+    ),
     "limit_attempts_per_day": N_("Attempts a day, refused ones too"),
     "limit_attempts_total": N_("Attempts of a phase in all, refused ones too"),
     "limit_file_mb": N_("MB in a file"),
@@ -220,6 +223,8 @@ LABELS = {
     "notation_transactions": N_(
         "In the formulas n and n′ are the numbers of customers, m and m′ those of purchases, before and after; a stroke marks what belongs to the release. K are the classes of customers that are alike."
     ),
+    "original_customers": N_("customers.csv"),
+    "original_transactions": N_("transactions.csv"),
     "owners_hidden": N_("Whose a target is stays hidden until the secrets are revealed."),
     "owners_shown": N_("Whose a target is is shown from its publication on."),
     "parameter_column": N_("attribute"),
@@ -239,6 +244,12 @@ LABELS = {
         "It is only reported. The ranking adds up the ranks in every measure with a weight and in E."
     ),
     "score_5_score": N_("The lowest wins."),
+    "secret_rules_permutation": N_(
+        "Line j below the header line names the individual of the original, counted from 1, that individual j of the release is. Or the other way round, headed anonymized_row: a line for each individual of the original, 0 if it was deleted. It is sealed on receipt."
+    ),
+    "source_tc400": N_(
+        "Source: the purchases are 400 customers of Online Retail (D. Chen, UCI Machine Learning Repository, 2015), licensed CC BY 4.0; sex and birthday are invented."
+    ),
     "takes_dense_limit": N_("Most individuals for the exact assignment"),
     "value_abstain": N_("no answer"),
     "value_all": N_("all"),
