@@ -1,5 +1,7 @@
 """Methods of `membership` on the generated survey: what a copy and what independent columns lose."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from app.scoring.membership.assignment import draw
 from app.scoring.membership.attackers import Target
 from app.scoring.membership.propensity import propensity
 from app.scoring.membership.questions import membership
+from app.scoring.membership.schema import Numeric, Schema
 from app.scoring.membership.survey import RARE, SCHEMA, survey_table
 from app.scoring.membership.tables import Table, parse_rows, written
 from app.scoring.utility.microdata import correlations
@@ -99,6 +102,19 @@ def test_a_copula_keeps_what_goes_together_better_than_noise_of_one_deviation() 
     own = CANDIDATES.at(MEMBERS)
     noisy = methods.noise(own, strength=1.0, rng=np.random.default_rng(1))
     assert measures.correlations(own, released("copula")) < measures.correlations(own, noisy)
+
+
+def test_noise_stays_in_the_range_of_its_column() -> None:
+    schema = Schema((Numeric("x", 0, 1),))
+    ends = Table(schema, np.array([[0.0], [1.0]] * 50), np.empty((100, 0), dtype=np.int64))
+    noisy = methods.noise(ends, strength=1.0, rng=np.random.default_rng(1)).numbers
+    assert (noisy.min(), noisy.max()) == (0.0, 1.0)
+    assert len(np.unique(noisy)) > 20
+
+
+def test_scores_are_normal_quantiles_of_the_middles_of_ranks() -> None:
+    scores = methods.normal_scores(np.array([7.0, -1.0, 3.0]), np.random.default_rng(0))
+    assert scores == pytest.approx([NormalDist().inv_cdf(share) for share in (5 / 6, 1 / 6, 1 / 2)])
 
 
 def test_without_noise_the_members_stay() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from app.scoring.membership import attackers, measures
 from app.scoring.membership.attackers import Target
 from app.scoring.membership.propensity import design, fitted, propensity
+from app.scoring.membership.schema import Categorical, Schema
 from app.scoring.membership.tables import Table
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of
@@ -35,6 +36,19 @@ ATTACKERS: dict[str, tuple[Attacker, float]] = {
 }
 every_measure = pytest.mark.parametrize("name", MEASURES)
 every_attacker = pytest.mark.parametrize("name", ATTACKERS)
+
+
+def test_a_target_has_no_field_for_the_members() -> None:
+    assert set(Target.__dataclass_fields__) == {"candidates", "released", "background"}
+
+
+@pytest.mark.parametrize("name", ["marginals", "pairs"])
+def test_only_categories_that_occur_take_room(name: str) -> None:
+    schema = Schema(tuple(Categorical(column, tuple(map(str, range(100_000)))) for column in "ab"))
+    some, others = (
+        Table(schema, np.empty((2, 0)), np.array([[0, code], [99_999, code]])) for code in (0, 99_999)
+    )
+    assert MEASURES[name][0](some, others) == {"marginals": 0.5, "pairs": 1.0}[name]
 
 
 def target_of(case: Case) -> Target:

@@ -32,13 +32,12 @@ def propensity(members: Table, released: Table) -> float:
 
 
 def design(members: Table, released: Table) -> FloatArray:
-    """Members, then released rows: 1, standardised numbers, a column for each category, (rows, features)."""
+    """Members, then released rows: 1, standardised numbers, each category that occurs, (rows, features)."""
     numbers, codes = (
         np.concatenate((getattr(members, kind), getattr(released, kind))) for kind in ("numbers", "codes")
     )
     standard = [standardised(column) for column in numbers.T]
-    sizes = [len(column.values) for column in members.schema.categorical]
-    kinds = [np.eye(size)[column] for size, column in zip(sizes, codes.T, strict=True)]
+    kinds = [(column[:, None] == np.unique(column)).astype(np.float64) for column in codes.T]
     return np.column_stack((np.ones(len(codes)), *standard, *kinds))
 
 

@@ -16,7 +16,7 @@ BLOCK = 2**22
 
 def among(rows: Table, others: Table) -> BoolArray:
     """Which rows equal one of the others on all columns, (n,)."""
-    cells = [np.column_stack((table.numbers + 0.0, table.codes)) for table in (rows, others)]  # -0.0 is 0
+    cells = [np.column_stack((table.numbers, table.codes)) for table in (rows, others)]
     group_of = np.unique(np.concatenate(cells), axis=0, return_inverse=True)[1].ravel()
     return np.isin(group_of[: rows.rows], group_of[rows.rows :])
 
@@ -43,7 +43,6 @@ def gower(rows: Table, others: Table, candidates: Table) -> FloatArray:
     rooms = np.array([headroom(column) for column in candidates.numbers.T], dtype=np.int64)
     scaled = np.ldexp(candidates.numbers, rooms)
     widths = scaled.max(axis=0) - scaled.min(axis=0)
-    rooms = np.where(widths > 0, rooms, 0)
     with np.errstate(over="ignore"):
         values, beside = np.ldexp(rows.numbers, rooms), np.ldexp(others.numbers, rooms)
     sums = kernels.gower_rows_apart(
