@@ -50,15 +50,14 @@ class Problems:
             self.listed.append(Problem(self.file, row, column, code, message, line, value))
 
     def add_rows(
-        self, bad: NDArray[np.bool_], column: str, code: str, what: Message, *, cells: pa.Array | None
+        self, bad: NDArray[np.bool_], column: str, code: str, what: Message, *, cells: pa.Array
     ) -> None:
-        """One problem for every marked row of a column; ``what`` is wrong there. No ``cells``: a secret's."""
+        """One problem for every marked row of a column; ``what`` is wrong there."""
         rows = np.flatnonzero(bad)
         for row in rows[:LISTED]:
             at: dict[str, Any] = {"row": int(row) + 1, "column": column}
             message = Message("{column}, row {row}: {what}", **at, what=what)
-            value = None if cells is None else cells[int(row)].as_py()[:LONGEST_VALUE]
-            self.add(code, message, **at, value=value)
+            self.add(code, message, **at, value=cells[int(row)].as_py()[:LONGEST_VALUE])
         self.total += max(0, len(rows) - LISTED)
 
     def check(self) -> None:

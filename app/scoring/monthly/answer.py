@@ -4,8 +4,7 @@ Both are arrays of texts, (customers, months), in the order of M and of the mont
 none.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from app.scoring.files import GUESS, SECRET
 from app.scoring.lines import located
 from app.scoring.monthly.files import DELETED
 from app.scoring.monthly.original import Original
-from app.scoring.monthly.release import PSEUDONYM, Release
+from app.scoring.monthly.release import PSEUDONYM, Release, unrepeated
 from app.scoring.outcomes import Outcome
 from app.scoring.transaction_tables import text_table
 
@@ -44,14 +43,15 @@ def no_names(original: Original) -> Names:
 def parse_answer(content: bytes, release: Release) -> Names:
     """F as its team sent it. What is wrong there is named by row and column and never repeated."""
 
-    def compare(names: Names, people: IntArray, problems: Problems) -> None:
+    def compare(columns: Mapping[str, pa.Array], people: IntArray, problems: Problems) -> None:
         expected = answer_of(release)[people]
         what = Message("not what the release says of this customer and month")
-        for place, month in enumerate(release.original.months):
-            wrong = names[:, place] != expected[:, place]
-            problems.add_rows(wrong.astype(bool), month, "not_the_release", what, cells=None)
+        for place, (month, column) in enumerate(columns.items()):
+            wrong = marks(pc.not_equal(column, pa.array(expected[:, place], pa.string())))
+            problems.add_rows(wrong, month, "not_the_release", what, cells=column)
 
-    return _parsed(content, release.original, SECRET, compare)
+    with unrepeated():
+        return _parsed(content, release.original, SECRET, compare)
 
 
 def parse_guess(content: bytes, original: Original) -> Names:
@@ -72,7 +72,7 @@ def judge(guess: Names, answer: Names) -> Outcome:
     return Outcome(correct / len(answer), correct=correct, trials=len(answer))
 
 
-Check = Callable[[Names, IntArray, Problems], None]
+Check = Callable[[Mapping[str, pa.Array], IntArray, Problems], None]
 
 
 def _parsed(content: bytes, original: Original, file: str, check: Check) -> Names:
@@ -80,31 +80,28 @@ def _parsed(content: bytes, original: Original, file: str, check: Check) -> Name
     with located({file: content}):
         table, _ = text_table(content, header, file, people, people, required=())
         problems, columns = Problems(file), dict(text_columns(table))
-        shown = (lambda _: None) if file == SECRET else (lambda column: column)
-        places = _people(columns.pop("customer"), original, problems, shown)
+        places = _people(columns.pop("customer"), original, problems)
         for month, column in columns.items():
             wrong = ~marks(pc.match_substring_regex(column, PSEUDONYM))
             what = Message("neither DEL nor a pseudonym of A-Z, a-z, 0-9, _ and -")
-            problems.add_rows(wrong, month, "not_a_pseudonym", what, cells=shown(column))
+            problems.add_rows(wrong, month, "not_a_pseudonym", what, cells=column)
         problems.check()
-        named = np.stack([np.array(column.to_pylist(), dtype=object) for column in columns.values()], axis=1)
-        check(named, places, problems)
+        check(columns, places, problems)
         problems.check()
     found = no_names(original)
-    found[places] = named
+    for place, column in enumerate(columns.values()):
+        found[places, place] = column.to_pylist()
     return found
 
 
-def _people(
-    column: pa.Array, original: Original, problems: Problems, shown: Callable[[pa.Array], Any]
-) -> IntArray:
+def _people(column: pa.Array, original: Original, problems: Problems) -> IntArray:
     """The row of M of every line: each is there once."""
     ids = column.to_pandas()
     unknown: BoolArray = ~ids.isin(original.customers["customer"]).to_numpy()
     no_such = Message("customers has no such id")
-    problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=shown(column))
+    problems.add_rows(unknown, "customer", "unknown_customer", no_such, cells=column)
     above = Message("the id is that of a row above")
     repeated = ids.duplicated().to_numpy() & ~unknown
-    problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=shown(column))
+    problems.add_rows(repeated, "customer", "duplicate_customer", above, cells=column)
     places = {name: row for row, name in enumerate(texts(original.customers, "customer"))}
     return np.array([places.get(name, 0) for name in ids.tolist()], dtype=np.int64)

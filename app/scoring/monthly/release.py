@@ -4,7 +4,9 @@ What is refused names file, row, column and code. A pseudonym beside its row is 
 no problem repeats one.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
+from app.errors import InvalidUpload
 from app.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, text_columns
@@ -43,7 +46,7 @@ class Release:
 def parse_release(content: bytes, original: Original) -> tuple[Release, list[Remark]]:
     """AT: T's header and as many rows in the same order, each deleted or under a pseudonym of its month."""
     rows, file = original.records.rows, "transactions"
-    with located({file: content}):
+    with located({file: content}), unrepeated("customer"):
         table, remarks = text_table(content, TRANSACTION_COLUMNS, file, rows, rows, required=("customer",))
         problems = Problems(file)
         kept = ~deleted(table, problems)
@@ -57,6 +60,18 @@ def parse_release(content: bytes, original: Original) -> tuple[Release, list[Rem
         check_pseudonyms(table, kept, original, problems)
         problems.check()
     return Release(original, records), remarks
+
+
+@contextmanager
+def unrepeated(column: str | None = None) -> Iterator[None]:
+    """What is refused of a column (None: of any) is told without what stands there."""
+    try:
+        yield
+    except InvalidUpload as refused:
+        told = [
+            replace(each, value=None) if column in {None, each.column} else each for each in refused.problems
+        ]
+        raise InvalidUpload(told, total=refused.total) from None
 
 
 def shuffled(release: Release, rng: Generator) -> pd.DataFrame:
@@ -124,7 +139,7 @@ def check_pseudonyms(table: pa.Table, kept: BoolArray, original: Original, probl
         ),
     }
     for code, (bad, what) in wrong.items():
-        problems.add_rows(bad & kept, "customer", code, what, cells=None)
+        problems.add_rows(bad & kept, "customer", code, what, cells=ids)
 
 
 def differs_from_first(groups: IntArray, values: IntArray, kept: BoolArray) -> BoolArray:
