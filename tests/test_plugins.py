@@ -139,3 +139,50 @@ def test_what_packages_import_loads_no_numbers_and_has_all_that_it_names() -> No
 
 def test_the_notebooks_face_has_all_that_it_names() -> None:
     said(Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())")
+
+
+REQUIRES = "[requires]\ncoins = "
+ASKED = f"""
+import sys
+from app.errors import InvalidCompetition
+from app.scoring.competition_file import parse_competition
+from app.scoring.templates import template
+try:
+    print(dict(parse_competition(template(2015) + {REQUIRES!r} + sys.argv[1]).requires))
+except InvalidCompetition as problem:
+    print(problem.code, problem)
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "wanted", "told"),
+    [
+        ("1.0", '">=0.3"', "{'coins': '>=0.3'}"),
+        ("1.0rc1", '">=0.3"', "{'coins': '>=0.3'}"),
+        (
+            "1.0",
+            '"==1.1.*"',
+            "package_version requires.coins: version ==1.1.* of the package coins is needed; 1.0 is",
+        ),
+        (
+            "one",
+            '">=0"',
+            "package_version requires.coins: version >=0 of the package coins is needed; one is installed",
+        ),
+        ("1.0", '"new"', "wrong_value requires.coins must be versions such as >=0.3 or ==1.2.*"),
+        ("1.0", "3", "wrong_value requires.coins must be a text of 1 to 200 characters"),
+        ("", '">=0.3"', "package_missing requires.coins: the package coins is not installed"),
+    ],
+)
+def test_a_file_that_needs_a_package_is_refused_where_it_is_not_installed_like_that(
+    tmp_path: Path, version: str, wanted: str, told: str
+) -> None:
+    if version:
+        install(tmp_path, "coins", FINE, version=version)
+    assert said(tmp_path, "-c", ASKED, wanted).startswith(told)
+
+
+def test_a_package_that_does_not_work_is_not_what_a_file_needs(tmp_path: Path) -> None:
+    install(tmp_path, "coins", "import nothing_that_there_is")
+    found = said(tmp_path, "-c", ASKED, '">=0"')
+    assert found == "package_broken requires.coins: the package coins is installed, but does not work\n"

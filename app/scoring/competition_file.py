@@ -14,6 +14,7 @@ from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.parameters import Parameter, Roles
 from app.scoring.registry import Track
+from app.scoring.requires import read_requires
 from app.scoring.rules import Rules
 from app.scoring.settings import (
     AttackerSettings,
@@ -58,6 +59,7 @@ def parse_title(text: str) -> Mapping[str, str]:
 
 def read_competition(table: Table) -> Rules:
     read_format(table)
+    requires = read_requires(table.table("requires"))  # first: it says why the rest cannot be read
     name = str(table.take("track", choice(*TRACKS)))
     track = TRACKS[name]
     zone = read_zone(table)
@@ -76,6 +78,7 @@ def read_competition(table: Table) -> Rules:
         publication=read_publication(table.table("publication"), zone),
         limits=read_limits(table.table("limits")),
         phases=read_phases(table, zone),
+        requires=requires,
         scored_by=read_scored_by(table.table("scored_by")),
     )
     table.finish()

@@ -4,33 +4,44 @@ Without that table everything counts that the file lets count and that is instal
 names counts, whatever is installed since: a part that came later is reported only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import cast
 
 from app.errors import InvalidCompetition
+from app.scoring.plugins import Package
 from app.scoring.registry import Attacker, Distance, Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.toml_values import Table, text_value
-from app.scoring.tracks import TRACKS
+from app.scoring.tracks import INSTALLED, TRACKS
 
 Versions = Mapping[str, str]
-"""``"measures.mean_mae"`` to ``"1"``; so ``attackers.…`` and ``distances.…``."""
+"""``"measures.mean_mae"`` to ``"1"``; so ``attackers.…``, ``distances.…``, and their ``packages.…``."""
+
+Part = Measure | Attacker | Distance | Package
 
 
 def what_counts(rules: Rules) -> dict[str, str]:
     """All that counts by the file's settings, with the versions that are installed.
 
-    The measures with a weight, the attackers that count in E, and the distance if there is a threshold.
+    The measures with a weight, the attackers that count in E, the distance if there is a threshold, and the
+    packages that brought any of these, or the track.
     """
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if name in rules.weights]
     attackers = [name for name in track.attackers if rules.lets_count(name)]
     distances = [rules.excessive.distance] if rules.excessive.threshold is not None else []
-    return {
+    counting = {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},
         **{f"distances.{name}": str(track.distances[name].version) for name in distances},
     }
+    return {**counting, **brought(rules.track, counting)}
+
+
+def brought(track: str, parts: Iterable[str]) -> Versions:
+    """The packages that the track and these parts of it come from."""
+    found = map(INSTALLED.bringer, (f"tracks.{track}", *(f"{track}.{part}" for part in parts)))
+    return {f"packages.{one.name}": one.version for one in found if one}
 
 
 def read_scored_by(table: Table) -> dict[str, str]:
@@ -57,7 +68,7 @@ def check_scored_by(rules: Rules) -> None:
         require_part(name, version, installed(track, name))
     settled = what_counts(rules)
     for name in sorted(settled.keys() ^ rules.scored_by.keys()):
-        if name in rules.scored_by or not name.startswith("attackers."):
+        if name in rules.scored_by or not name.startswith(("attackers.", "packages.")):
             raise InvalidCompetition(
                 "{key}: {name} counts by this table and not by the file's settings, or the other way round",
                 code="scored_by_differs",
@@ -66,7 +77,7 @@ def check_scored_by(rules: Rules) -> None:
             )
 
 
-def require_part(name: str, version: str, part: Measure | Attacker | Distance | None) -> None:
+def require_part(name: str, version: str, part: Part | None) -> None:
     if part is None:
         raise InvalidCompetition(
             "{key}: {name} is not installed", code="part_missing", key="scored_by", name=name
@@ -82,11 +93,12 @@ def require_part(name: str, version: str, part: Measure | Attacker | Distance | 
         )
 
 
-def installed(track: Track, name: str) -> Measure | Attacker | Distance | None:
+def installed(track: Track, name: str) -> Part | None:
     kind, _, part = name.partition(".")
-    known: Mapping[str, Mapping[str, Measure | Attacker | Distance]] = {
+    known: Mapping[str, Mapping[str, Part]] = {
         "measures": track.measures,
         "attackers": track.attackers,
         "distances": track.distances,
+        "packages": {one.name: one for one in INSTALLED.packages if not one.broken},
     }
     return known.get(kind, {}).get(part)

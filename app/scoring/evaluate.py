@@ -1,8 +1,10 @@
 """Scores one submission: every measure, every attacker, the rules of the contest, and the result."""
 
+import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from app.messages import Counted, Message, kept, kept_under
 from app.scoring.arrays import IntArray
@@ -12,14 +14,17 @@ from app.scoring.magnitude import LARGEST
 from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate
 from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
-from app.scoring.registry import Attacker, Distance, Measure, Sizes, Tables, Track
+from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import rows_required
-from app.scoring.tracks import TRACKS
+from app.scoring.tracks import INSTALLED, TRACKS
 
 Progress = Callable[[int, int, str], None]
 Json = dict[str, object]
+Found = TypeVar("Found")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +126,27 @@ def evaluate(
     track.answers.check(source, sizes)
     release = track.release_of(original, anonymized, source)
     tell = _announcer(progress, track)
-    measures = {name: _measured(each, release, rules, track, tell) for name, each in track.measures.items()}
-    utility_if = _utility(rules, track, original, measures)
-    answers = {name: _answer(each, release.target, rules, tell) for name, each in track.attackers.items()}
-    attackers = {
-        name: AttackerResult(_rate(track, name, answer, source, sizes), track.attackers[name].version)
-        for name, answer in answers.items()
+    measures = {
+        name: found
+        for name, each in track.measures.items()
+        if (found := _spared(rules, f"measures.{name}", _measured, each, release, rules, track, tell))
     }
+    utility_if = _utility(rules, track, original, measures)
+
+    def judged(attacker: Attacker, answer: Answer) -> Rate:
+        return track.questions[attacker.question].rate(answer, source, sizes)
+
+    attacks = {
+        name: answered
+        for name, each in track.attackers.items()
+        if (
+            answered := _spared(
+                rules, f"attackers.{name}", _attacked, each, release.target, rules, judged, tell
+            )
+        )
+    }
+    answers = {name: answer for name, (answer, _) in attacks.items()}
+    attackers = {name: result for name, (_, result) in attacks.items()}
     violations, excessive = _judged(rules, track, release)
     u, e = utility_if({}), _security(rules, attackers)
     return Verdict(
@@ -156,14 +175,39 @@ def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
     return lambda name: progress(names.index(name) + 1, len(names), name)
 
 
+def _spared(rules: Rules, part: str, compute: Callable[..., Found], *given: Any) -> Found | None:
+    """What is computed; None if it fails and is a package's part that does not count here: else whatever is
+    installed could keep everybody from being scored."""
+    try:
+        return compute(*given)
+    except Exception:
+        if rules.is_counted(part) or INSTALLED.bringer(f"{rules.track}.{part}") is None:
+            raise
+        log.exception("%s of the %s track has failed, and is not reported", part, rules.track)
+        return None
+
+
 def _measured(
     measure: Measure, release: Any, rules: Rules, track: Track, tell: Callable[[str], None]
 ) -> MeasureResult:
     tell(measure.name)
     parameters = rules.measure(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
+    if not math.isfinite(value):
+        raise ValueError(f"{measure.name} is {value}")
     tiny = rounding_of(measure, track.largest_cell(release.original))
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
+
+
+def _attacked(
+    attacker: Attacker,
+    target: Any,
+    rules: Rules,
+    judged: Callable[[Attacker, Answer], Rate],
+    tell: Callable[[str], None],
+) -> tuple[Answer, AttackerResult]:
+    answer = _answer(attacker, target, rules, tell)
+    return answer, AttackerResult(judged(attacker, answer), attacker.version)
 
 
 def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str], None]) -> Answer:
@@ -171,10 +215,6 @@ def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str],
     parameters = rules.attacker(attacker.name).parameters
     answer: Answer = attacker.attack(target, **parameters)
     return answer
-
-
-def _rate(track: Track, name: str, answer: Answer, source: IntArray, sizes: Sizes) -> Rate:
-    return track.questions[track.attackers[name].question].rate(answer, source, sizes)
 
 
 def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:

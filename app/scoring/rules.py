@@ -31,6 +31,8 @@ class Rules:
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
     phases: tuple[Phase, ...] = ()
+    requires: Mapping[str, str] = field(default_factory=dict)
+    """Versions, as PEP 440 says them, of the packages that must be installed."""
     scored_by: Mapping[str, str] = field(default_factory=dict)
     """Names and versions of all that counts, once that is fixed; see ``counted``."""
 
@@ -55,6 +57,11 @@ class Rules:
         if self.scored_by:
             return f"attackers.{attacker}" in self.scored_by
         return self.lets_count(attacker)
+
+    def is_counted(self, part: str) -> bool:
+        """Whether ``measures.NAME`` weighs in U, or ``attackers.NAME`` may be E."""
+        kind, _, name = part.partition(".")
+        return self.weight(name) > 0 if kind == "measures" else self.counts(name)
 
     def lets_count(self, attacker: str) -> bool:
         """Whether it counts by the file's settings alone; one that is not installed does not."""

@@ -1,5 +1,6 @@
 """What a measure's value is held against: its mean over releases that kept nothing but the marginals (§4)."""
 
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -8,28 +9,46 @@ from app.scoring.magnitude import finite_mean
 from app.scoring.ranking import rounding_of
 from app.scoring.registry import Measure, Track
 from app.scoring.settings import MeasureSettings
+from app.scoring.tracks import INSTALLED
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
 
 DRAWS = 5
 
+log = logging.getLogger(__name__)
+
 
 def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
     """The scale of every measure that may weigh in U, under the competition's parameters; full precision."""
     releases = [track.null_release(original, draw) for draw in range(DRAWS)]
-    return {
+    found = {
         name: track.own_scales[name](original)
         if name in track.own_scales
-        else _null_mean(measure, releases, settings)
+        else _null_mean(measure, releases, settings, spared=_is_spared(track, name, settings))
         for name, measure in track.measures.items()
         if measure.weighs
     }
+    return {name: scale for name, scale in found.items() if scale is not None}
 
 
-def _null_mean(measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]) -> float:
+def _is_spared(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
+    """Whether the contest goes on if it fails: a package's measure that does not weigh."""
+    weighs = settings.get(name, MeasureSettings()).weight > 0
+    return not weighs and INSTALLED.bringer(f"{track.name}.measures.{name}") is not None
+
+
+def _null_mean(
+    measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings], *, spared: bool
+) -> float | None:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
-    return finite_mean(measure.compute(release, **parameters) for release in releases)
+    try:
+        return finite_mean(measure.compute(release, **parameters) for release in releases)
+    except Exception:
+        if not spared:
+            raise
+        log.exception("the scale of %s cannot be computed, and is left out", measure.name)
+        return None
 
 
 def check_scales(track: Track, original: Any, rules: "Rules", found: Mapping[str, float]) -> None:

@@ -27,6 +27,7 @@ from workers import child
 REMOVED = "[measures.a_part_that_was_removed]"
 FILES = {
     "a measure of no installed part": lambda file: file.replace("[measures.mean_mae]", REMOVED, 1),
+    "a package that is not installed": lambda file: file + '\n[requires]\nnobodys = ">=0.3"\n',
     "a format of another version": lambda file: file.replace("format = 1", "format = 99", 1),
     "no TOML at all": lambda file: file + "\n[[[",
 }

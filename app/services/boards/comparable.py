@@ -36,8 +36,9 @@ def by_rules(numbers: Numbers, scored_by: Versions) -> Numbers | None:
 
 
 def measured(scored_by: Versions) -> list[tuple[str, str]]:
-    """What a verdict tells the version of: not that of the distance."""
-    return [(name, version) for name, version in scored_by.items() if not name.startswith("distances.")]
+    """What a verdict tells the version of: not that of the distance, nor of packages."""
+    untold = ("distances.", "packages.")
+    return [(name, version) for name, version in scored_by.items() if not name.startswith(untold)]
 
 
 def newest(found: Iterable[Versions]) -> Versions:

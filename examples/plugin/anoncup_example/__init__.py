@@ -1,0 +1,35 @@
+"""A measure, an attacker and a method for contests on microdata: what they are called and may be told."""
+
+from anoncup.plugin import Attacker, Measure, Method, Parameter, Plugin, deferred_in
+
+_by = deferred_in(__name__)
+
+LOST = """<math display="block"><mfrac>
+<mrow><mo>|</mo><mi>K</mi><mo>∖</mo><mi>K′</mi><mo>|</mo></mrow>
+<mrow><mo>|</mo><mi>K</mi><mo>|</mo></mrow>
+</mfrac></math>"""
+
+PLUGIN = Plugin(
+    api=0,
+    measures={
+        "microdata": {
+            "combinations_lost": Measure(
+                "combinations_lost",
+                1,
+                _by("parts.combinations_lost"),
+                (Parameter("columns", "columns", "quasi_identifiers"),),
+                weighs=True,
+                reads_secret=False,
+            )
+        }
+    },
+    attackers={"microdata": {"nearest_total": Attacker("nearest_total", 1, _by("parts.nearest_total"))}},
+    methods={
+        "microdata": {
+            "round_values": Method(
+                "round_values", _by("parts.round_values"), (Parameter("step", "amount", default=10.0),)
+            )
+        }
+    },
+    formulas={"microdata": {"combinations_lost": LOST}},
+)

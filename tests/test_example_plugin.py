@@ -1,0 +1,181 @@
+"""The example package: built, installed beside anoncup into an environment of its own, played, taken away."""
+
+import json
+import shutil
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_command_line import COMPETITION, ORIGINAL, RELEASE, SECRET
+from tests.trying import LEFT_OUT
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "examples/plugin"
+pytestmark = list(LEFT_OUT)
+
+USED = """
+[requires]
+Anoncup_Example = ">=0.1,<1"
+[measures.combinations_lost]
+weight = 1.0
+"""
+CONTEST = ("--competition", "competition.toml", "--original", "original.csv")
+RELEASED = (*CONTEST, "--anonymized", "release.csv", "--secret", "secret.csv")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """anoncup's own packages as they are here, and what is installed besides."""
+
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "bin/python"
+
+    def run(self, *words: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
+        program = [self.python, "-P", *words]
+        return subprocess.run(
+            program, cwd=cwd, env={}, capture_output=True, encoding="utf-8", check=False, timeout=120
+        )
+
+    def anoncup(self, *words: str, cwd: Path) -> Any:
+        """What a command answers in JSON."""
+        done = self.run("-m", "app.cli", *words, "--json", cwd=cwd)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)
+
+    def install(self, example: Path, wheels: Path) -> None:
+        """Built from its folder, and installed as an organizer would, without a network."""
+        shutil.rmtree(wheels, ignore_errors=True)
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+        subprocess.run(build, cwd=example, check=True, capture_output=True)
+        self.pip("install", "--no-deps", "--no-index", *wheels.glob("*.whl"))
+
+    def pip(self, *words: str | Path) -> None:
+        pip: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            self.python,
+            "-q",
+            "--disable-pip-version-check",
+        ]
+        subprocess.run([*pip, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    folder = tmp_path / "environment"
+    venv.create(folder, symlinks=True)
+    made = Environment(folder)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    ours = Path(pytest.__file__).parents[1]
+    (packages / "beside.pth").write_text(f"import site; site.addsitedir({str(ours)!r})\n")
+    return made
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "example"))
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    folder = tmp_path / "cup"
+    folder.mkdir()
+    files = {"original.csv": ORIGINAL, "release.csv": RELEASE, "secret.csv": SECRET}
+    for name, content in {**files, "competition.toml": COMPETITION + USED}.items():
+        (folder / name).write_text(content, "utf-8")
+    return folder
+
+
+def refusal(environment: Environment, cup: Path) -> str:
+    done = environment.run("-m", "app.cli", "score", *RELEASED, "--json", cwd=cup)
+    assert done.returncode == 2, done.stderr
+    return str(json.loads(done.stdout)["code"])
+
+
+def test_the_example_is_listed_scores_anonymizes_and_loads_no_numbers_until_then(
+    environment: Environment, example: Path, cup: Path, tmp_path: Path
+) -> None:
+    assert environment.anoncup("plugins", cwd=cup) == []
+    assert refusal(environment, cup) == "package_missing"
+    environment.install(example, tmp_path / "wheels")
+    (found,) = environment.anoncup("plugins", cwd=cup)
+    assert found == {
+        "name": "anoncup-example",
+        "version": "0.1.0",
+        "entry": "anoncup_example:PLUGIN",
+        "parts": [
+            "microdata.measures.combinations_lost",
+            "microdata.attackers.nearest_total",
+            "microdata.methods.round_values",
+        ],
+        "broken": None,
+    }
+    scored = environment.anoncup("score", *RELEASED, cwd=cup)
+    assert scored["measures"]["combinations_lost"]["value"] == 0.0
+    assert scored["attackers"]["nearest_total"]["rate"] == 1.0
+    (cup / "release.csv").write_text(RELEASE.replace("m,40", "m,30"), "utf-8")
+    scored = environment.anoncup("score", *RELEASED, cwd=cup)
+    assert scored["measures"]["combinations_lost"]["value"] == 0.25
+    rounding = ("--method", "round_values", "--set", "step=50", "--into", "mine", "--keep-order")
+    done = environment.run("-m", "app.cli", "anonymize", *CONTEST, *rounding, cwd=cup)
+    assert done.returncode == 0, done.stderr
+    assert (cup / "mine/anonymized.csv").read_text().splitlines()[1:3] == ["f,20,100.0,0.0", "m,30,200.0,0.0"]
+    light = "import app.cli.main, app.scoring.tracks, sys; assert not {'numpy', 'pandas'} & set(sys.modules)"
+    assert environment.run("-c", light, cwd=cup).returncode == 0
+
+
+COUNTED = """
+from pathlib import Path
+from app.scoring.competition_file import parse_competition
+from app.scoring.counted import what_counts
+from app.scoring.toml_writing import with_scored_by
+path = Path("competition.toml")
+text = path.read_text()
+counted = what_counts(parse_competition(text))
+assert counted["packages.anoncup-example"] == "0.1.0", counted
+assert counted["measures.combinations_lost"] == counted["attackers.nearest_total"] == "1"
+path.write_text(with_scored_by(text, counted))
+"""
+
+
+def test_what_it_brought_counts_in_one_version_and_neither_another_nor_none_scores(
+    environment: Environment, example: Path, cup: Path, tmp_path: Path
+) -> None:
+    environment.install(example, tmp_path / "wheels")
+    assert environment.run("-c", COUNTED, cwd=cup).returncode == 0
+    assert environment.anoncup("score", *RELEASED, cwd=cup)["verdict"] == "accepted"
+    project = example / "pyproject.toml"
+    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "0.2.0"'))
+    environment.install(example, tmp_path / "wheels")
+    assert refusal(environment, cup) == "part_version"
+    project.write_text(project.read_text().replace('version = "0.2.0"', 'version = "1.0"'))
+    environment.install(example, tmp_path / "wheels")
+    assert refusal(environment, cup) == "package_version"
+    environment.pip("uninstall", "-y", "anoncup-example")
+    assert refusal(environment, cup) == "package_missing"
+
+
+def test_what_fails_costs_a_contest_nothing_that_does_not_count_it(
+    environment: Environment, example: Path, cup: Path, tmp_path: Path
+) -> None:
+    (cup / "competition.toml").write_text(COMPETITION, "utf-8")
+    before = environment.anoncup("score", *RELEASED, cwd=cup)
+    parts = example / "anoncup_example/parts.py"
+    parts.write_text(parts.read_text().replace("import numpy as np", "raise ImportError('not here')"))
+    environment.install(example, tmp_path / "wheels")
+    uncounted = COMPETITION + "[attackers.nearest_total]\ncounts = false\n"
+    (cup / "competition.toml").write_text(uncounted, "utf-8")
+    assert environment.anoncup("score", *RELEASED, cwd=cup) == before
+    (cup / "competition.toml").write_text(COMPETITION + USED, "utf-8")
+    done = environment.run("-m", "app.cli", "score", *RELEASED, cwd=cup)
+    assert (done.returncode, "ImportError: not here" in done.stderr) == (70, True)
