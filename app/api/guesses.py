@@ -9,18 +9,22 @@ from fastapi import APIRouter, Depends, Request, status
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import TEAM, UPLOAD, refusing
-from app.api.documentation.bodies import a_file, multipart
+from app.api.documentation.bodies import files_said, multipart
 from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
 from app.http.paging import AskedPage, place_of
+from app.scoring.files import GUESS
+from app.scoring.tracks import TRACKS
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
 from app.transaction import transaction
 
 router = APIRouter(tags=["guesses"])
 
-PARTS = {"guess": a_file("CSV headed original_row, a line per row; 0 = abstain")}
+PARTS = files_said(
+    (GUESS, question.file.said) for track in TRACKS.values() for question in track.questions.values()
+)
 
 
 def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:

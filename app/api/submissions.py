@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import ORGANIZER, TEAM, UPLOAD, refusing
-from app.api.documentation.bodies import Json, a_file, multipart, raw
+from app.api.documentation.bodies import Json, files_said, multipart, raw
 from app.db.models import State, Submission
 from app.errors import NotFound
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import RELEASE, take_in
 from app.http.paging import AskedPage, place_of
+from app.scoring.files import SECRET
+from app.scoring.tracks import TRACKS
 from app.services.submissions import finals, progress, quota, submissions, uploads
 from app.services.submissions.uploads import Entrance
 from app.storage import store
@@ -25,14 +27,13 @@ from app.transaction import transaction
 
 router = APIRouter(tags=["submissions"])
 
+RELEASES = ((file.name, f"{track.name}: {file.said}") for track in TRACKS.values() for file in track.release)
+SECRETS = ((SECRET, track.answers.file.said) for track in TRACKS.values())
 PARTS: dict[str, Json] = {
-    "anonymized": a_file("microdata: CSV with the original's header, 1 to n rows"),
-    "customers": a_file("transactions: CSV of M', 1 to n customers"),
-    "transactions": a_file("transactions: CSV of T'"),
-    "secret": a_file("CSV headed original_row or anonymized_row, 1-based"),
+    **files_said([*RELEASES, *SECRETS]),
     "comment": {"type": "string", "maxLength": 1000},
 }
-SENT = {"anonymized": examples.TABLE, "secret": examples.SECRET}
+SENT = dict.fromkeys(TRACKS[examples.TRACK].files, examples.TABLE) | {SECRET: examples.SECRET}
 
 
 class FinalIn(BaseModel):

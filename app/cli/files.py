@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.cli.options import read_text
+from app.cli.options import Release, read_text
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
@@ -47,22 +47,17 @@ def contest_of(competition: Path, original: list[Path]) -> LocalContest:
     return LocalContest(text, rules, track, tables, track.prepare(tables, rules), remarks)
 
 
-def release_in(
-    contest: LocalContest, anonymized: Path | None, customers: Path | None, transactions: Path | None
-) -> tuple[Tables, list[Remark]]:
+def release_in(contest: LocalContest, release: Release) -> tuple[Tables, list[Remark]]:
     """The release in the files that the track asks for."""
-    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
     wanted = contest.track.files
-    for name, path in given.items():
-        if (path is not None) != (name in wanted):
-            options = " and ".join(f"--{name}" for name in wanted)
-            raise InvalidInput(
-                "a release of the {track} track is {options}",
-                code="files",
-                track=contest.track.name,
-                options=options,
-            )
-    with named({name: path for name, path in given.items() if path is not None}) as contents:
+    if set(release) != set(wanted):
+        raise InvalidInput(
+            "a release of the {track} track is {options}",
+            code="files",
+            track=contest.track.name,
+            options=" and ".join(f"--{name}" for name in wanted),
+        )
+    with named(release) as contents:
         return contest.track.parse_release(contents, contest.tables, contest.rules)
 
 

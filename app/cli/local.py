@@ -13,14 +13,13 @@ import typer
 
 from app.cli.listing import print_json
 from app.cli.options import (
-    AnonymizedFile,
     AsJson,
     CompetitionFile,
-    CustomersFile,
     MaybeSecretFile,
     OriginalFiles,
+    Release,
     SecretFile,
-    TransactionsFile,
+    takes_release,
 )
 from app.cli.terminal import console, progress_bar, show_decision, show_fingerprint, show_verdict
 
@@ -76,13 +75,12 @@ def scales(competition: CompetitionFile, original: OriginalFiles) -> None:
     print(with_scales(contest.text, found), end="")
 
 
+@takes_release
 def check(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    anonymized: AnonymizedFile = None,
-    customers: CustomersFile = None,
-    transactions: TransactionsFile = None,
+    release: Release,
     secret: MaybeSecretFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -94,14 +92,14 @@ def check(
     from app.scoring.evaluate import judge
 
     contest = contest_of(competition, original)
-    check_sizes(contest, (anonymized, customers, transactions, secret))
-    release, remarks = release_in(contest, anonymized, customers, transactions)
+    check_sizes(contest, (*release.values(), secret))
+    table, remarks = release_in(contest, release)
     remarks = [*contest.remarks, *remarks]
     if secret is None:
         decision, violations, measured = "well-formed", [], {}
     else:
-        source, ordered = secret_in(secret, contest, release)
-        found, excessive = judge(contest.rules, contest.prepared, release, source)
+        source, ordered = secret_in(secret, contest, table)
+        found, excessive = judge(contest.rules, contest.prepared, table, source)
         decision, violations = "rejected" if found else "accepted", said(found)
         remarks, measured = remarks + ordered, {"excessive": excessive.to_json()}
     if as_json:
@@ -112,14 +110,13 @@ def check(
     raise typer.Exit(REJECTED if decision == "rejected" else ACCEPTED)
 
 
+@takes_release
 def score(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
     secret: SecretFile,
-    anonymized: AnonymizedFile = None,
-    customers: CustomersFile = None,
-    transactions: TransactionsFile = None,
+    release: Release,
     as_json: AsJson = False,
     methods: Annotated[
         bool, typer.Option("--methods", help="also say which sample methods the release resembles")
@@ -132,11 +129,11 @@ def score(
     from app.scoring.fingerprint import fingerprint
 
     contest = contest_of(competition, original)
-    check_sizes(contest, (anonymized, customers, transactions, secret))
-    release, remarks = release_in(contest, anonymized, customers, transactions)
-    source, ordered = secret_in(secret, contest, release)
+    check_sizes(contest, (*release.values(), secret))
+    table, remarks = release_in(contest, release)
+    source, ordered = secret_in(secret, contest, table)
     with progress_bar("scoring") as progress:
-        verdict = evaluate(contest.rules, contest.prepared, release, source, progress=progress)
+        verdict = evaluate(contest.rules, contest.prepared, table, source, progress=progress)
     alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
     resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
     warnings = said([*contest.remarks, *remarks, *ordered])

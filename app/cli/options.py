@@ -1,12 +1,29 @@
 """The options that several commands take; nothing here is slow to import."""
 
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from app.errors import InvalidInput
+from app.scoring.tracks import TRACKS
+
+SEVERAL = {name: track.original_files for name, track in TRACKS.items() if len(track.original) > 1}
+"""The files of the original, of tracks that have several."""
+
+
+def several(counts: Mapping[int, str], more: str) -> str:
+    """How many files of the original each track has."""
+    said = (
+        f"{name}: {counts.get(len(files), more.format(n=len(files)))}, {' and '.join(files)}"
+        for name, files in SEVERAL.items()
+    )
+    return "; ".join(said)
+
 
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="read your password, if it is needed, from standard input")
@@ -20,18 +37,14 @@ OriginalFiles = Annotated[
         "--original",
         exists=True,
         dir_okay=False,
-        help="transactions: twice, customers and transactions",
+        help=several({2: "twice"}, "{n} times"),
     ),
 ]
-AnonymizedFile = Annotated[
-    Path | None, typer.Option("--anonymized", exists=True, dir_okay=False, help="microdata: the release")
+UploadedOriginals = Annotated[
+    list[Path], typer.Argument(exists=True, dir_okay=False, help=several({2: "two"}, "{n}"))
 ]
-CustomersFile = Annotated[
-    Path | None, typer.Option("--customers", exists=True, dir_okay=False, help="transactions: M'")
-]
-TransactionsFile = Annotated[
-    Path | None, typer.Option("--transactions", exists=True, dir_okay=False, help="transactions: T'")
-]
+Release = Mapping[str, Path]
+"""Of a release's files that were given: by name where each lies."""
 SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
 MaybeSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
@@ -63,6 +76,37 @@ GroupColumns = Annotated[
     ),
 ]
 TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="FILE.toml")]
+
+
+def release_options() -> dict[str, Parameter]:
+    """An option for each file that a release of any track has, by the file's name."""
+    said: dict[str, list[str]] = {}
+    for track in TRACKS.values():
+        for file in track.release:
+            said.setdefault(file.name, []).append(f"{track.name}: {file.title or file.name}")
+    return {name: release_option(name, "; ".join(titles)) for name, titles in said.items()}
+
+
+def release_option(name: str, said: str) -> Parameter:
+    taken = Annotated[Path | None, typer.Option(f"--{name}", exists=True, dir_okay=False, help=said)]
+    return Parameter(f"{name}_file", Parameter.KEYWORD_ONLY, default=None, annotation=taken)
+
+
+def takes_release(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with these options in the place of its parameter ``release``."""
+    options = release_options()
+    known = signature(command, eval_str=True)
+    shown: list[Parameter] = []
+    for one in known.parameters.values():
+        shown.extend(options.values() if one.name == "release" else [one])
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        paths = {name: given.pop(option.name) for name, option in options.items()}
+        command(**given, release={name: path for name, path in paths.items() if path is not None})
+
+    called.__signature__ = known.replace(parameters=shown)  # type: ignore[attr-defined]  # inspect reads it
+    return called
 
 
 def read_text(path: Path) -> str:

@@ -25,17 +25,17 @@ from app.cli.listing import (
     time_of,
 )
 from app.cli.options import (
-    AnonymizedFile,
     AsJson,
-    CustomersFile,
     GroupColumns,
     PasswordStdin,
+    Release,
     SecretFile,
     Slug,
     TomlFile,
-    TransactionsFile,
+    UploadedOriginals,
     names_in,
     read_text,
+    takes_release,
 )
 from app.cli.sending import called_by_path, release_of
 from app.errors import InvalidInput
@@ -80,30 +80,25 @@ def replace_file(
 
 
 @organize.command()
+@takes_release
 def baseline(
     slug: Slug,
     *,
     name: Annotated[str, typer.Option(help="what the board calls it")],
     secret: SecretFile,
-    anonymized: AnonymizedFile = None,
-    customers: CustomersFile = None,
-    transactions: TransactionsFile = None,
+    release: Release,
     as_json: AsJson = False,
 ) -> None:
     """Put the release of a sample method on the board for comparison, without a rank."""
-    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
-    with called_by_path({**given, "secret": secret}), connected() as client:
-        made = client.add_baseline(slug, release_of(given), secret=secret.read_bytes(), name=name)
+    with called_by_path({**release, "secret": secret}), connected() as client:
+        made = client.add_baseline(slug, release_of(release), secret=secret.read_bytes(), name=name)
     told(made, {"baseline": "team_id"}, as_json=as_json)
 
 
 @organize.command()
 def upload(
     slug: Slug,
-    files: Annotated[
-        list[Path],
-        typer.Argument(exists=True, dir_okay=False, help="transactions: two, customers and transactions"),
-    ],
+    files: UploadedOriginals,
     as_json: AsJson = False,
 ) -> None:
     """Upload the original data: all of its files, in the competition's order."""

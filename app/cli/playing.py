@@ -10,13 +10,12 @@ import typer
 
 from app.cli.listing import print_json
 from app.cli.options import (
-    AnonymizedFile,
     AsJson,
     CompetitionFile,
-    CustomersFile,
     MaybeSecretFile,
     OriginalFiles,
-    TransactionsFile,
+    Release,
+    takes_release,
 )
 from app.cli.terminal import console, show_attackers
 from app.errors import InvalidInput
@@ -59,13 +58,12 @@ def anonymize(
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")
 
 
+@takes_release
 def attack(
     competition: CompetitionFile,
     original: OriginalFiles,
     *,
-    anonymized: AnonymizedFile = None,
-    customers: CustomersFile = None,
-    transactions: TransactionsFile = None,
+    release: Release,
     secret: MaybeSecretFile = None,
     attackers: Annotated[
         list[str] | None, typer.Option("--attacker", help="its name; default: all of them")
@@ -81,12 +79,12 @@ def attack(
     from app.cli.files import contest_of, release_in, secret_in
 
     contest = contest_of(competition, original)
-    release, _ = release_in(contest, anonymized, customers, transactions)
-    answers = answers_of(contest, release, chosen_attackers(contest, attackers or []))
+    table, _ = release_in(contest, release)
+    answers = answers_of(contest, table, chosen_attackers(contest, attackers or []))
     if into is not None:
         write_guesses(answers, contest.track, into, seed)
     if secret is not None:
-        rates = rates_of(answers, contest, release, secret_in(secret, contest, release)[0])
+        rates = rates_of(answers, contest, table, secret_in(secret, contest, table)[0])
         if as_json:
             print_json(rates)
         else:

@@ -13,10 +13,11 @@ import typer
 
 from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
-from app.cli.options import AnonymizedFile, AsJson, CustomersFile, SecretFile, Slug, TransactionsFile
+from app.cli.options import AsJson, Release, SecretFile, Slug, takes_release
 from app.cli.remote import show_submission
 from app.cli.terminal import progress_bar
 from app.errors import InvalidInput, InvalidUpload, Unavailable
+from app.scoring.tracks import TRACKS
 
 if TYPE_CHECKING:
     from app import wire
@@ -29,13 +30,12 @@ PATIENCE_S = 60.0
 """How long the service may be away while somebody waits for it."""
 
 
+@takes_release
 def submit(
     slug: Slug,
     *,
     secret: SecretFile,
-    anonymized: AnonymizedFile = None,
-    customers: CustomersFile = None,
-    transactions: TransactionsFile = None,
+    release: Release,
     comment: Annotated[str, typer.Option(help="a note to yourselves")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
     as_json: AsJson = False,
@@ -44,12 +44,11 @@ def submit(
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
-    given = {"anonymized": anonymized, "customers": customers, "transactions": transactions}
-    release = release_of(given)
-    with called_by_path({**given, "secret": secret}), connected() as client:
+    contents = release_of(release)
+    with called_by_path({**release, "secret": secret}), connected() as client:
         with transfer_bar("sending") as progress:
             receipt = client.submit(
-                slug, release, secret=secret.read_bytes(), comment=comment, progress=progress
+                slug, contents, secret=secret.read_bytes(), comment=comment, progress=progress
             )
         if not as_json:
             show_receipt(receipt)  # at once: whoever stops waiting must know the id
@@ -62,18 +61,19 @@ def submit(
     raise typer.Exit(EXITS[found.status])
 
 
-def release_of(given: Mapping[str, Path | None]) -> dict[str, bytes]:
-    """The files of a release of either track."""
-    release = {name: path.read_bytes() for name, path in given.items() if path is not None}
-    if sorted(release) not in (["anonymized"], ["customers", "transactions"]):
-        raise InvalidInput("give --anonymized, or --customers and --transactions", code="files")
-    return release
+def release_of(given: Release) -> dict[str, bytes]:
+    """The files of a release of any track."""
+    known = [track.files for track in TRACKS.values()]
+    if not any(set(given) == set(files) for files in known):
+        options = ", or ".join(" and ".join(f"--{name}" for name in files) for files in known)
+        raise InvalidInput("give {options}", code="files", options=options)
+    return {name: path.read_bytes() for name, path in given.items()}
 
 
 @contextmanager
-def called_by_path(paths: Mapping[str, Path | None]) -> Iterator[None]:
+def called_by_path(paths: Mapping[str, Path]) -> Iterator[None]:
     """What is wrong with an uploaded file is said under the name that it has here."""
-    names = {name: path.name for name, path in paths.items() if path is not None}
+    names = {name: path.name for name, path in paths.items()}
     try:
         yield
     except InvalidUpload as problem:

@@ -1,6 +1,6 @@
 """The bodies of requests and answers, with an example of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -36,6 +36,14 @@ def multipart(parts: Mapping[str, Json], sent: Mapping[str, str], *, needed: Seq
 
 def a_file(said: str) -> Json:
     return {"type": "string", "format": "binary", "description": said}
+
+
+def files_said(said: Iterable[tuple[str, str]]) -> dict[str, Json]:
+    """The files of a form by name; one that several tracks have says each once."""
+    names: dict[str, dict[str, None]] = {}
+    for name, text in said:
+        names.setdefault(name, {})[text] = None
+    return {name: a_file("; ".join(texts)) for name, texts in names.items()}
 
 
 def put(operation: Json, models: Models) -> None:
