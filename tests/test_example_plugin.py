@@ -165,6 +165,16 @@ def test_what_it_brought_counts_in_one_version_and_neither_another_nor_none_scor
     assert refusal(environment, cup) == "package_missing"
 
 
+def test_a_file_has_the_scale_of_its_measure_where_that_weighs_and_is_read_without_it_elsewhere(
+    environment: Environment, example: Path, cup: Path, tmp_path: Path
+) -> None:
+    environment.install(example, tmp_path / "wheels")
+    for text, scaled in ((COMPETITION + USED, True), (COMPETITION, False)):
+        (cup / "competition.toml").write_text(text, "utf-8")
+        done = environment.run("-m", "app.cli", "scales", *CONTEST, cwd=cup)
+        assert ("combinations_lost = " in done.stdout, done.returncode) == (scaled, 0)
+
+
 def test_what_fails_costs_a_contest_nothing_that_does_not_count_it(
     environment: Environment, example: Path, cup: Path, tmp_path: Path
 ) -> None:

@@ -1,6 +1,5 @@
 """What a measure's value is held against: its mean over releases that kept nothing but the marginals (§4)."""
 
-import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,39 +15,29 @@ if TYPE_CHECKING:
 
 DRAWS = 5
 
-log = logging.getLogger(__name__)
-
 
 def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
     """The scale of every measure that may weigh in U, under the competition's parameters; full precision."""
     releases = [track.null_release(original, draw) for draw in range(DRAWS)]
-    found = {
+    return {
         name: track.own_scales[name](original)
         if name in track.own_scales
-        else _null_mean(measure, releases, settings, spared=_is_spared(track, name, settings))
+        else _null_mean(measure, releases, settings)
         for name, measure in track.measures.items()
-        if measure.weighs
+        if measure.weighs and _is_wanted(track, name, settings)
     }
-    return {name: scale for name, scale in found.items() if scale is not None}
 
 
-def _is_spared(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
-    """Whether the contest goes on if it fails: a package's measure that does not weigh."""
+def _is_wanted(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:
+    """A package's measure has one where it weighs only: a file that does not need the package must be read
+    without it."""
     weighs = settings.get(name, MeasureSettings()).weight > 0
-    return not weighs and INSTALLED.bringer(f"{track.name}.measures.{name}") is not None
+    return weighs or INSTALLED.bringer(f"{track.name}.measures.{name}") is None
 
 
-def _null_mean(
-    measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings], *, spared: bool
-) -> float | None:
+def _null_mean(measure: Measure, releases: list[Any], settings: Mapping[str, MeasureSettings]) -> float:
     parameters = settings.get(measure.name, MeasureSettings()).parameters
-    try:
-        return finite_mean(measure.compute(release, **parameters) for release in releases)
-    except Exception:
-        if not spared:
-            raise
-        log.exception("the scale of %s cannot be computed, and is left out", measure.name)
-        return None
+    return finite_mean(measure.compute(release, **parameters) for release in releases)
 
 
 def check_scales(track: Track, original: Any, rules: "Rules", found: Mapping[str, float]) -> None:
