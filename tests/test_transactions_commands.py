@@ -124,7 +124,7 @@ def test_attackers_guess_without_the_secret_and_are_rated_with_it(folder: Path) 
         (("anonymize", *ORIGINAL, "--method", "shift", "--set", "k=2", "--into", "x"), "no parameters"),
         (
             ("anonymize", *ORIGINAL, "--method", "cluster_tfidf", "--set", "clusters=-1", "--into", "x"),
-            "clusters=-1",
+            "clusters must be a whole number",
         ),
         (("threshold", *ORIGINAL, "--groups", "sex,shoe"), "shoe"),
         (("threshold", *ORIGINAL, "--groups", "sex,"), "a name is empty"),
