@@ -26,7 +26,7 @@ from app.names import columns
 from app.storage import digest_of
 from app.transaction import transaction
 from tests.arena import ROWS
-from tests.contest import Contest
+from tests.contest import Contest, linked
 
 NAMES = ("Team {}", "匿名化研究会その{}", 'The "Quoted", with {} commas', "=SUM({})", "長い名前" * 15 + "{}")
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
@@ -102,7 +102,7 @@ def guessed(
         .values(frozen_at=past, published_at=past)
     )
     chosen = sent[:: max(1, len(sent) // size.targets)][: size.targets]
-    written = {"rows": first.rows, "files": first.files}
+    written = {"rows": first.rows, "sizes": first.sizes, "files": first.files}
     targets = [
         known | written | {"id": uuid4(), "submission_id": one, "name": f"T{number:03}"}
         for number, one in enumerate(chosen, 1)
@@ -114,15 +114,26 @@ def guessed(
     trials = [(team, one["id"]) for team in teams[: size.attackers] for one in targets] * size.guesses
     at = [first.received_at - SECOND * int(rng.integers(1, 7_000)) for _ in trials]
     ended = {"state": State.SCORED, "attempt": 1, "user_id": first.user_id}
-    ended |= {"file": next(iter(first.files.values())), "answered": ROWS, "guesses_left": 0}
+    ended |= {
+        "question": "link",
+        "file": next(iter(first.files.values())),
+        "answered": ROWS,
+        "guesses_left": 0,
+    }
+    right = [int(rng.integers(0, ROWS + 1)) for _ in trials]
     session.execute(
         insert(Guess),
         [
             known
             | ended
             | {"id": uuid4(), "team_id": team, "target_id": target, "received_at": when}
-            | {"created_at": when, "finished_at": when + SECOND, "correct": int(rng.integers(0, ROWS + 1))}
-            for (team, target), when in zip(trials, at, strict=True)
+            | {
+                "created_at": when,
+                "finished_at": when + SECOND,
+                "correct": correct,
+                "outcome": linked(correct),
+            }
+            for (team, target), when, correct in zip(trials, at, right, strict=True)
         ],
     )
 

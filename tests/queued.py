@@ -67,7 +67,15 @@ def evaluations(pieces: Iterable[Piece]) -> list[UUID]:
         submissions.append(
             shared
             | {"id": submission, "team_id": piece.team, "user_id": piece.contest.user, "received_at": at}
-            | {"comment": "", "files": {}, "sent": {}, "rows": 1, "remarks": [], "quota_left": {}}
+            | {
+                "comment": "",
+                "files": {},
+                "sent": {},
+                "rows": 1,
+                "sizes": {},
+                "remarks": [],
+                "quota_left": {},
+            }
         )
         rows.append(
             shared

@@ -263,15 +263,16 @@ def test_a_web_session_can_cancel_what_has_no_verdict_yet_and_give_it_none(
 
 
 GUESSED = (
-    "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, file, answered,"
-    " guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, team_id, user_id,"
-    " clock_timestamp() + interval '{} hours', file, answered, guesses_left, 'QUEUED', 0 FROM guesses LIMIT 1"
+    "INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, question, file,"
+    " answered, guesses_left, state, attempt) SELECT gen_random_uuid(), competition_id, target_id, team_id,"
+    " user_id, clock_timestamp() + interval '{} hours', question, file, answered, guesses_left, 'QUEUED', 0"
+    " FROM guesses LIMIT 1"
 )
 SENT = (
     "INSERT INTO submissions (id, competition_id, team_id, user_id, received_at, comment, files, sent, rows,"
-    " remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, user_id,"
-    " clock_timestamp() + interval '{} hours', comment, files, sent, rows, remarks,"
-    " quota_left, false FROM submissions LIMIT 1"
+    " sizes, remarks, quota_left, final) SELECT gen_random_uuid(), competition_id, team_id, user_id,"
+    " clock_timestamp() + interval '{} hours', comment, files, sent, rows, sizes,"
+    " remarks, quota_left, false FROM submissions LIMIT 1"
 )
 
 
