@@ -10,7 +10,8 @@ from hypothesis import given
 from numpy.random import PCG64
 
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
-from app.scoring.membership.assignment import assignments, commitment, draw
+from app.scoring.draws import commitment
+from app.scoring.membership.assignment import assignments, draw
 from app.scoring.membership.schema import Categorical, Numeric, Schema, read_schema
 from app.scoring.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from app.scoring.toml_values import Table

@@ -12,27 +12,14 @@ The purpose of members is ``members``; attempts count from 0. Raw numbers of the
 promises to keep in all versions (NEP 19), which it does not for what ``Generator`` makes of them.
 """
 
-import hashlib
-import hmac
 import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.random import PCG64, Generator
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray
-
-
-def commitment(seed: bytes) -> str:
-    """What is published before: binds to the seed, and tells nothing of 32 random bytes."""
-    return hashlib.sha256(seed).hexdigest()
-
-
-def generator_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> Generator:
-    """The generator of a team's draws for a purpose."""
-    said = f"{purpose}\0{attempt}\0{team}".encode()
-    return Generator(PCG64(int.from_bytes(hmac.digest(seed, said, "sha256"), "big")))
+from app.scoring.draws import generator_for
 
 
 def draw(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:

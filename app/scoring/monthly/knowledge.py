@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 from app.messages import Message
 from app.scoring.arrays import BoolArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns
+from app.scoring.draws import generator_for
 from app.scoring.files import Remark
 from app.scoring.lines import located
-from app.scoring.membership.assignment import generator_for
 from app.scoring.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
 from app.scoring.monthly.original import Original
 from app.scoring.monthly.release import deleted, with_deletions
