@@ -396,31 +396,3 @@ def test_a_file_sent_as_json_is_refused(arena: Arena) -> None:
     answer = arena.post("/competitions", json={"file": GOOD})
     assert answer.status_code == 422
     assert json.loads(answer.content)["code"] in {"not_toml", "invalid_request"}
-
-
-def test_a_measure_that_weighs_and_that_nothing_moves_is_refused_by_name(arena: Arena) -> None:
-    """Of it every loss, however small, would score 1."""
-    still = original_table().assign(sex="f", age="20")
-    before = arena.get("/competitions/small").json()
-    answer = put_original(arena, table_csv(still))
-    assert answer.status_code == 422
-    assert (answer.json()["code"], answer.json()["values"]["name"]) == ("scale_zero", "cross_count")
-    assert arena.get("/competitions/small").json() == before
-    weightless = competition_file().replace("[measures.cross_count]\nweight = 1.0", "[measures.cross_count]")
-    assert put_file(arena, weightless).status_code == 200
-    assert put_original(arena, table_csv(still)).status_code == 200
-
-
-def test_a_scale_that_is_too_small_for_the_cells_is_none(arena: Arena) -> None:
-    answer = put_file(arena, competition_file(more="[scales]\nmean_mae = 1e-9"))
-    assert (answer.status_code, answer.json()["code"]) == (422, "scale_zero")
-
-
-def test_what_was_scored_by_a_scale_of_nothing_goes_on(arena: Arena) -> None:
-    """An older version set such contests up."""
-    file = competition_file(more="[scales]\ncross_count = 0.0")
-    with transaction() as session:
-        row = session.scalars(select(Competition)).one()
-        row.scales, row.file = row.scales | {"cross_count": 0.0}, file
-    assert arena.submit("red").status_code == 202
-    assert put_file(arena, file.replace("Small cup", "Old cup")).status_code == 200

@@ -19,17 +19,12 @@ from app.scoring.monthly.original import Original, parse_original
 from app.scoring.monthly.release import Release, parse_release, shuffled
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, table
+from tests.scoring.test_monthly_worked_example import T
 from tests.trying import tries
 
 hostile = tries(60)
 
 Place = tuple[int | None, str | None, str]
-T: list[Row] = [
-    ("c1", "i1", "2011-01-05", "8:45", "A12", "2.5", "3"),
-    ("c1", "i1", "2011-01-31", "8:45", "B", "1", "1"),
-    ("c1", "i2", "2011-02-01", "9:00", "A12", "2.5", "3"),
-    ("c2", "i3", "2011-01-05", "9:00", "A13", "0", "12"),
-]
 AT: list[Row] = [
     ("p1", "x", "2011/1/6", "", "A13", "2.50", "4"),
     GONE,

@@ -5,7 +5,10 @@ import inspect
 import pytest
 
 from app.errors import InvalidCompetition
+from app.scoring.competition_file import parse_competition
+from app.scoring.drafting import draft, with_columns_of
 from app.scoring.parameters import Parameter, Value
+from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 
 ROLES = {"known": ("a", "b", "c"), "none": ()}
@@ -117,3 +120,12 @@ def test_what_is_wrong_is_refused_by_name(parameter: Parameter, typed: str, code
 )
 def test_other_columns_leave_what_they_know(parameter: Parameter, value: Value, left: Value) -> None:
     assert parameter.fitted(value, ROLES) == left
+
+
+def test_parameters_forget_columns_that_are_gone_and_keep_the_others() -> None:
+    columns = Columns(("Kouzou", "city"), ("Youto037", "rent"))
+    found = parse_competition(with_columns_of(draft("2015"), columns))
+    assert found.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}
+    assert found.attackers["id_sa"].parameters == {"column": "Youto037"}
+    assert "sa_rank" not in found.attackers  # nothing of it was left to say
+    assert found.measures["mean_mae"].weight == 1.0

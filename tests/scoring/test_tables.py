@@ -13,7 +13,6 @@ from app.errors import LISTED, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.csv_text import table_csv
 from app.scoring.files import MAX_CELL, MAX_ROWS
-from app.scoring.release import prepare
 from app.scoring.settings import Columns
 from app.scoring.tables import parse_original, parse_release
 from tests.scoring.table_files import (
@@ -108,22 +107,6 @@ def test_the_original_may_mix_roles_if_each_keeps_the_order_of_the_file() -> Non
     assert as_rows(found) == [["x", (1.0).hex(), "y", (2.0).hex()]]
     problem = refusal(b"c,b,a,d\nx,1,y,2\n", columns)
     assert places(problem) == [(None, None, "columns_order")]
-
-
-def test_the_numbers_of_a_parsed_table_are_in_memory_once() -> None:
-    columns = Columns(("q", "r"), ("s", "t"))
-    table, _ = parse_original(b"s,q,t,r\n1,a,2,b\n3,c,4,d\n", columns)
-    values = prepare(table, columns).values
-    assert values.tolist() == [[1, 2], [3, 4]]
-    assert np.shares_memory(values, table["t"].to_numpy())
-
-
-def test_numbers_that_nobody_may_write_are_copied() -> None:
-    cells = np.array([[1.0], [2.0]])
-    cells.flags.writeable = False
-    table = pd.DataFrame(cells, columns=["s"], copy=False)
-    values = prepare(table, Columns((), ("s",))).values
-    assert (values.tolist(), values.flags.writeable) == ([[1.0], [2.0]], True)
 
 
 def test_blank_lines_at_the_very_end_are_no_rows() -> None:

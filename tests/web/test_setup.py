@@ -217,15 +217,6 @@ def test_columns_of_a_strange_table_get_roles_which_the_organizer_then_changes(b
     )
 
 
-def test_parameters_forget_columns_that_are_gone_and_keep_the_others() -> None:
-    columns = Columns(("Kouzou", "city"), ("Youto037", "rent"))
-    found = parse_competition(with_columns_of(draft("2015"), columns))
-    assert found.measures["cross_mean"].parameters == {"columns": ("Kouzou",), "target": ("Youto037",)}
-    assert found.attackers["id_sa"].parameters == {"column": "Youto037"}
-    assert "sa_rank" not in found.attackers  # nothing of it was left to say
-    assert found.measures["mean_mae"].weight == 1.0
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -1,0 +1,24 @@
+"""What is prepared of a table shares its memory where it may."""
+
+import numpy as np
+import pandas as pd
+
+from app.scoring.release import prepare
+from app.scoring.settings import Columns
+from app.scoring.tables import parse_original
+
+
+def test_the_numbers_of_a_parsed_table_are_in_memory_once() -> None:
+    columns = Columns(("q", "r"), ("s", "t"))
+    table, _ = parse_original(b"s,q,t,r\n1,a,2,b\n3,c,4,d\n", columns)
+    values = prepare(table, columns).values
+    assert values.tolist() == [[1, 2], [3, 4]]
+    assert np.shares_memory(values, table["t"].to_numpy())
+
+
+def test_numbers_that_nobody_may_write_are_copied() -> None:
+    cells = np.array([[1.0], [2.0]])
+    cells.flags.writeable = False
+    table = pd.DataFrame(cells, columns=["s"], copy=False)
+    values = prepare(table, Columns((), ("s",))).values
+    assert (values.tolist(), values.flags.writeable) == ([[1.0], [2.0]], True)
