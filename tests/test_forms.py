@@ -254,8 +254,8 @@ def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tu
 
 
 def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
-    same = "original_row\n1\n2\n"
-    asked = Trial(same, same, track="microdata", question="link", sizes={"originals": 2, "rows": 2})
+    same, file = "original_row\n1\n2\n", template(2015)
+    asked = Trial(file, {}, same, same, question="link", sizes={"originals": 2, "rows": 2})
     desk = Desk(str.encode, lambda *_: pytest.fail("nothing is prepared"))
     found = judge(asdict(asked), desk, lambda *_: None)
     assert (found["outcome"]["correct"], found["outcome"]["value"]) == (2, 1.0)

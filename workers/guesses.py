@@ -46,9 +46,10 @@ def trial_of(claimed: Claim, settings: Settings) -> Trial:
         submission_id=claimed.submission_id,
     )
     return Trial(
+        competition_file=claimed.competition_file,
+        original=claimed.original,
         guess=claimed.file,
         secret=secret.decode(),
-        track=claimed.track,
         question=claimed.question,
         sizes=dict(claimed.sizes),
     )

@@ -27,6 +27,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
+from app.scoring.registry import About
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from workers import walls
@@ -138,7 +139,8 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     rules, tables, prepared = desk.original(digests, request["competition_file"])
     track = TRACKS[rules.track]
     release, _ = track.parse_release(contents(request, desk), tables, rules)
-    source = track.answers.read(request["secret"].encode(), track.sizes(tables, release))
+    about = About(rules, track.sizes(tables, release), lambda: tables, release)
+    source = track.answers.read(request["secret"].encode(), about)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
     of_release = {"resembles": resembled(rules, prepared, verdict)}
     return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
@@ -178,10 +180,13 @@ def advise(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str,
 
 def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
     """What a guess on a target came to."""
-    track, sizes = TRACKS[request["track"]], request["sizes"]
+    rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
+    track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
     question = track.questions[request["question"]]
-    guess = question.read(desk.fetch(request["guess"]), sizes)
-    found = question.judge(guess, track.answers.read(request["secret"].encode(), sizes), sizes)
+    about = About(rules, sizes, lambda: desk.original(digests, request["competition_file"])[1])
+    guess = question.read(desk.fetch(request["guess"]), about)
+    answer = track.answers.read(request["secret"].encode(), about)
+    found = question.judge(guess, answer, sizes, **rules.questions.get(question.name, {}))
     return {"outcome": {name: value for name, value in asdict(found).items() if value is not None}}
 
 

@@ -91,9 +91,10 @@ class Inquiry:
 class Trial:
     """A guess to be held against a target's secret."""
 
+    competition_file: str
+    original: dict[str, str]
     guess: str
     secret: str
-    track: str
     question: str
     sizes: dict[str, int]
 
@@ -103,7 +104,7 @@ class Trial:
 
     @property
     def fetched(self) -> Collection[str]:
-        return {self.guess}
+        return {self.guess, *self.original.values()}
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.is_outcome(content, most=max(self.sizes.values()))

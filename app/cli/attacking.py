@@ -12,7 +12,7 @@ from app.errors import InvalidInput
 from app.scoring.arrays import IntArray
 from app.scoring.evaluate import attacker_json
 from app.scoring.rates import Answer
-from app.scoring.registry import Tables, Track
+from app.scoring.registry import Attacker, Tables, Track
 
 
 def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Answer]:
@@ -29,16 +29,14 @@ def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict
 def rates_of(
     answers: Mapping[str, Answer], contest: LocalContest, release: Tables, source: IntArray
 ) -> dict[str, wire.Attacked]:
-    attackers, questions = contest.track.attackers, contest.track.questions
     sizes = contest.track.sizes(contest.tables, release)
-    return {
-        name: wire.Attacked.model_validate(
-            attacker_json(
-                questions[attackers[name].question].rate(answer, source, sizes), attackers[name].version
-            )
-        )
-        for name, answer in answers.items()
-    }
+
+    def attacked(attacker: Attacker, answer: Answer) -> wire.Attacked:
+        settled = contest.rules.questions.get(attacker.question, {})
+        rate = contest.track.questions[attacker.question].rate(answer, source, sizes, **settled)
+        return wire.Attacked.model_validate(attacker_json(rate, attacker.version))
+
+    return {name: attacked(contest.track.attackers[name], answer) for name, answer in answers.items()}
 
 
 def write_guesses(answers: Mapping[str, Answer], track: Track, into: Path, seed: int) -> None:

@@ -11,7 +11,7 @@ from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import Remark, too_large
-from app.scoring.registry import Tables, Track
+from app.scoring.registry import About, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 
@@ -82,5 +82,6 @@ def named(paths: Mapping[str, Path]) -> Iterator[dict[str, bytes]]:
 def secret_in(path: Path, contest: LocalContest, release: Tables) -> tuple[IntArray, list[Remark]]:
     """Which row each is; a service that shuffles has nothing to say of the order they are sent in."""
     answers, sizes = contest.track.answers, contest.track.sizes(contest.tables, release)
-    source = answers.read(path.read_bytes(), sizes)
+    about = About(contest.rules, sizes, lambda: contest.tables, release)
+    source = answers.read(path.read_bytes(), about)
     return source, [] if contest.rules.publication.shuffle_targets else answers.remarks(source)

@@ -53,7 +53,7 @@ def method_of(contest: LocalContest, name: str) -> Method:
 def read_parameters(contest: LocalContest, method: Method, given: list[str]) -> dict[str, object]:
     """``name=value`` as the method wants it."""
     known = {one.name: one for one in method.parameters}
-    roles = contest.track.roles(contest.rules.columns)
+    roles = contest.track.roles(contest.rules.columns, contest.rules.settings)
     found: dict[str, object] = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -64,14 +64,18 @@ def read_competition(table: Table) -> Rules:
     track = TRACKS[name]
     zone = read_zone(table)
     columns = read_columns(table.table("columns")) if track.has_columns else None
+    settings = track.settings(table.table(name)) if track.settings else None
+    roles = track.roles(columns, settings)
     rules = Rules(
         slug=read_slug(table),
         title=read_title(table),
         track=name,
         timezone=zone.key,
         columns=columns,
-        measures=read_measures(table.table("measures"), track, track.roles(columns)),
-        attackers=read_attackers(table.table("attackers"), track, track.roles(columns)),
+        settings=settings,
+        measures=read_measures(table.table("measures"), track, roles),
+        attackers=read_attackers(table.table("attackers"), track, roles),
+        questions=read_questions(table.table("questions"), track, roles),
         scales=read_scales(table.table("scales"), track),
         excessive=read_excessive(table.table("excessive"), track),
         ranking=read_ranking(table.table("ranking")),
@@ -161,6 +165,18 @@ def read_attackers(table: Table, track: Track, roles: Roles) -> dict[str, Attack
                 "{key} never counts towards E", code="attacker_never_counts", key=f"attackers.{name}"
             )
         settings[name] = AttackerSettings(counts, read_parameters(entry, known[name].parameters, roles))
+        entry.finish()
+    return settings
+
+
+def read_questions(table: Table, track: Track, roles: Roles) -> dict[str, Parameters]:
+    settings = {}
+    for name, entry in table.tables():
+        if name not in track.questions:
+            raise InvalidCompetition(
+                "{key} is not a question of this track", code="unknown_question", key=f"questions.{name}"
+            )
+        settings[name] = read_parameters(entry, track.questions[name].parameters, roles)
         entry.finish()
     return settings
 

@@ -43,7 +43,7 @@ def with_columns_of(text: str, columns: Columns) -> str:
     """The file with other roles of columns; parameters forget the columns that are not theirs any more."""
     before = parse_competition(text)
     track = TRACKS[before.track]
-    roles = track.roles(columns)
+    roles = track.roles(columns, before.settings)
     measures = {
         name: replace(one, parameters=fitting(one.parameters, track.measures[name].parameters, roles))
         for name, one in before.measures.items()

@@ -134,7 +134,8 @@ def evaluate(
     utility_if = _utility(rules, track, original, measures)
 
     def judged(attacker: Attacker, answer: Answer) -> Rate:
-        return track.questions[attacker.question].rate(answer, source, sizes)
+        question = track.questions[attacker.question]
+        return question.rate(answer, source, sizes, **rules.questions.get(question.name, {}))
 
     attacks = {
         name: answered

@@ -15,9 +15,10 @@ import numpy as np
 
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Attacker, Measure, Method, Question, Sizes, Tables, Track
+from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
+from app.scoring.settings import Parameters
 
 SHUFFLES = 3
 """Other orders that a release is looked at in."""
@@ -50,6 +51,13 @@ class Tried:
     @property
     def sizes(self) -> Sizes:
         return self.track.sizes(self.case.original, self.case.release)
+
+    @property
+    def about(self) -> About:
+        return About(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
+
+    def asked(self, question: str) -> Parameters:
+        return self.case.rules.questions.get(question, {})
 
     def target(self) -> Any:
         return self.track.target_of(self.prepared, self.case.release)
@@ -140,26 +148,27 @@ def check_attack(attacker: Attacker, one: Tried) -> None:
     name, question = attacker.name, one.track.questions[attacker.question]
     with left_alone(name, one):
         said = attacker.attack(one.target())
-    rate = question.rate(said, one.case.answer, one.sizes)
+    told = one.asked(question.name)
+    rate = question.rate(said, one.case.answer, one.sizes, **told)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    again = question.rate(attacker.attack(one.target()), one.case.answer, one.sizes)
+    again = question.rate(attacker.attack(one.target()), one.case.answer, one.sizes, **told)
     require(again == rate, name, "the same target has the same answer")
     if not attacker.reads_secret:
-        other = question.rate(said, another(one), one.sizes)
+        other = question.rate(said, another(one), one.sizes, **told)
         require(other.rate == rate.rate, name, "it says that its rate does not depend on the answer")
     guess = question.guess_of(said, np.random.default_rng(0))
     if guess is not None:
-        judged = question.judge(sent(name, question, guess, one.sizes), one.case.answer, one.sizes)
+        judged = question.judge(sent(name, question, guess, one.about), one.case.answer, one.sizes, **told)
         require(
             rate.interval is None or judged.value == rate.rate, name, "its guess is judged as it is rated"
         )
 
 
-def sent(name: str, question: Question, guess: Any, sizes: Sizes) -> Any:
+def sent(name: str, question: Question, guess: Any, about: About) -> Any:
     """The guess as it comes out of its file."""
     written = question.write(guess)
     try:
-        read = question.read(written, sizes)
+        read = question.read(written, about)
     except InvalidUpload as refused:
         raise BrokenLaw(f"{name}: no team could send its guess: {refused.problems[0]}") from None
     require(question.write(read) == written, name, "its guess comes out of its file as it went in")
@@ -191,8 +200,9 @@ def made(method: Method, one: Tried) -> tuple[dict[str, bytes], bytes]:
     except InvalidInput as refused:
         raise BrokenLaw(f"{method.name}: its answer would be refused: {refused}") from None
     written = track.answers.write(answer)
+    about = About(case.rules, sizes, lambda: case.original, again)
     require(
-        track.answers.write(track.answers.read(written, sizes)) == written, method.name, "its answer is read"
+        track.answers.write(track.answers.read(written, about)) == written, method.name, "its answer is read"
     )
     return files, written
 
@@ -243,11 +253,11 @@ def check_questions(one: Tried) -> None:
     track, answer, sizes = one.track, one.case.answer, one.sizes
     written = track.answers.write(answer)
     track.answers.check(answer, sizes)
-    again = track.answers.write(track.answers.read(written, sizes))
+    again = track.answers.write(track.answers.read(written, one.about))
     require(again == written, track.name, "an answer goes into a file and comes back")
-    for question in track.questions.values():
-        known = question.read(question.write(question.perfect(answer)), sizes)
-        value = question.judge(known, answer, sizes).value
+    for question in track.asked(one.case.rules).values():
+        known = question.read(question.write(question.perfect(answer)), one.about)
+        value = question.judge(known, answer, sizes, **one.asked(question.name)).value
         require(value == 1.0, question.name, f"who knows all is right in all, not {value}")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.deferred import deferred, deferred_in
 from app.scoring.files import GUESS, SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
-from app.scoring.registry import Answers, Question, Sizes
+from app.scoring.registry import About, Answers, Question, Sizes
 
 if TYPE_CHECKING:
     from app.scoring.arrays import IntArray
@@ -25,7 +25,8 @@ _permutation = deferred_in("app.scoring.permutation")
 _rates = deferred_in("app.scoring.rates")
 
 
-def read_secret(content: bytes, sizes: Sizes) -> "IntArray":
+def read_secret(content: bytes, about: About) -> "IntArray":
+    sizes = about.sizes
     return source_from_secret(content, originals=sizes["originals"], anonymized=sizes["rows"])
 
 
@@ -33,7 +34,8 @@ def check(source: Any, sizes: Sizes) -> None:
     check_source(source, originals=sizes["originals"], anonymized=sizes["rows"])
 
 
-def read_guess(content: bytes, sizes: Sizes) -> "IntArray":
+def read_guess(content: bytes, about: About) -> "IntArray":
+    sizes = about.sizes
     return guess_from_file(content, originals=sizes["originals"], anonymized=sizes["rows"])
 
 

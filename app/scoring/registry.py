@@ -20,12 +20,26 @@ if TYPE_CHECKING:
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
     from app.scoring.settings import Columns
+    from app.scoring.toml_values import Table
 
 Files = Mapping[str, bytes]
 Tables = Any
 """A track's own type of data: a table, or several."""
 Sizes = Mapping[str, int]
 """What is counted of an original and of a release of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the file of an answer or of a guess is read against.
+
+    ``original()``: its tables, read when somebody asks; ``release``: None where only its sizes are at hand.
+    """
+
+    rules: Rules
+    sizes: Sizes
+    original: Callable[[], Tables]
+    release: Tables | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +69,13 @@ class Measure:
 class Answers:
     """What only the makers of a release know: what became of whom. ``file``: how they write it.
 
-    ``read(content, sizes)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
+    ``read(content, about)``: from their file; InvalidUpload never repeats what it holds. ``write``: as a
     file, equal ones as equal bytes. ``remarks``: what the order tells in which the release is published.
     ``check(answer, sizes)``: InvalidInput if it cannot belong to a release of these sizes.
     """
 
     file: FileSpec
-    read: Callable[[bytes, Sizes], Any]
+    read: Callable[[bytes, About], Any]
     write: Callable[[Any], bytes]
     remarks: Callable[[Any], list[Remark]]
     check: Callable[[Any, Sizes], None]
@@ -71,22 +85,25 @@ class Answers:
 class Question:
     """What is asked about a target. ``file``: how a guess is written.
 
-    ``read(content, sizes)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
-    bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes)``: what it came to.
-    ``perfect``: the guess of whoever holds the answer.
-    Of attackers that are built in, ``rate`` judges what they say, and ``guess_of(said, rng)`` is a guess that
-    follows from it, None if nobody could make it.
+    ``read(content, about)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
+    bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes, **parameters)``: what it
+    came to. ``perfect``: the guess of whoever holds the answer. ``optional``: it is asked where the
+    competition file has a table ``[questions.NAME]``, which may hold the ``parameters``.
+    Of attackers that are built in, ``rate`` judges what they say in the same way, and
+    ``guess_of(said, rng)`` is a guess that follows from it, None if nobody could make it.
     """
 
     name: str
     file: FileSpec
-    read: Callable[[bytes, Sizes], Any]
+    read: Callable[[bytes, About], Any]
     write: Callable[[Any], bytes]
     answered: Callable[[Any], int]
-    judge: Callable[[Any, Any, Sizes], Outcome]
+    judge: Callable[..., Outcome]
     perfect: Callable[[Any], Any]
-    rate: Callable[[Answer, Any, Sizes], Rate]
+    rate: Callable[..., Rate]
     guess_of: Callable[[Answer, Generator], Any | None]
+    parameters: tuple[Parameter, ...] = ()
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +186,17 @@ class Track:
     nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
     it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
     some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
-    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``roles``: the columns
-    that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what others are
-    asked. ``title``: what it is called, and ``individual`` each of its individuals, in English; ``example``:
-    the method of a kit's example, quick on any data and changing little, if there is one. ``has_columns``:
-    its competition files say which columns play which role. ``frames``: the tables of each file of the
-    original. ``shipped``: by name data whose source is known, as the SHA-256 of each file.
+    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``settings``: reads
+    the table of the track's name in a competition file, InvalidCompetition. ``roles(columns, settings)``: the
+    columns that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what
+    others are asked. ``title``: what it is called, and ``individual`` each of its individuals, in English;
+    ``example``: the method of a kit's example, quick on any data and changing little, if there is one.
+    ``has_columns``: its competition files say which columns play which role. ``frames``: the tables of each
+    file of the original. ``shipped``: by name data whose source is known, as the SHA-256 of each file.
     """
 
     name: str
-    roles: Callable[[Columns | None], Roles]
+    roles: Callable[[Columns | None, Any], Roles]
     release: tuple[FileSpec, ...]
     original: tuple[FileSpec, ...]
     check_part: Callable[[Files, Rules], None]
@@ -206,6 +224,7 @@ class Track:
     groups: Callable[[Any, Sequence[str]], IntArray]
     part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]
+    settings: Callable[[Table], Any] | None = None
     title: str = ""
     individual: str = "row"
     example: str = ""
@@ -221,6 +240,11 @@ class Track:
     @property
     def original_files(self) -> tuple[str, ...]:
         return tuple(file.name for file in self.original)
+
+    def asked(self, rules: Rules) -> dict[str, Question]:
+        """The questions of a competition, the usual one first."""
+        settled = rules.questions
+        return {name: one for name, one in self.questions.items() if not one.optional or name in settled}
 
     def sizes(self, original: Tables, release: Tables) -> Sizes:
         """What is counted of both."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.scoring.settings import (
     AttackerSettings,
@@ -9,6 +10,7 @@ from app.scoring.settings import (
     Excessive,
     Limits,
     MeasureSettings,
+    Parameters,
     Phase,
     Publication,
     Ranking,
@@ -23,8 +25,12 @@ class Rules:
     track: str
     timezone: str
     columns: Columns | None = None
+    settings: Any = None
+    """What the track reads from the table of its own name."""
     measures: Mapping[str, MeasureSettings] = field(default_factory=dict)
     attackers: Mapping[str, AttackerSettings] = field(default_factory=dict)
+    questions: Mapping[str, Parameters] = field(default_factory=dict)
+    """What the file says of each question that it names."""
     scales: Mapping[str, float] = field(default_factory=dict)
     excessive: Excessive = field(default_factory=Excessive)
     ranking: Ranking = field(default_factory=Ranking)

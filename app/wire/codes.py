@@ -136,6 +136,7 @@ ANSWERS: dict[str, str] = {
     "422.unknown_distance": "there is no such distance",
     "422.unknown_key": "the competition file has a key that is not known",
     "422.unknown_measure": "the track has no such measure",
+    "422.unknown_question": "the track asks no such question",
     "422.unknown_method": "there is no such method of anonymization for this track",
     "422.unknown_scope": "scopes are read, submit and, for organizers, organize",
     "422.unknown_template": "there is no such template",

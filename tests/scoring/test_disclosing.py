@@ -55,7 +55,7 @@ def test_every_setting_of_publication_but_the_notice_is_compared() -> None:
 def test_every_part_of_a_file_is_compared_or_cannot_change_by_itself() -> None:
     """Once there are submissions, some are fixed and some change by a re-score set, with the password."""
     compared = {"publication", "ranking", "limits", "timezone", "phases"}
-    fixed = {"slug", "track", "columns"}
+    fixed = {"slug", "track", "columns", "settings", "questions"}
     by_a_set = {"measures", "attackers", "scales", "excessive"}
     tells_nothing = {"title", "requires", "scored_by"}
     assert compared | fixed | by_a_set | tells_nothing == set(Rules.__dataclass_fields__)

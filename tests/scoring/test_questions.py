@@ -1,14 +1,19 @@
 """Questions and their outcomes: files there and back, perfect guesses, none at all, and what chance gets."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.errors import InvalidInput, InvalidUpload
+from app.scoring.competition_file import parse_competition
 from app.scoring.outcomes import Outcome
-from app.scoring.registry import Question, Track
+from app.scoring.registry import About, Question, Track
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 
 SIZES = {"originals": 5, "rows": 3}
+ABOUT = About(parse_competition(template(2015)), SIZES, lambda: pytest.fail("sizes say enough"))
 SOURCE = np.array([4, 0, 2])
 LINKS = [track.questions["link"] for track in TRACKS.values()]
 
@@ -16,13 +21,13 @@ LINKS = [track.questions["link"] for track in TRACKS.values()]
 @pytest.mark.parametrize("track", TRACKS.values(), ids=TRACKS)
 def test_an_answer_goes_into_a_file_and_comes_back(track: Track) -> None:
     answers = track.answers
-    assert answers.read(answers.write(SOURCE), SIZES).tolist() == SOURCE.tolist()
+    assert answers.read(answers.write(SOURCE), ABOUT).tolist() == SOURCE.tolist()
     answers.check(SOURCE, SIZES)
     for wrong in (SOURCE[:2], SOURCE + 1, SOURCE * 0):
         with pytest.raises(InvalidInput):
             answers.check(wrong, SIZES)
     with pytest.raises(InvalidUpload):
-        answers.read(answers.write(SOURCE), SIZES | {"rows": 4})
+        answers.read(answers.write(SOURCE), replace(ABOUT, sizes=SIZES | {"rows": 4}))
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -30,7 +35,7 @@ def test_an_answer_goes_into_a_file_and_comes_back(track: Track) -> None:
     ("guess", "correct"), [([4, 0, 2], 3), ([4, 4, 4], 1), ([-1, -1, -1], 0), ([0, 2, 4], 0)]
 )
 def test_a_guess_is_judged_as_plain_counting_says(link: Question, guess: list[int], correct: int) -> None:
-    read = link.read(link.write(np.array(guess)), SIZES)
+    read = link.read(link.write(np.array(guess)), ABOUT)
     assert read.tolist() == guess
     assert link.answered(read) == sum(one >= 0 for one in guess)
     found = link.judge(read, SOURCE, SIZES)

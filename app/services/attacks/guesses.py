@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,11 +11,11 @@ from sqlalchemy import func, select, tuple_
 from sqlalchemy.orm import Session, joinedload
 
 from app import beside, queue, wire
-from app.contest import Contest
+from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.errors import Conflict, NotAllowed
 from app.scoring.files import GUESS
-from app.scoring.registry import Sizes
+from app.scoring.registry import About, Sizes
 from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
 from app.services.contest import competitions, phases, visibility
@@ -34,7 +35,8 @@ class Entrance:
 
     target_id: UUID
     competition_id: UUID
-    track: str
+    competition_file: str
+    original: tuple[tuple[str, str], ...]
     sizes: Sizes
     file_mb: int
     key: str | None
@@ -63,7 +65,8 @@ class Claim:
     guess_id: UUID
     attempt: int
     submission_id: UUID
-    track: str
+    competition_file: str
+    original: dict[str, str]
     question: str
     sizes: Sizes
     file: str
@@ -90,7 +93,8 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
     return Entrance(
         target_id=target_id,
         competition_id=contest.id,
-        track=contest.track.name,
+        competition_file=contest.row.file,
+        original=uploads.digests(contest.row),
         sizes=target.sizes,
         file_mb=contest.rules.limits.file_mb,
         key=key,
@@ -174,12 +178,15 @@ def read(content: bytes, at: Entrance) -> Given:
 
     Needs no session: what is well-formed is in the store before anything is locked.
     """
-    return beside.call(beside.UPLOADS, read_beside, content, track=at.track, sizes=dict(at.sizes))
+    told = replace(at, attempt=None)  # a row, which means something in this process only
+    return beside.call(beside.UPLOADS, read_beside, content, told)
 
 
-def read_beside(content: bytes, *, track: str, sizes: Sizes) -> Given:
-    question = TRACKS[track].questions[ASKED]
-    guess = question.read(content, sizes)
+def read_beside(content: bytes, at: Entrance) -> Given:
+    rules = read_file(at.competition_file)
+    question = TRACKS[rules.track].questions[ASKED]
+    original = partial(competitions.original_tables, at.original, at.competition_file)
+    guess = question.read(content, About(rules, at.sizes, original))
     printed = uploads.fingerprint({"guess": content})
     return Given(store().put(question.write(guess)), question.answered(guess), printed)
 
@@ -244,7 +251,8 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         guess_id=guess.id,
         attempt=guess.attempt,
         submission_id=target.submission_id,
-        track=Contest(row).track.name,
+        competition_file=competitions.published_file(row),
+        original=dict(row.original),
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,

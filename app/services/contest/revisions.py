@@ -59,7 +59,12 @@ def takes_same_data(contest: Contest, after: Rules) -> bool:
         before = contest.rules
     except CompetitionUnavailable:
         return set(contest.row.original) <= set(TRACKS[after.track].original_files)
-    return (before.track, before.columns) == (after.track, after.columns)
+    return read_as(before) == read_as(after)
+
+
+def read_as(rules: Rules) -> tuple[object, ...]:
+    """What the reading of the data depends on."""
+    return rules.track, rules.columns, rules.settings
 
 
 def revision_of_original(contest: Contest, name: str, content: bytes) -> Revision:
@@ -269,9 +274,10 @@ def require_no_open_rescore(session: Session, competition_id: UUID) -> None:
 def rules_of(rules: Rules, in_force: dict[str, float]) -> tuple[object, ...]:
     """All that a verdict depends on; of the scales, those in force, whoever wrote them into the file."""
     return (
-        rules.columns,
+        *read_as(rules),
         rules.measures,
         rules.attackers,
+        rules.questions,
         in_force,
         rules.excessive,
         rules.limits.min_rows_kept,

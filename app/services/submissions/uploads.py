@@ -16,7 +16,7 @@ from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import SECRET, Remark
-from app.scoring.registry import Sizes, Track
+from app.scoring.registry import About, Sizes, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
@@ -142,7 +142,8 @@ def digests(row: Competition) -> tuple[tuple[str, str], ...]:
 def stands(row: Competition, at: Entrance) -> bool:
     """Whether the competition would still read the upload as it was read; deadlines may move meanwhile."""
     before, now = (
-        (rules.columns, rules.publication.shuffle_targets) for rules in (at.rules, read_file(row.file))
+        (rules.columns, rules.settings, rules.publication.shuffle_targets)
+        for rules in (at.rules, read_file(row.file))
     )
     return before == now and at.original == digests(row)
 
@@ -186,7 +187,7 @@ def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     original = competitions.original_tables(at.original, at.file)
     release, remarks = track.parse_release(files, original, rules)
     sizes = track.sizes(original, release)
-    answer = track.answers.read(secret, sizes)
+    answer = track.answers.read(secret, About(rules, sizes, lambda: original, release))
     sent = {name: digest_of(content) for name, content in files.items()}
     printed = fingerprint({**files, "secret": secret}, comment)
     if rules.publication.shuffle_targets:

@@ -91,7 +91,7 @@ class Chosen:
 
 def chosen_in(form: Sent, contest: Contest) -> Chosen:
     rules, track = contest.rules, contest.track
-    roles = track.roles(rules.columns)
+    roles = track.roles(rules.columns, rules.settings)
     weighed = {
         name: MeasureSettings(
             form.amount(f"weight_{name}", default=0.0) if one.weighs else 0.0,
@@ -136,7 +136,7 @@ def sent_value(form: Sent, field: str, one: Parameter, roles: Roles) -> Value:
 def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
     """The entries of the form, as the file has them or as they were typed."""
     rules, track = contest.rules, contest.track
-    roles = track.roles(rules.columns)
+    roles = track.roles(rules.columns, rules.settings)
     weighed = [measure_entry(one, rules, roles, form) for one in track.measures.values()]
     kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
     return {

@@ -90,7 +90,7 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
 
 def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
     """Those with a weight first, each kind in the registry's order."""
-    known, roles = track.measures, track.roles(rules.columns)
+    known, roles = track.measures, track.roles(rules.columns, rules.settings)
     weights = {name: rules.weight(name) for name in known}
     together = sum(weights.values())
     for name in sorted(known, key=lambda name: not weights[name]):
@@ -106,7 +106,7 @@ def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:
 
 
 def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
-    roles = track.roles(rules.columns)
+    roles = track.roles(rules.columns, rules.settings)
     for name, attacker in track.attackers.items():
         settings = rules.attacker(name)
         parameters = told(attacker.parameters, settings.parameters, roles)

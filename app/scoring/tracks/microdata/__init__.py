@@ -56,7 +56,7 @@ _by = deferred_in(__name__)
 
 MICRODATA = Track(
     name="microdata",
-    roles=lambda columns: asdict(columns) if columns else {},
+    roles=lambda columns, _: asdict(columns) if columns else {},
     release=(
         FileSpec(
             "anonymized",

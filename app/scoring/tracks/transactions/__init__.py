@@ -85,7 +85,7 @@ def _distance(kind: "Kind") -> Distance:
 
 TRANSACTIONS = Track(
     name="transactions",
-    roles=lambda _: {"master": MASTER},
+    roles=lambda *_: {"master": MASTER},
     release=(CUSTOMERS, PURCHASES),
     original=(CUSTOMERS, PURCHASES),
     check_part=lambda files, _: _tables("check_customers")(files),
