@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from app.scoring.arrays import BoolArray
 from app.scoring.magnitude import LARGEST
-from app.scoring.membership.schema import Categorical, Numeric, Schema
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
+from app.scoring.tracks.membership.tables import Table
 from tests.scoring.membership_reference import Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from app.scoring.membership import attackers, measures, methods
-from app.scoring.membership.assignment import draw
-from app.scoring.membership.attackers import Target
-from app.scoring.membership.propensity import propensity
-from app.scoring.membership.questions import membership
-from app.scoring.membership.schema import Numeric, Schema
-from app.scoring.membership.survey import RARE, SCHEMA, survey_table
-from app.scoring.membership.tables import Table, parse_rows, written
+from app.scoring.tracks.membership import attackers, measures, methods
+from app.scoring.tracks.membership.assignment import draw
+from app.scoring.tracks.membership.attackers import Target
+from app.scoring.tracks.membership.propensity import propensity
+from app.scoring.tracks.membership.questions import membership
+from app.scoring.tracks.membership.schema import Numeric, Schema
+from app.scoring.tracks.membership.survey import RARE, SCHEMA, survey_table
+from app.scoring.tracks.membership.tables import Table, parse_rows, written
 from app.scoring.utility.microdata import correlations
 from tests.scoring.membership_cases import Case, cases, rows_of
 from tests.trying import tries

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scoring.membership import attackers, measures
-from app.scoring.membership.attackers import Target
-from app.scoring.membership.propensity import design, fitted, propensity
-from app.scoring.membership.schema import Categorical, Schema
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership import attackers, measures
+from app.scoring.tracks.membership.attackers import Target
+from app.scoring.tracks.membership.propensity import design, fitted, propensity
+from app.scoring.tracks.membership.schema import Categorical, Schema
+from app.scoring.tracks.membership.tables import Table
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of
 from tests.trying import tries
@@ -138,8 +138,8 @@ def test_the_regression_ends_where_nothing_pulls(case: Case) -> None:
 
 
 def test_blocks_of_rows_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    from app.scoring.membership import rows
-    from app.scoring.membership.survey import survey_table
+    from app.scoring.tracks.membership import rows
+    from app.scoring.tracks.membership.survey import survey_table
 
     table = survey_table(60)
     target = Target(table, table.at(np.arange(20)))

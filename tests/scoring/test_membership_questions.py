@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
-from app.scoring.membership.questions import Hidden, attribute, hide, membership
-from app.scoring.membership.roc import accuracy, auc, operating_points, tpr
+from app.scoring.tracks.membership.questions import Hidden, attribute, hide, membership
+from app.scoring.tracks.membership.roc import accuracy, auc, operating_points, tpr
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
 from tests.scoring.membership_reference import Rows

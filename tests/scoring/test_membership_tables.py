@@ -11,10 +11,10 @@ from numpy.random import PCG64
 
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload
 from app.scoring.draws import commitment
-from app.scoring.membership.assignment import assignments, draw
-from app.scoring.membership.schema import Categorical, Numeric, Schema, read_schema
-from app.scoring.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from app.scoring.toml_values import Table
+from app.scoring.tracks.membership.assignment import assignments, draw
+from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema, read_schema
+from app.scoring.tracks.membership.tables import parse_candidates, parse_rows, parse_scores, written
 from tests.scoring.membership_cases import Case, cases, rows_of
 from tests.trying import tries
 

@@ -6,7 +6,7 @@ from scipy.special import ndtr, ndtri
 
 from app.scoring.arrays import Cells, FloatArray, IntArray
 from app.scoring.magnitude import standard_deviation
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.tables import Table
 
 
 def copy(members: Table, *, rng: Generator) -> Table:

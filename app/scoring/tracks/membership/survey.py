@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import PCG64, Generator
 
 from app.scoring.arrays import FloatArray, IntArray
-from app.scoring.membership.schema import Categorical, Numeric, Schema
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
+from app.scoring.tracks.membership.tables import Table
 
 ROWS = 2000
 FIRST_YEAR, YEARS = 2016, 10

@@ -9,10 +9,10 @@ from numpy.random import Generator
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
-from app.scoring.membership.roc import LOW, accuracy, auc, operating_points, tpr
-from app.scoring.membership.tables import Table
 from app.scoring.outcomes import Outcome
 from app.scoring.rates import wilson
+from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
+from app.scoring.tracks.membership.tables import Table
 
 Told = Literal["tpr", "advantage"]
 """Which number of the question ``membership`` is its value; the competition says it."""

@@ -11,8 +11,8 @@ from scipy.special import expit, logsumexp
 
 from app.scoring.arrays import FloatArray
 from app.scoring.magnitude import headroom, standard_deviation
-from app.scoring.membership.rows import among, blocks, gower
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.rows import among, blocks, gower
+from app.scoring.tracks.membership.tables import Table
 
 Units = tuple[FloatArray, FloatArray, float]
 """A column of some rows, of others, and what is 1 in it."""

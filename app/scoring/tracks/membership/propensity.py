@@ -6,8 +6,8 @@ from scipy.special import expit
 
 from app.scoring.arrays import FloatArray
 from app.scoring.magnitude import deviations
-from app.scoring.membership.rows import in_order
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.rows import in_order
+from app.scoring.tracks.membership.tables import Table
 
 PENALTY = 1.0
 """Of half the sum of squared weights, beside the sum of all rows' losses: what elsewhere is called C = 1."""

@@ -27,8 +27,8 @@ from app.scoring.csv_text import (
 )
 from app.scoring.files import MAX_ROWS, Remark
 from app.scoring.lines import located
-from app.scoring.membership.schema import Categorical, Numeric, Schema
 from app.scoring.tables import check_rows
+from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
 
 SCORE = Schema((Numeric("score", 0.0, 1.0),))
 """The file of a guess at membership: one line per candidate, in the candidates' order."""

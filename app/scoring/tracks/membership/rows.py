@@ -8,7 +8,7 @@ from app.scoring.arrays import BoolArray, FloatArray
 from app.scoring.distances import SMALLEST
 from app.scoring.kernels import nearest as kernels
 from app.scoring.magnitude import headroom
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.tables import Table
 
 BLOCK = 2**22
 """Distances that are in memory at a time."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.magnitude import finite_mean, headroom
-from app.scoring.membership.rows import among, in_order
-from app.scoring.membership.tables import Table
+from app.scoring.tracks.membership.rows import among, in_order
+from app.scoring.tracks.membership.tables import Table
 from app.scoring.utility.microdata import correlations as pearson
 
 BINS = 20
