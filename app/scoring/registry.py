@@ -123,6 +123,9 @@ class Attacker:
     question: str = "link"
 
 
+Published = Callable[[Tables, Any, About, "Generator"], dict[str, bytes]]
+"""Of a release, its answer and what this was read against: a target's files."""
+
 Strengths = Callable[[int, Sequence[str]], Sequence[Mapping[str, Any]]]
 """Of the number of individuals and the group columns: the parameters of one method, weak to strong."""
 
@@ -193,6 +196,9 @@ class Track:
     ``example``: the method of a kit's example, quick on any data and changing little, if there is one.
     ``has_columns``: its competition files say which columns play which role. ``frames``: the tables of each
     file of the original. ``shipped``: by name data whose source is known, as the SHA-256 of each file.
+    ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
+    these are none, files like the release's; None: its canonical files, whatever the answer.
+    ``seals_release``: its files tell the answer, so nobody but the workers reads them.
     """
 
     name: str
@@ -231,6 +237,9 @@ class Track:
     has_columns: bool = False
     frames: Callable[[Tables], Sequence[DataFrame]] = alone
     shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    published: Published | None = None
+    targets: tuple[FileSpec, ...] = ()
+    seals_release: bool = False
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -240,6 +249,11 @@ class Track:
     @property
     def original_files(self) -> tuple[str, ...]:
         return tuple(file.name for file in self.original)
+
+    @property
+    def target_files(self) -> tuple[str, ...]:
+        """The names of a target's files."""
+        return tuple(file.name for file in self.targets or self.release)
 
     def asked(self, rules: Rules) -> dict[str, Question]:
         """The questions of a competition, the usual one first."""
