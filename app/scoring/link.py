@@ -81,4 +81,5 @@ LINK = Question(
     perfect=lambda source: source,
     rate=rate,
     guess_of=_rates("guess_of"),
+    counts=True,
 )

@@ -89,8 +89,10 @@ class Question:
     bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes, **parameters)``: what it
     came to. ``perfect``: the guess of whoever holds the answer. ``optional``: it is asked where the
     competition file has a table ``[questions.NAME]``, which may hold the ``parameters``.
-    Of attackers that are built in, ``rate`` judges what they say in the same way, and
-    ``guess_of(said, rng)`` is a guess that follows from it, None if nobody could make it.
+    ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
+    many they are; boards then say so, and else speak of risk only. Of attackers that are built in, ``rate``
+    judges what they say in the same way, and ``guess_of(said, rng)`` is a guess that follows from it, None
+    if nobody could make it.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Question:
     guess_of: Callable[[Answer, Generator], Any | None]
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,16 @@ class Distance:
     others: Callable[[Any, IntArray, int], Lists] | None = None
 
 
+Risks = Mapping[str, Sequence[float]]
+"""What teams found in one target, by each question that is asked: the risk of each team's best guess, the
+largest first; of a question that nobody has answered, none."""
+
+
+def largest(found: Risks) -> float:
+    """The largest risk of all; of none, 0."""
+    return max((risk for each in found.values() for risk in each), default=0.0)
+
+
 def alone(table: Tables) -> Sequence[DataFrame]:
     """The tables of a track that has one."""
     return (table,)
@@ -192,10 +205,11 @@ class Track:
     individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``settings``: reads
     the table of the track's name in a competition file, InvalidCompetition. ``roles(columns, settings)``: the
     columns that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what
-    others are asked. ``title``: what it is called, and ``individual`` each of its individuals, in English;
-    ``example``: the method of a kit's example, quick on any data and changing little, if there is one.
-    ``has_columns``: its competition files say which columns play which role. ``frames``: the tables of each
-    file of the original. ``shipped``: by name data whose source is known, as the SHA-256 of each file.
+    others are asked; ``rivals``: what E takes of their guesses, in [0, 1]. ``title``: what it is called, and
+    ``individual`` each of its individuals, in English; ``example``: the method of a kit's example, quick on
+    any data and changing little, if there is one. ``has_columns``: its competition files say which columns
+    play which role. ``frames``: the tables of each file of the original. ``shipped``: by name data whose
+    source is known, as the SHA-256 of each file.
     ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
     these are none, files like the release's; None: its canonical files, whatever the answer.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
@@ -231,6 +245,7 @@ class Track:
     part: Callable[[Any, IntArray], Tables]
     signatures: Mapping[str, frozenset[str]]
     settings: Callable[[Table], Any] | None = None
+    rivals: Callable[[Risks], float] = largest
     title: str = ""
     individual: str = "row"
     example: str = ""
