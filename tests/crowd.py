@@ -132,6 +132,7 @@ def guessed(
                 "finished_at": when + SECOND,
                 "correct": correct,
                 "outcome": linked(correct),
+                "risk": correct / ROWS,
             }
             for (team, target), when, correct in zip(trials, at, right, strict=True)
         ],

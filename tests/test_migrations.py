@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, select, text
@@ -32,7 +33,7 @@ from app.db.models import (
 from app.errors import Unavailable
 from app.services.people import accounts
 from app.storage import digest_of, opened
-from migrations.run import migrate
+from migrations.run import configuration, migrate
 from tests.backups import target
 from tests.older_database import CONTENT, filled_at_0002, read_today, written_at
 
@@ -59,6 +60,22 @@ FROM (VALUES ('1', 'SCORED', '9'), ('2', 'SCORED', '0'), ('3', 'QUEUED', NULL))
      AS made (digit, state, correct)
 """
 """Guesses as revision 0018 kept them: judged, judged wrong throughout, waiting."""
+
+FOUND = """
+INSERT INTO guesses (id, competition_id, target_id, team_id, user_id, received_at, question, file, answered,
+                     guesses_left, state, attempt, correct, outcome)
+SELECT ('00000000-0000-0000-0000-0000000000e' || digit)::uuid, '00000000-0000-0000-0000-000000000003',
+       '00000000-0000-0000-0000-00000000000a', '00000000-0000-0000-0000-000000000004',
+       '00000000-0000-0000-0000-000000000001', now(), 'membership', 'digest', 30, 2, 'SCORED', 1,
+       correct::integer, outcome::json
+FROM (VALUES ('1', NULL, '{"value": 0.7, "baseline": 0.5, "details": {"auc": 0.8}}'),
+             ('2', NULL, '{"value": 0.3, "baseline": 0.5, "details": {}}'),
+             ('3', NULL, '{"value": 1, "baseline": 1, "details": {}}'),
+             ('4', NULL, '{"value": 0.30000000000000004, "baseline": 0.01, "details": {}}'),
+             ('5', '7', '{"value": 0.23333333333333334, "baseline": 0, "correct": 7, "details": {}}'))
+     AS made (digit, correct, outcome)
+"""
+"""Guesses of other questions as revision 0019 kept them: by chance, worse, certain by chance, and others."""
 
 ALIKE = """
 INSERT INTO users (id, name, name_key, password_hash, role) VALUES
@@ -175,6 +192,28 @@ def test_what_guesses_came_to_is_an_outcome_of_the_only_question_there_was(targe
         (0.0, 0, 30),
         None,
     ]
+
+
+def test_the_risk_of_guesses_is_what_is_beyond_chance_of_what_they_came_to(target: str) -> None:
+    filled_at_0002(target)
+    written_at("0018", target, GUESSED)
+    written_at("0019", target, FOUND)
+    migrate(target)
+    with read_today(target) as session:
+        found = session.scalars(select(Guess).order_by(Guess.id)).all()
+    beyond = [None if one.judged is None else by_hand(one.judged.value, one.judged.baseline) for one in found]
+    assert [one.risk for one in found] == beyond
+    assert beyond == [9 / 30, 0.0, None, (0.7 - 0.5) / 0.5, 0.0, 0.0, (0.1 + 0.2 - 0.01) / 0.99, 7 / 30]
+    engine, config = create_engine(target), configuration()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0019")
+        assert "risk" not in rows.schema(connection).tables["guesses"].columns
+    engine.dispose()
+
+
+def by_hand(value: float, chance: float) -> float:
+    return 0.0 if value <= chance else (value - chance) / (1 - chance)
 
 
 def test_names_that_are_the_same_now_stay_and_their_owners_still_sign_in(target: str) -> None:

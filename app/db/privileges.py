@@ -52,7 +52,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "idempotency_key fingerprint": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure correct outcome": ("ri", "ru", "r"),
+        "started_at finished_at failure correct outcome risk": ("ri", "ru", "r"),
     },
     "heartbeats": {"task at": ("r", "", "riu")},
     "invites": {

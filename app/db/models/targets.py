@@ -68,6 +68,8 @@ class Guess(Work, Base):
     """Of how many it says anything."""
     correct: Mapped[int | None]
     outcome: Mapped[dict[str, Any] | None]
+    risk: Mapped[float | None]
+    """Of what it came to, what is beyond chance, in [0, 1]: what boards compare."""
     guesses_left: Mapped[int]
     """What was left for this target right after this one; part of the receipt."""
     idempotency_key: Mapped[str | None]

@@ -15,6 +15,7 @@ from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.errors import Conflict, NotAllowed
 from app.scoring.files import GUESS
+from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Sizes
 from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
@@ -268,4 +269,5 @@ def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool
         return False
     leases.finish(session, guess, State.SCORED)
     guess.outcome, guess.correct, guess.failure = outcome, outcome.get("correct"), None
+    guess.risk = Outcome(outcome["value"], outcome["baseline"]).risk
     return True
