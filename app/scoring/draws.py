@@ -11,7 +11,15 @@ def commitment(seed: bytes) -> str:
     return hashlib.sha256(seed).hexdigest()
 
 
+def key_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> bytes:
+    """What a team's draws for a purpose follow from: 32 bytes that tell nothing of the seed or of others."""
+    return hmac.digest(seed, f"{purpose}\0{attempt}\0{team}".encode(), "sha256")
+
+
+def generator_of(key: bytes) -> Generator:
+    return Generator(PCG64(int.from_bytes(key, "big")))
+
+
 def generator_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> Generator:
-    """The generator of a team's draws for a purpose."""
-    said = f"{purpose}\0{attempt}\0{team}".encode()
-    return Generator(PCG64(int.from_bytes(hmac.digest(seed, said, "sha256"), "big")))
+    """The generator of a team's draws for a purpose; of what is drawn for all the team is called ""."""
+    return generator_of(key_for(seed, purpose, team, attempt))

@@ -58,6 +58,7 @@ class FileSpec:
     original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
     ``kind``: how a page checks and explains it (static/check.js, the words). ``samples``: small ones,
     ``excerpts``: how long ones begin, by lines; several where it can be written in several ways.
+    ``required``: it cannot be left out.
     """
 
     name: str
@@ -70,6 +71,7 @@ class FileSpec:
     kind: str = "table"
     samples: tuple[Columns, ...] = ()
     excerpts: tuple[Columns, ...] = ()
+    required: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # its types are those of numbers, which descriptions do not need
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,16 @@ class About:
     """What the file of an answer or of a guess is read against.
 
     ``original()``: its tables, read when somebody asks; ``release``: None where only its sizes are at hand.
+    Where a worker judges or publishes, and there only, ``truth`` is what the organizers hold, and
+    ``generator(purpose)`` draws what the service draws for the release's team (``Draw``).
     """
 
     rules: Rules
     sizes: Sizes
     original: Callable[[], Tables]
     release: Tables | None = None
+    truth: Files = field(default_factory=dict)
+    generator: Callable[[str], Generator] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,43 @@ class Question:
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
     counts: bool = False
+
+
+def never(rules: Rules) -> bool:  # noqa: ARG001
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """What the service draws by a seed that it commits to before and shows at the reveal (``draws``).
+
+    ``make(original, truth, rules, generator)``: the contents of ``files`` by name; ``generator(purpose)``,
+    with the name of a file or one of ``purposes``, depends on nothing but seed, team and attempt.
+    ``each_team``: every team has its own, and nobody else sees them; drawn again while an earlier team has
+    the same, unless ``shared(rules)``. If one is named as the track's answer, it is the answer, and nothing
+    secret is sent with a release. Else they are drawn once, for all: those of the original's files that the
+    organizers left out. ``truth``: what the organizers hold and nobody sees, of these ``holds(rules)`` if not
+    all are asked for; ``check_truth(name, content, original, rules)``: InvalidUpload, which never repeats
+    what it holds.
+    """
+
+    files: tuple[FileSpec, ...]
+    each_team: bool
+    make: Callable[[Tables, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
+    truth: tuple[FileSpec, ...] = ()
+    shared: Callable[[Rules], bool] = never
+    check_truth: Callable[[str, bytes, Tables, Rules], None] | None = None
+    purposes: tuple[str, ...] = ()
+    holds: Callable[[Rules], Collection[str]] | None = None
+
+    def truth_of(self, rules: Rules) -> tuple[FileSpec, ...]:
+        """The files of truth that a competition asks its organizers for."""
+        return tuple(one for one in self.truth if self.holds is None or one.name in self.holds(rules))
+
+    @property
+    def drawn_for(self) -> tuple[str, ...]:
+        """All purposes that a generator is asked for."""
+        return (*(file.name for file in self.files), *self.purposes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +254,7 @@ class Track:
     ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
     these are none, files like the release's; None: its canonical files, whatever the answer.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
+    ``draw``: what the service draws, if anything.
     """
 
     name: str
@@ -255,6 +297,7 @@ class Track:
     published: Published | None = None
     targets: tuple[FileSpec, ...] = ()
     seals_release: bool = False
+    draw: Draw | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -269,6 +312,12 @@ class Track:
     def target_files(self) -> tuple[str, ...]:
         """The names of a target's files."""
         return tuple(file.name for file in self.targets or self.release)
+
+    @property
+    def draws_answer(self) -> bool:
+        """Whether the service draws each team's answer, so that nothing secret is sent with a release."""
+        own = self.draw.files if self.draw and self.draw.each_team else ()
+        return self.answers.file.name in {file.name for file in own}
 
     def asked(self, rules: Rules) -> dict[str, Question]:
         """The questions of a competition, the usual one first."""
