@@ -13,7 +13,7 @@ import pytest
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.templates import template
+from app.scoring.templates import TEMPLATES, template
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from tests.commands import run
@@ -365,6 +365,23 @@ def test_wrong_use_exits_with_two(tmp_path: Path, words: list[str]) -> None:
 def test_help_is_there_for_every_local_command(tmp_path: Path) -> None:
     for command in ("template", "scales", "score", "generate"):
         assert run(command, "--help", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["abc", "1999"])
+def test_a_template_that_there_is_not_is_told_which_there_are(tmp_path: Path, name: str) -> None:
+    done = run("template", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"templates: {', '.join(TEMPLATES)}" in " ".join(done.stderr.split())
+
+
+def test_example_data_go_into_a_folder_of_a_track_that_has_some(tmp_path: Path) -> None:
+    done = run("generate", "made", "--rows", "5", "--track", "microdata", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "wrote original.csv into made\n")
+    written = (tmp_path / "made" / "original.csv").read_text()
+    assert written == run("generate", "--rows", "5", cwd=tmp_path).stdout
+    unknown = run("generate", "--track", "transactions", cwd=tmp_path)
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "tracks with generated data: microdata" in unknown.stderr
 
 
 # All of it together.

@@ -5,7 +5,7 @@ Each command imports what it needs when it runs: the others should not wait for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,8 @@ import typer
 
 from app.cli.listing import print_json
 from app.cli.options import (
+    EXAMPLES,
+    TEMPLATES_SAID,
     AsJson,
     CompetitionFile,
     MaybeSecretFile,
@@ -22,6 +24,7 @@ from app.cli.options import (
     takes_release,
 )
 from app.cli.terminal import console, progress_bar, show_decision, show_fingerprint, show_verdict
+from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire
@@ -32,23 +35,40 @@ ACCEPTED, REJECTED = 0, 1
 
 
 def template(
-    year: Annotated[int, typer.Argument(help="2015: microdata; 2016: transactions")],
+    name: Annotated[str, typer.Argument(help=TEMPLATES_SAID)],
 ) -> None:
     """Print a complete competition file to start from."""
     from app.scoring.templates import template as template_text
 
-    print(template_text(year), end="")
+    print(template_text(name), end="")
 
 
 def generate(
-    rows: Annotated[int, typer.Option(min=1, max=1_000_000)] = 8333,
+    folder: Annotated[
+        Path | None, typer.Argument(help="where to write the files; without it one is printed")
+    ] = None,
+    *,
+    rows: Annotated[
+        int | None, typer.Option(min=1, max=1_000_000, help="default: as many as the contest's kind has")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    track: Annotated[str, typer.Option(help="; ".join(EXAMPLES))] = EXAMPLES[0],
 ) -> None:
-    """Print a generated table of the 2015 contest's shape."""
-    from app.scoring.csv_text import table_csv
-    from app.scoring.synthetic import household_table
+    """Print a generated table of the 2015 contest's shape, or write the example data of a track."""
+    from app.scoring.tracks import TRACKS
 
-    print(table_csv(household_table(rows, seed=seed)).decode(), end="")
+    if track not in EXAMPLES:
+        raise InvalidInput("tracks with generated data: {names}", code="unknown_track", names=EXAMPLES)
+    made = TRACKS[track].example_data
+    assert made is not None  # noqa: S101  # EXAMPLES has those that do
+    files = made(rows, seed)
+    if folder is not None:
+        written(files, folder)
+    elif len(files) == 1:
+        print(*(content.decode() for content in files.values()), end="")
+    else:
+        names = tuple(f"{name}.csv" for name in files)
+        raise InvalidInput("name a folder for {names}", code="folder_missing", names=names)
 
 
 def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = Path()) -> None:
@@ -56,12 +76,16 @@ def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = 
     from app.scoring.data import tc400 as tc400_tables
     from app.scoring.transaction_tables import files_of
 
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files_of(tc400_tables()).items():
-        (folder / f"{name}.csv").write_bytes(content)
-    print(f"wrote customers.csv and transactions.csv into {folder}")
+    written(files_of(tc400_tables()), folder)
     print("Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;")
     print("a selection, with invented sex and birthday.")
+
+
+def written(files: Mapping[str, bytes], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / f"{name}.csv").write_bytes(content)
+    print(f"wrote {' and '.join(f'{name}.csv' for name in files)} into {folder}")
 
 
 def scales(competition: CompetitionFile, original: OriginalFiles) -> None:

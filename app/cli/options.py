@@ -14,6 +14,9 @@ from app.scoring.tracks import TRACKS
 
 SEVERAL = {name: track.original_files for name, track in TRACKS.items() if len(track.original) > 1}
 """The files of the original, of tracks that have several."""
+TEMPLATES_SAID = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
+EXAMPLES = tuple(name for name, track in TRACKS.items() if track.example_data)
+"""The tracks that data can be generated for."""
 
 
 def several(counts: Mapping[int, str], more: str) -> str:

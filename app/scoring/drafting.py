@@ -15,21 +15,23 @@ from app.scoring.tracks import TRACKS
 
 PLACEHOLDERS = Columns(("quasi_identifier",), ("sensitive",))
 """The columns of a draft that has them until there are data: the format knows no table without columns."""
-STARTS = (*(str(year) for year in TEMPLATES), *TRACKS)
-"""What a draft may start from: a year's contest, or a track and nothing else."""
+STARTS = tuple(dict.fromkeys((*TEMPLATES, *TRACKS)))
+"""What a draft may start from: a template, or a track and nothing else."""
 
 
 def draft(start: str) -> str:
     """A file to start from; its threshold is left open, for it belongs to data that are still to come."""
-    if start in TRACKS:
-        return empty(start)
     if start not in STARTS:
-        raise InvalidInput("drafts start from {names}", code="unknown_template", names=tuple(STARTS))
+        raise InvalidInput("drafts start from {names}", code="unknown_template", names=STARTS)
+    if start not in TEMPLATES:
+        return empty(start)
     # What a template remarks about its own settings would stay when they are changed.
-    text = "".join(line for line in template(int(start)).splitlines(True) if not line.startswith("#"))
-    rule: dict[str, Any] = dict(loaded(text)["excessive"])  # type: ignore[call-overload]  # a template's table
-    rule.pop("threshold", None)
-    return with_tables(text, "excessive", table_text("excessive", rule))
+    text = "".join(line for line in template(start).splitlines(True) if not line.startswith("#"))
+    rule: Any = loaded(text).get("excessive", {})
+    if "threshold" not in rule:
+        return text
+    open_rule = {key: value for key, value in rule.items() if key != "threshold"}
+    return with_tables(text, "excessive", table_text("excessive", open_rule))
 
 
 def empty(track: str) -> str:

@@ -11,6 +11,8 @@ from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from numpy.random import Generator
     from pandas import DataFrame
 
@@ -255,6 +257,9 @@ class Track:
     these are none, files like the release's; None: its canonical files, whatever the answer.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
     ``draw``: what the service draws, if anything.
+    ``templates``: by name complete competition files to start from; one of the track's own name stands for
+    a file that has nothing but its track. ``example_data(rows, seed)``: files of an original that is made up,
+    with what else its organizer holds; ``rows`` None: as many as are usual.
     """
 
     name: str
@@ -298,6 +303,8 @@ class Track:
     targets: tuple[FileSpec, ...] = ()
     seals_release: bool = False
     draw: Draw | None = None
+    templates: Mapping[str, Traversable] = field(default_factory=dict)
+    example_data: Callable[[int | None, int], dict[str, bytes]] | None = None
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations  # rules know their tracks
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
 from app.deferred import deferred, deferred_in
@@ -119,4 +120,6 @@ MICRODATA = Track(
     individual=N_("row"),
     example="add_noise",
     has_columns=True,
+    templates={"2015": files(__name__) / "2015.toml"},
+    example_data=_by("steps.example_data"),
 )

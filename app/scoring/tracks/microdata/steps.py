@@ -16,6 +16,7 @@ from app.scoring.files import Remark
 from app.scoring.magnitude import finite_mean, standard_deviation
 from app.scoring.registry import Files, Method
 from app.scoring.release import PreparedOriginal, Release, once, release_of
+from app.scoring.synthetic import ROWS, household_table
 from app.scoring.tracks.microdata import columns_of
 
 if TYPE_CHECKING:
@@ -83,3 +84,8 @@ def anonymize(
     parameters: Mapping[str, Any],
 ) -> tuple[pd.DataFrame, IntArray]:
     return method.apply(table, columns_of(rules), rng=rng, **parameters)
+
+
+def example_data(rows: int | None, seed: int) -> dict[str, bytes]:
+    """A table of the 2015 contest's shape, 8,333 rows where nobody says."""
+    return {"original": table_csv(household_table(ROWS if rows is None else rows, seed=seed))}

@@ -1,6 +1,7 @@
 """The transactions track: PWS Cup 2016."""
 
 from functools import partial
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from app.deferred import deferred, deferred_in
@@ -118,4 +119,5 @@ TRANSACTIONS = Track(
     example="delete_records",
     frames=lambda tables: (tables.customers, tables.transactions),
     shipped={"tc400": TC400},
+    templates={"2016": files(__name__) / "2016.toml"},
 )
