@@ -65,7 +65,7 @@ def one_round(
     for name, attacker in track.attackers.items():
         chosen = rules.attacker(name).parameters
         times[name] = milliseconds(lambda: attacker.attack(made.target, **chosen))  # noqa: B023
-    distance = track.distances[rules.excessive.distance]
+    distance = track.distances[rules.against_excess.distance]
     times["excessive"] = milliseconds(lambda: individual_distances(made, distance))
     return times | {"total": sum(times.values())}
 
@@ -113,7 +113,7 @@ def report_advice(rows: int) -> None:
     """The advice on a table of households, which is to take 10 s for 8,333 rows."""
     track, rules = TRACKS["microdata"], parse_competition(template(2015))
     original = track.prepare(household_table(rows), rules)
-    distance = track.distances[rules.excessive.distance]
+    distance = track.distances[rules.against_excess.distance]
     groups = track.groups(original, track.group_columns(rules)[1])
     print(f"advice on {rows} rows, distance {distance.name}")
     print(f"  {'advice':<28}{milliseconds(lambda: advise(original, distance, groups)):10.2f} ms")

@@ -199,7 +199,7 @@ def test_a_threshold_is_advised(tmp_path: Path) -> None:
         "transactions.csv",
     )
     advice = printed(tmp_path, "threshold", *original, "--draws", "50")
-    assert parse_competition(template(2016)).excessive.threshold is not None
+    assert parse_competition(template(2016)).threshold is not None
     assert advice["low"] == pytest.approx(0.7133620690 / 2)
     assert advice["low"] < advice["threshold"] < advice["high"]
     assert set(advice["histograms"]) == {"shift", "random", "group"}

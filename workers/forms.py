@@ -148,7 +148,9 @@ def is_verdict(content: dict[str, Any]) -> bool:
         and violations
         and notes
         and any(
-            are_of(content["measures"], track.measures) and are_of(content["attackers"], track.attackers)
+            are_of(content["measures"], track.measures)
+            and are_of(content["attackers"], track.attackers)
+            and (content["excessive"] is None) == (not track.distances)
             for track in TRACKS.values()
         )
     )

@@ -42,7 +42,9 @@ class QuestionIn(BaseModel):
 @router.post(
     "/competitions/{slug}/threshold-reports",
     status_code=status.HTTP_202_ACCEPTED,
-    responses=refusing(ORGANIZER, "409.no_original unknown_distance unknown_column too_many_reports"),
+    responses=refusing(
+        ORGANIZER, "409.no_original no_distances unknown_distance unknown_column too_many_reports"
+    ),
 )
 def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.ReportSummary:
     """Have a worker advise on the threshold of the rule against excessive anonymization."""

@@ -32,8 +32,8 @@ def rates_of(
     sizes = contest.track.sizes(contest.tables, release)
 
     def attacked(attacker: Attacker, answer: Answer) -> wire.Attacked:
-        settled = contest.rules.questions.get(attacker.question, {})
-        rate = contest.track.questions[attacker.question].rate(answer, source, sizes, **settled)
+        settled = contest.rules.questions.get(attacker.questions[0], {})
+        rate = contest.track.questions[attacker.questions[0]].rate(answer, source, sizes, **settled)
         return wire.Attacked.model_validate(attacker_json(rate, attacker.version))
 
     return {name: attacked(contest.track.attackers[name], answer) for name, answer in answers.items()}
@@ -43,7 +43,7 @@ def write_guesses(answers: Mapping[str, Answer], track: Track, into: Path, seed:
     """A guess file of each attacker that can make a guess."""
     into.mkdir(parents=True, exist_ok=True)
     for name, answer in answers.items():
-        question = track.questions[track.attackers[name].question]
+        question = track.questions[track.attackers[name].questions[0]]
         guess = question.guess_of(answer, np.random.default_rng(seed))
         if guess is not None:
             (into / f"{name}.csv").write_bytes(question.write(guess))

@@ -201,7 +201,7 @@ def advised_threshold(demo: Demo, tables: Tables) -> float:
     rules = parse_competition(template(demo.year))
     track = TRACKS[rules.track]
     prepared = track.prepare(tables, rules)
-    distance, groups = track.distances[rules.excessive.distance], track.groups(prepared, demo.groups)
+    distance, groups = track.distances[rules.against_excess.distance], track.groups(prepared, demo.groups)
     threshold = advise(prepared, distance, groups, draws=0).threshold
     assert threshold is not None  # noqa: S101  # the data of the demo leave room
     return threshold
@@ -214,7 +214,7 @@ def competition_file(demo: Demo, threshold: float) -> str:
     text = template(demo.year).replace(f'slug = "{rules.slug}"', f'slug = "{demo.slug}"')
     for language, title in zip(("en", "ja"), demo.titles, strict=True):
         text = text.replace(rules.title[language], title)
-    distance = rules.excessive.distance
+    distance = rules.against_excess.distance
     text = with_tables(text, "excessive", f'[excessive]\ndistance = "{distance}"\nthreshold = {threshold!r}')
     # The second phase of a duel begins as soon as the first is ended.
     windows = (("anonymization", 0, 30), ("reidentification", 30 if demo.duel else 31, 60))

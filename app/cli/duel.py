@@ -70,7 +70,7 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
         release, _ = track.parse_release(contents, tables, rules)
         attacker = track.attackers[next(names)]
         parameters = rules.attacker(attacker.name).parameters
-        question = track.questions[attacker.question]
+        question = track.questions[attacker.questions[0]]
         guess = question.guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
         if guess is not None:
             client.guess(str(target.id), question.write(guess))

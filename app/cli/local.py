@@ -125,7 +125,7 @@ def check(
         source, ordered = secret_in(secret, contest, table)
         found, excessive = judge(contest.rules, contest.prepared, table, source)
         decision, violations = "rejected" if found else "accepted", said(found)
-        remarks, measured = remarks + ordered, {"excessive": excessive.to_json()}
+        remarks, measured = remarks + ordered, {"excessive": excessive.to_json() if excessive else None}
     if as_json:
         listed = {"violations": violations, "warnings": said(remarks)}
         print_json({"verdict": decision} | listed | measured)

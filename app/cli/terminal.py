@@ -87,9 +87,10 @@ def measures_table(found: wire.Verdict) -> Table:
     table, excessive = numbered("measure", "value"), found.excessive
     for name, entry in found.measures.items():
         table.add_row(name, digits(entry.value))
-    table.add_row(f"mean {excessive.distance} distance", digits(excessive.mean))
-    table.add_row("  largest", digits(excessive.max))
-    table.add_row("  threshold", digits(excessive.threshold))
+    if excessive is not None:
+        table.add_row(f"mean {excessive.distance} distance", digits(excessive.mean))
+        table.add_row("  largest", digits(excessive.max))
+        table.add_row("  threshold", digits(excessive.threshold))
     return table
 
 

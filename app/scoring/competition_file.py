@@ -77,10 +77,10 @@ def read_competition(table: Table) -> Rules:
         attackers=read_attackers(table.table("attackers"), track, roles),
         questions=read_questions(table.table("questions"), track, roles),
         scales=read_scales(table.table("scales"), track),
-        excessive=read_excessive(table.table("excessive"), track),
+        excessive=read_excessive(table.table("excessive"), track) if track.distances else None,
         ranking=read_ranking(table.table("ranking")),
         publication=read_publication(table.table("publication"), zone),
-        limits=read_limits(table.table("limits")),
+        limits=read_limits(table.table("limits"), track),
         phases=read_phases(table, zone),
         requires=requires,
         scored_by=read_scored_by(table.table("scored_by")),
@@ -218,13 +218,13 @@ def read_publication(table: Table, zone: ZoneInfo) -> Publication:
     return Publication(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 
 
-def read_limits(table: Table) -> Limits:
+def read_limits(table: Table, track: Track) -> Limits:
     default = Limits()
     counts = {
         name: table.take(name, count, getattr(default, name))
         for name in Limits.__dataclass_fields__
         if name != "min_rows_kept"
     }
-    kept = cast(float, table.take("min_rows_kept", share, default.min_rows_kept))
+    kept = cast(float, table.take("min_rows_kept", share, default.min_rows_kept)) if track.deletes else None
     table.finish()
     return Limits(min_rows_kept=kept, **cast(dict[str, int], counts))

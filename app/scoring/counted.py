@@ -29,7 +29,8 @@ def what_counts(rules: Rules) -> dict[str, str]:
     track = TRACKS[rules.track]
     measures = [name for name in track.measures if name in rules.weights]
     attackers = [name for name in track.attackers if rules.lets_count(name)]
-    distances = [rules.excessive.distance] if rules.excessive.threshold is not None else []
+    rule = rules.excessive
+    distances = [rule.distance] if rule and rule.threshold is not None else []
     counting = {
         **{f"measures.{name}": str(track.measures[name].version) for name in measures},
         **{f"attackers.{name}": str(track.attackers[name].version) for name in attackers},

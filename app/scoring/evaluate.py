@@ -14,10 +14,10 @@ from app.scoring.magnitude import LARGEST
 from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate
 from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
-from app.scoring.registry import Attacker, Distance, Measure, Tables, Track
+from app.scoring.registry import Attacker, Measure, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
-from app.scoring.settings import rows_required
+from app.scoring.settings import Excessive, rows_required
 from app.scoring.tracks import INSTALLED, TRACKS
 
 Progress = Callable[[int, int, str], None]
@@ -69,13 +69,14 @@ class Verdict:
     """Everything there is to say about a submission. ``violations`` is empty exactly if it is accepted.
 
     ``utility`` (U), ``security`` (E) and ``overall`` lie in [0, 1], 0 best, and are given on a rejection too.
-    ``reach``: what anybody can tell of U by E, whatever the secret; empty where that is nothing more.
+    ``excessive``: None of a track that knows no distances. ``reach``: what anybody can tell of U by E,
+    whatever the secret; empty where that is nothing more.
     """
 
     violations: tuple[Violation, ...]
     measures: Mapping[str, MeasureResult]
     attackers: Mapping[str, AttackerResult]
-    excessive: ExcessiveResult
+    excessive: ExcessiveResult | None
     utility: float
     security: float
     overall: float
@@ -97,7 +98,7 @@ class Verdict:
             "attackers": {
                 name: attacker_json(result.rate, result.version) for name, result in self.attackers.items()
             },
-            "excessive": self.excessive.to_json(),
+            "excessive": self.excessive.to_json() if self.excessive else None,
             "utility": self.utility,
             "security": self.security,
             "overall": self.overall,
@@ -134,7 +135,7 @@ def evaluate(
     utility_if = _utility(rules, track, original, measures)
 
     def judged(attacker: Attacker, answer: Answer) -> Rate:
-        question = track.questions[attacker.question]
+        question = track.questions[attacker.questions[0]]
         return question.rate(answer, source, sizes, **rules.questions.get(question.name, {}))
 
     attacks = {
@@ -164,7 +165,7 @@ def evaluate(
 
 def judge(
     rules: Rules, original: Any, anonymized: Tables, source: IntArray
-) -> tuple[tuple[Violation, ...], ExcessiveResult]:
+) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[rules.track]
     track.answers.check(source, {"originals": original.rows, "rows": track.individuals(anonymized)})
@@ -236,7 +237,8 @@ def _told(
     reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
     if not any(each.cells for each in reading):
         return ()
-    rule = accepted(rules.excessive, track.distances[rules.excessive.distance], target)
+    limit = rules.excessive
+    rule = accepted(limit, track.distances[limit.distance], target) if limit else None
     counting = distinct(answer for name, answer in answers.items() if rules.counts(name))
     unsure = {
         each.name: known(each.cells(target), rule, counting) if each.cells else None for each in reading
@@ -258,37 +260,41 @@ def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
     return security(result.rate.rate for name, result in attackers.items() if rules.counts(name))
 
 
-def _judged(rules: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult]:
-    settings = rules.excessive
-    distance = track.distances[settings.distance]
-    distances = individual_distances(release, distance)
-    result = ExcessiveResult(
-        distance=distance.name,
+def _judged(rules: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
+    found = {"too_few_rows": _too_few(rules, release)}
+    result, settings = None, rules.excessive
+    if settings is not None:
+        distance = track.distances[settings.distance]
+        distances = individual_distances(release, distance)
+        result = _excessive(distances, settings)
+        found["deleted_rows"] = deletion(release, distance)
+        found["excessive_anonymization"] = excess(release, distance, distances, settings)
+    return tuple(Violation(code, message) for code, message in found.items() if message), result
+
+
+def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
+    return ExcessiveResult(
+        distance=distances.name,
         mean=distances.mean,
         max=distances.largest,
         threshold=settings.threshold,
         histogram=distances.histogram(settings.threshold),
     )
-    return _violations(rules, release, distance, distances), result
 
 
-def _violations(
-    rules: Rules, release: Any, distance: Distance, distances: Distances
-) -> tuple[Violation, ...]:
+def _too_few(rules: Rules, release: Any) -> Message | None:
+    if rules.limits.min_rows_kept is None:
+        return None
     required = rows_required(rules.limits.min_rows_kept, release.original.rows)
-    few = Counted(
+    if release.target.rows >= required:
+        return None
+    return Counted(
         "{found} row is left; at least {needed} must be",
         "{found} rows are left; at least {needed} must be",
         "found",
         found=release.target.rows,
         needed=required,
     )
-    found = {
-        "too_few_rows": few if release.target.rows < required else None,
-        "deleted_rows": deletion(release, distance),
-        "excessive_anonymization": excess(release, distance, distances, rules.excessive),
-    }
-    return tuple(Violation(code, message) for code, message in found.items() if message)
 
 
 def _measure_json(result: MeasureResult) -> Json:

@@ -50,9 +50,11 @@ class Resemblance:
 def fingerprint(rules: Rules, original: Any, verdict: Verdict, *, most: int = 5) -> tuple[Resemblance, ...]:
     """The ``most`` closest combinations of up to three methods; of equally close ones those of fewer methods.
 
-    The empty combination stands for a release that changed nothing.
+    The empty combination stands for a release that changed nothing. None of a track without signatures.
     """
     track = TRACKS[rules.track]
+    if not track.signatures:
+        return ()
     before = once(original.kept, ("fingerprint", _key(rules)), lambda: _before(rules, track, original))
     after = _values(track, verdict)
     changed = {name: _is_changed(track, name, before[name], after[name], original) for name in before}
@@ -89,6 +91,7 @@ def _values(track: Track, verdict: Verdict) -> dict[str, float]:
 
 def _before(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
     """The same values of the original released as it is."""
+    assert track.untouched is not None  # noqa: S101  # a track that knows signatures has it; see the laws
     release = track.untouched(original)
     found = {}
     for name in _telling(track):

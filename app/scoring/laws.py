@@ -128,8 +128,9 @@ def measured(measure: Measure, one: Tried) -> float:
 
 
 def check_weight(measure: Measure, one: Tried) -> None:
-    still = measure.compute(one.track.untouched(one.prepared))
-    require(still == 0.0, measure.name, f"the original as it is has lost nothing, not {still}")
+    if one.track.untouched is not None:
+        still = measure.compute(one.track.untouched(one.prepared))
+        require(still == 0.0, measure.name, f"the original as it is has lost nothing, not {still}")
     alone = replace(one.track, measures={measure.name: measure})
     scale = scales(alone, one.prepared, {})[measure.name]
     require(scale > 0, measure.name, f"it needs a scale above 0, not {scale}: say one of its own")
@@ -139,13 +140,14 @@ def check_attacker(attacker: Attacker, track: Track, cases: Iterable[Case]) -> N
     """Its rate is one, in [0, 1]; the same target gives the same answer; where it makes a guess, that is
     judged as it is rated, in a file and back; what it gets stays as it is."""
     check_parameters(attacker.name, attacker.parameters, attacker.attack)
-    require(attacker.question in track.questions, attacker.name, f"no question {attacker.question}")
+    for name in attacker.questions:
+        require(name in track.questions, attacker.name, f"no question {name}")
     for one in tried(track, cases):
         check_attack(attacker, one)
 
 
 def check_attack(attacker: Attacker, one: Tried) -> None:
-    name, question = attacker.name, one.track.questions[attacker.question]
+    name, question = attacker.name, one.track.questions[attacker.questions[0]]
     with left_alone(name, one):
         said = attacker.attack(one.target())
     told = one.asked(question.name)

@@ -160,8 +160,9 @@ def with_more(
         # A measure and an attacker stand on one page, under their names.
         taken = before if kind == "methods" else {**track.measures, **track.attackers}
         check(name, part, wanted, taken)
-        if isinstance(part, Attacker) and part.question not in track.questions:
-            raise Unfit(f"{name} answers {part.question}, which {track.name} does not ask")
+        for question in part.questions if isinstance(part, Attacker) else ():
+            if question not in track.questions:
+                raise Unfit(f"{name} answers {question}, which {track.name} does not ask")
     more: dict[str, Any] = {kind: {**before, **parts}}
     return replace(track, **more)
 

@@ -4,7 +4,7 @@ from __future__ import annotations  # its types are those of numbers, which desc
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.scoring.files import FileSpec, Remark
 from app.scoring.outcomes import Outcome
@@ -57,6 +57,8 @@ class Measure:
     others are only reported. ``reads_secret`` False: its value is a function of the original and the
     anonymized table alone, so that who has both can compute it (docs/publication.md). ``cells(target)``: of
     one that reads it, if it is a mean over cells, which what attackers answer limits; else nothing does.
+    ``scale``: what its value is held against in U, above 0; or that of a prepared original; None: what it is
+    in the mean of null releases.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Measure:
     higher_is_better: bool = False
     reads_secret: bool = True
     cells: Callable[[Any], Cells] | None = None
+    scale: float | Callable[[Any], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,8 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """``attack(target, **parameters)`` returns what its ``question`` can rate.
+    """``attack(target, **parameters)`` returns what its ``question`` can rate; if there are several, by
+    question. Of those that are asked it has the largest rate.
 
     ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E.
     ``reads_secret`` False: how often it is right is the same whatever the secret, which else decides it.
@@ -166,7 +170,11 @@ class Attacker:
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     reads_secret: bool = True
-    question: str = "link"
+    question: str | tuple[str, ...] = "link"
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        return (self.question,) if isinstance(self.question, str) else self.question
 
 
 Published = Callable[[Tables, Any, About, "Generator"], dict[str, bytes]]
@@ -235,20 +243,39 @@ def alone(table: Tables) -> Sequence[DataFrame]:
     return (table,)
 
 
+def nothing_to_check(files: Files, rules: Rules) -> None:
+    """A first file could belong to any original."""
+
+
+def no_cells(original: Any) -> float:  # noqa: ARG001
+    """Nothing is measured in data units."""
+    return 0.0
+
+
+def as_sent(release: Tables, answer: Any, *, rng: Generator) -> tuple[Tables, Any]:  # noqa: ARG001
+    """The order of a release is none of a contest's business."""
+    return release, answer
+
+
+def of_distances(*_: Any) -> Any:
+    raise TypeError("a track that knows no distances has no groups and parts")
+
+
+def no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: ARG001
+    return (), ()
+
+
 @dataclass(frozen=True, slots=True)
 class Track:
     """A kind of contest: its data, and all that is measured, run and offered in it.
 
     ``release``: a release's files; ``original``: those of the original; of each the rows of the first are
-    individuals. ``check_part``: refuses a first file that could belong to no original. The first of
-    ``distances`` is the default. ``files_of``: the release as files; ``canonical_files``: as files that say
-    nothing but the release, so that equal releases are equal bytes. ``untouched``: the original released as
-    it is; ``null_release``: with nothing but its marginals (§4). ``groups``: the group of every individual by
-    some columns; ``group_columns``: which there are, and the usual ones. ``part``: the tables of some
-    individuals. ``signatures``: what each kind of method changes, see ``fingerprint``. ``settings``: reads
-    the table of the track's name in a competition file, InvalidCompetition. ``roles(columns, settings)``: the
-    columns that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what
-    others are asked; ``rivals``: what E takes of their guesses, in [0, 1]. ``title``: what it is called, and
+    individuals. ``check_part``: refuses a first file that could belong to no original. ``files_of``: the
+    release as files; ``canonical_files``: as files that say nothing but the release, so that equal releases
+    are equal bytes. ``settings``: reads the table of the track's name in a competition file,
+    InvalidCompetition. ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what
+    a release's makers know of it, ``questions``: what others are asked; ``rivals``: what E takes of their
+    guesses, in [0, 1]. ``title``: what it is called, and
     ``individual`` each of its individuals, in English; ``example``: the method of a kit's example, quick on
     any data and changing little, if there is one. ``has_columns``: its competition files say which columns
     play which role. ``frames``: the tables of each file of the original. ``shipped``: by name data whose
@@ -260,13 +287,21 @@ class Track:
     ``templates``: by name complete competition files to start from; one of the track's own name stands for
     a file that has nothing but its track. ``example_data(rows, seed)``: files of an original that is made up,
     with what else its organizer holds; ``rows`` None: as many as are usual.
+
+    What not every track has. ``deletes``: a release may lack individuals, down to ``limits.min_rows_kept``.
+    ``distances``, the first the default: there is a rule against excessive anonymization, and of them
+    ``groups``, the group of every individual by some columns, ``group_columns``, which there are and the
+    usual ones, and ``part``, the tables of some individuals. ``shuffle``: a release and its answer in another
+    order. ``untouched``: the original released as it is; ``null_release``: with nothing but its marginals
+    (§4), which scales come from. ``largest_cell``: what rounding in data units is a share of.
+    ``signatures``: what each kind of method changes, see ``fingerprint``. ``utility``: how U comes from the
+    utility scores that weigh; the largest takes a weight for no more than whether one does.
     """
 
     name: str
     roles: Callable[[Columns | None, Any], Roles]
     release: tuple[FileSpec, ...]
     original: tuple[FileSpec, ...]
-    check_part: Callable[[Files, Rules], None]
     parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
@@ -276,21 +311,23 @@ class Track:
     questions: Mapping[str, Question]
     prepare: Callable[[Tables, Rules], Any]
     target_of: Callable[[Any, Tables], Any]
-    release_of: Callable[[Any, Tables, IntArray], Any]
+    release_of: Callable[[Any, Tables, Any], Any]
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
-    distances: Mapping[str, Distance]
-    anonymize: Callable[[Method, Tables, Rules, Generator, Mapping[str, Any]], tuple[Tables, IntArray]]
-    shuffle: Callable[..., tuple[Tables, IntArray]]
-    untouched: Callable[[Any], Any]
-    null_release: Callable[[Any, int], Any]
-    own_scales: Mapping[str, Callable[[Any], float]]
-    largest_cell: Callable[[Any], float]
-    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]]
-    groups: Callable[[Any, Sequence[str]], IntArray]
-    part: Callable[[Any, IntArray], Tables]
-    signatures: Mapping[str, frozenset[str]]
+    anonymize: Callable[[Method, Tables, Rules, Generator, Mapping[str, Any]], tuple[Tables, Any]]
+    check_part: Callable[[Files, Rules], None] = nothing_to_check
+    deletes: bool = False
+    distances: Mapping[str, Distance] = field(default_factory=dict)
+    groups: Callable[[Any, Sequence[str]], IntArray] = of_distances
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = no_columns
+    part: Callable[[Any, IntArray], Tables] = of_distances
+    shuffle: Callable[..., tuple[Tables, Any]] = as_sent
+    untouched: Callable[[Any], Any] | None = None
+    null_release: Callable[[Any, int], Any] | None = None
+    largest_cell: Callable[[Any], float] = no_cells
+    signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    utility: Literal["mean", "largest"] = "mean"
     settings: Callable[[Table], Any] | None = None
     rivals: Callable[[Risks], float] = largest
     title: str = ""

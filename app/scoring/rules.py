@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.errors import NotFound
 from app.scoring.settings import (
     AttackerSettings,
     Columns,
@@ -32,7 +33,8 @@ class Rules:
     questions: Mapping[str, Parameters] = field(default_factory=dict)
     """What the file says of each question that it names."""
     scales: Mapping[str, float] = field(default_factory=dict)
-    excessive: Excessive = field(default_factory=Excessive)
+    excessive: Excessive | None = field(default_factory=Excessive)
+    """None: the track knows no distances, and nothing is excessive."""
     ranking: Ranking = field(default_factory=Ranking)
     publication: Publication = field(default_factory=Publication)
     limits: Limits = field(default_factory=Limits)
@@ -52,6 +54,22 @@ class Rules:
     def weight(self, name: str) -> float:
         """Of a measure in U, 0 or more; 0: it is reported only."""
         return self.measure(name).weight
+
+    @property
+    def threshold(self) -> float | None:
+        """Of the rule against excessive anonymization, if there is one."""
+        return self.excessive.threshold if self.excessive else None
+
+    @property
+    def against_excess(self) -> Excessive:
+        """That rule; NotFound if the track knows no distances."""
+        if self.excessive is None:
+            raise NotFound(
+                "the {track} track has no rule against excessive anonymization",
+                code="no_distances",
+                track=self.track,
+            )
+        return self.excessive
 
     @property
     def weights(self) -> dict[str, float]:

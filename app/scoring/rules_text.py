@@ -18,8 +18,11 @@ def with_weights(text: str, weights: Mapping[str, float]) -> str:
 
 def with_threshold(text: str, threshold: float | None) -> str:
     """The file with this threshold of the excessive rule; None: without one."""
-    rule = {**entries_of(loaded(text), "excessive"), "threshold": threshold}
+    before = entries_of(loaded(text), "excessive")
+    rule = {**before, "threshold": threshold}
     if threshold is None:
+        if "threshold" not in before:
+            return text
         del rule["threshold"]
     return with_tables(text, "excessive", table_text("excessive", rule))
 

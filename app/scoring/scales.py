@@ -18,14 +18,21 @@ DRAWS = 5
 
 def scales(track: Track, original: Any, settings: Mapping[str, MeasureSettings]) -> dict[str, float]:
     """The scale of every measure that may weigh in U, under the competition's parameters; full precision."""
-    releases = [track.null_release(original, draw) for draw in range(DRAWS)]
-    return {
-        name: track.own_scales[name](original)
-        if name in track.own_scales
-        else _null_mean(measure, releases, settings)
-        for name, measure in track.measures.items()
-        if measure.weighs and _is_wanted(track, name, settings)
-    }
+    wanted = [
+        each for name, each in track.measures.items() if each.weighs and _is_wanted(track, name, settings)
+    ]
+    drawn = DRAWS if any(each.scale is None for each in wanted) else 0
+    releases = [track.null_release(original, draw) for draw in range(drawn)] if track.null_release else []
+    return {each.name: _scale(each, original, releases, settings) for each in wanted}
+
+
+def _scale(
+    measure: Measure, original: Any, releases: list[Any], settings: Mapping[str, MeasureSettings]
+) -> float:
+    """0 of one that says none where there are no null releases either; see ``check_scales``."""
+    if measure.scale is None:
+        return _null_mean(measure, releases, settings) if releases else 0.0
+    return measure.scale(original) if callable(measure.scale) else float(measure.scale)
 
 
 def _is_wanted(track: Track, name: str, settings: Mapping[str, MeasureSettings]) -> bool:

@@ -66,7 +66,9 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    min_rows_kept: float = 0.5
+    """``min_rows_kept``: None where a release keeps every individual, or has others."""
+
+    min_rows_kept: float | None = 0.5
     valid_per_day: int = 10
     valid_total: int = 100
     attempts_per_day: int = 50

@@ -52,6 +52,7 @@ ANSWERS: dict[str, str] = {
     "422.name_characters": "a name has no control characters and no blank ones",
     "422.name_length": "a name has 1 to 100 characters",
     "409.name_taken": "this name is taken",
+    "404.no_distances": "the track knows no distances: nothing is excessive anonymization in it",
     "404.no_original": "the competition has no original data yet",
     "409.no_original": "the competition has no original data yet",
     "404.no_such_announcement": "there is no such announcement",

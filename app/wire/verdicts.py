@@ -143,8 +143,8 @@ class Verdict(Part):
     """All there is to say of a submission; ``utility``, ``security``, ``overall`` lie in [0, 1], 0 is best.
 
     ``warnings``: as printed only, ``resembles``: as stored only. ``reach``: what E tells of U, which nobody
-    is told. ``format``: of what is stored; rows without one are of format 1, in which all that need not be
-    there was added with time.
+    is told. ``excessive``: null where a track knows no distances. ``format``: of what is stored; rows without
+    one are of format 1, in which all that need not be there was added with time.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", json_schema_extra={"examples": [EXAMPLE]})
@@ -154,7 +154,7 @@ class Verdict(Part):
     warnings: Annotated[list[Said] | None, Admitted(told=False)] = unless_none()
     measures: dict[str, Measured]
     attackers: dict[str, Attacked]
-    excessive: Excess
+    excessive: Excess | None
     utility: Share
     security: Share
     overall: Share

@@ -389,7 +389,7 @@ def test_a_revision_computed_from_an_older_state_is_not_put_in_force(
     monkeypatch.setattr(revisions, "revision", slow)
     answer = put_file(arena, competition_file(threshold=0.6))
     assert (answer.status_code, answer.json()["code"]) == (409, "changed_meanwhile")
-    assert parse_competition(file_of(arena)).excessive.threshold == 0.4
+    assert parse_competition(file_of(arena)).threshold == 0.4
 
 
 def test_a_file_sent_as_json_is_refused(arena: Arena) -> None:

@@ -96,7 +96,7 @@ def contest(
     original = prepare(household_table(rows), household_columns())
     rules = parse_competition(template(2015))
     rules = replace(rules, scales=scales(MICRODATA, original, rules.measures))
-    rules = replace(rules, excessive=replace(rules.excessive, threshold=limit))
+    rules = replace(rules, excessive=replace(rules.against_excess, threshold=limit))
     if secret_free:
         off = replace(rules.measures["information_loss"], weight=0.0)
         rules = replace(rules, measures={**rules.measures, "information_loss": off})
@@ -159,7 +159,7 @@ def recomputed(rules: Rules, original: PreparedOriginal, table: Any) -> Recomput
         share = shares.get("information_loss", 0.0)
         return utility + share * least, utility + share * most
 
-    lossy = Losses.of(anybody, rules.excessive.threshold)
+    lossy = Losses.of(anybody, rules.threshold)
     by_hits: list[list[tuple[float, float]]] = [[whole(lossy.anyhow())]]
     any_to = 0.0
     for answer in answers(rules, anybody.target):

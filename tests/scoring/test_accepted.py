@@ -200,6 +200,7 @@ def test_distances_too_large_to_be_added_up_have_a_finite_mean() -> None:
     rules = replace(RULES, columns=far.original.columns, excessive=Excessive("euclidean", threshold=1.0))
     violations, excessive = judge(rules, far.original, far.anonymized, np.arange(3))
     assert [one.code for one in violations] == ["excessive_anonymization"]
+    assert excessive is not None
     assert excessive.mean == pytest.approx(LARGEST)
 
 

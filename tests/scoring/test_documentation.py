@@ -83,4 +83,5 @@ def test_the_page_shows_the_scores(year: int) -> None:
 
 def test_the_page_shows_the_distance_of_the_transactions() -> None:
     shown = example(2016)
+    assert shown.verdict.excessive is not None
     assert f"The mean distance is {shown.verdict.excessive.mean:.6g}" in shown.part

@@ -55,6 +55,7 @@ def test_entries_stand_under_their_names(track: Track, kind: str) -> None:
 @of_every_track
 def test_an_untouched_table_scores_zero(track: Track) -> None:
     def law(release: Any) -> None:
+        assert track.untouched is not None
         untouched = track.untouched(release.original)
         losses = {name: each.compute(untouched) for name, each in ZERO[track.name].items()}
         assert losses == dict.fromkeys(ZERO[track.name], 0.0)

@@ -42,7 +42,7 @@ def test_a_target_has_no_field_for_the_answer() -> None:
 def test_the_verdict_is_plain_finite_json_whatever_the_tables(case: Case) -> None:
     rules, original = parse_competition(template(2016)), case.release.original
     for distance in TRANSACTIONS.distances:
-        chosen = replace(rules, excessive=replace(rules.excessive, distance=distance))
+        chosen = replace(rules, excessive=replace(rules.against_excess, distance=distance))
         found = evaluate(chosen, original, case.release.target.tables, case.release.source)
         json.dumps(found.to_json(), allow_nan=False)
         assert all(0.0 <= each <= 1.0 for each in (found.utility, found.security, found.overall))

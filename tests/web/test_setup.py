@@ -171,7 +171,7 @@ def test_a_competition_may_have_one_phase_and_a_title_in_one_language(beginner: 
 def test_every_draft_is_a_competition_without_a_threshold(start: str) -> None:
     text = draft(start)
     competitions.hostable(text)
-    assert parse_competition(text).excessive.threshold is None
+    assert parse_competition(text).threshold is None
     assert "#" not in text
 
 

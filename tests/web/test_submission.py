@@ -133,6 +133,7 @@ def test_the_limit_is_that_of_the_rule(more: str, which: str | None, share: floa
     rules = parse_competition(competition_file(threshold=0.2).replace("[excessive]", f"[excessive]\n{more}"))
     excessive = {"mean": 0.1, "max": 0.3, "threshold": 0.2, "distance": "gower"}
     found = limit_of(rules, wire.read(verdict(excessive=excessive, violations=[])))
+    assert found is not None
     assert found.which == which
     assert found.share == (None if share is None else pytest.approx(share))
     assert found.near == (which == "largest")

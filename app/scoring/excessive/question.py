@@ -32,9 +32,10 @@ class Question:
 
 
 def checked(question: Question, rules: Rules) -> Question:
-    """The question with its defaults filled in; InvalidInput names what the track does not have."""
+    """The question with its defaults filled in; InvalidInput names what the track does not have, NotFound if
+    it knows no distances."""
     track = TRACKS[rules.track]
-    distance = question.distance or rules.excessive.distance
+    distance = question.distance or rules.against_excess.distance
     if distance not in track.distances:
         raise InvalidInput(
             "distances of the {track} track: {known}",

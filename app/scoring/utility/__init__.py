@@ -10,7 +10,13 @@ _target = Parameter("target", "columns", "sensitive", default=1)
 
 UTILITIES = {
     "mean_mae": Measure(
-        "mean_mae", 1, _by("microdata.mean_mae"), in_data_units=True, weighs=True, reads_secret=False
+        "mean_mae",
+        1,
+        _by("microdata.mean_mae"),
+        in_data_units=True,
+        weighs=True,
+        reads_secret=False,
+        scale=_by("microdata.mean_deviation"),
     ),
     "cross_mean": Measure(
         "cross_mean",
@@ -33,7 +39,12 @@ UTILITIES = {
         cells=_by("microdata.cells_of_loss"),
     ),
     "row_difference": Measure(
-        "row_difference", 1, _by("microdata.row_difference"), weighs=True, reads_secret=False
+        "row_difference",
+        1,
+        _by("microdata.row_difference"),
+        weighs=True,
+        reads_secret=False,
+        scale=_by("microdata.original_rows"),
     ),
 }
 
@@ -52,6 +63,7 @@ TRANSACTION_UTILITIES = {
         details=_by("transactions.signed_row_difference"),
         weighs=True,
         reads_secret=False,
+        scale=_by("transactions.original_records"),
     ),
     "goods_cosine": Measure(
         "goods_cosine", 1, _by("transactions.goods_cosine"), weighs=True, reads_secret=False

@@ -19,6 +19,7 @@ from app.scoring.magnitude import (
     headroom,
     mean,
     restored,
+    standard_deviation,
 )
 from app.scoring.reach import Cells
 from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, once, places_of
@@ -27,6 +28,11 @@ from app.scoring.release import PreparedOriginal, Release, Target, kept_of_few, 
 def mean_mae(release: Release) -> float:
     """U1: mean over the sensitive columns of |mean of X - mean of Y|; in the unit of the data, >= 0."""
     return finite_mean(_mean_gap(x, y) for x, y in zip(*_both(release), strict=True))
+
+
+def mean_deviation(original: PreparedOriginal) -> float:
+    """The scale of U1, which no permutation moves: mean deviation of the sensitive columns."""
+    return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
 
 
 def cross_mean(
@@ -86,6 +92,11 @@ def cells_of_loss(target: Target) -> Cells:
 def row_difference(release: Release) -> float:
     """U6: number of deleted rows, n - n'."""
     return float(release.original.rows - release.target.rows)
+
+
+def original_rows(original: PreparedOriginal) -> float:
+    """The scale of U6."""
+    return float(original.rows)
 
 
 def correlations(columns: Sequence[FloatArray]) -> FloatArray:

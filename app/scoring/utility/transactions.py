@@ -74,6 +74,11 @@ def signed_row_difference(release: TransactionRelease) -> dict[str, float]:
     return {"signed": float(len(release.target.history.owner) - len(release.original.history.owner))}
 
 
+def original_records(original: PreparedTransactions) -> float:
+    """The scale of ``row_difference``: the number of original transactions."""
+    return float(len(original.history.owner))
+
+
 def goods_cosine(release: TransactionRelease) -> float:
     """How far the cosines of pairs of goods moved, relative to their sum, in [0, 1] (PWS Cup 2017, E1).
 

@@ -74,11 +74,12 @@ def readme(rules: Rules, track: Track, headers: Mapping[str, str]) -> str:
 def paragraphs(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> list[str]:
     values, secret = values_of(rules, track, headers, t), track.answers.file
     told = SECRETS.get(secret.kind) or (t.label(f"kit_secret_{secret.kind}", secret.said), "{secret}")
-    return [t(text).format(**values) for text in (*README, *told)]
+    said = [t(text).format(**values) for text in (*README, *told)]
+    return [paragraph for paragraph in said if paragraph]
 
 
 def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> dict[str, str]:
-    secret, individual = track.answers.file, t(track.individual)
+    secret, individual, kept = track.answers.file, t(track.individual), rules.limits.min_rows_kept
     return {
         "title": title(rules, t.language),
         "slug": rules.slug,
@@ -91,7 +92,7 @@ def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) 
         "secret": quoted(
             headers[secret.name], *(line for lines in secret.excerpts[:1] for line in lines[1:])
         ),
-        "kept": t(KEPT, individual=individual, share=f"{100 * rules.limits.min_rows_kept:.12g}%"),
+        "kept": "" if kept is None else t(KEPT, individual=individual, share=f"{100 * kept:.12g}%"),
         "individual": individual,
     }
 

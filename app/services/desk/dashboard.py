@@ -160,7 +160,7 @@ def set_up(rules: Rules, row: Competition, counts: Counts) -> list[Duty]:
     missing = []
     if row.original_rows is None:
         missing.append(Duty("no_original", urgent=True))
-    if rules.excessive.threshold is None:
+    if rules.excessive is not None and rules.threshold is None:
         missing.append(Duty("no_threshold", urgent=True))
     if not rules.phases:
         missing.append(Duty("no_phases", urgent=True))

@@ -80,7 +80,7 @@ def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) 
 class Chosen:
     measures: Mapping[str, MeasureSettings]
     attackers: Mapping[str, AttackerSettings]
-    min_rows_kept: float
+    min_rows_kept: float | None
 
     def written_into(self, contest: Contest) -> str:
         rules = contest.rules
@@ -106,7 +106,7 @@ def chosen_in(form: Sent, contest: Contest) -> Chosen:
         )
         for name, one in track.attackers.items()
     }
-    kept = form.amount("min_rows_kept", most=1)
+    kept = form.amount("min_rows_kept", most=1) if track.deletes else None
     if not any(one.weight > 0 for one in weighed.values()) and not form.wrong:
         form.wrong["weights"] = "wrong_no_weights"
     return Chosen(weighed, counted, kept)
@@ -138,12 +138,12 @@ def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
     rules, track = contest.rules, contest.track
     roles = track.roles(rules.columns, rules.settings)
     weighed = [measure_entry(one, rules, roles, form) for one in track.measures.values()]
-    kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept)
+    kept = form.text("min_rows_kept") if form else plain(rules.limits.min_rows_kept or 0.0)
     return {
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
         "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
-        "min_rows_kept": kept,
+        "min_rows_kept": kept if track.deletes else None,
     }
 
 

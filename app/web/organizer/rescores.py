@@ -179,7 +179,7 @@ def differences(before: Rules, after: Rules) -> list[tuple[str, Any, Any]]:
     """The weights and the threshold that differ, each with its old and new value."""
     old, new = weighed(before), weighed(after)
     found: list[tuple[str, Any, Any]] = [(name, old[name], new[name]) for name in old]
-    found.append(("threshold", before.excessive.threshold, after.excessive.threshold))
+    found.append(("threshold", before.threshold, after.threshold))
     return [each for each in found if each[1] != each[2]]
 
 

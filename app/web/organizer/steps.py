@@ -95,7 +95,7 @@ def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
         "basics": bool(rules.phases),
         "data": has_data,
         "measures": has_data and bool(rules.weights),
-        "threshold": rules.excessive.threshold is not None,
+        **({} if rules.excessive is None else {"threshold": rules.threshold is not None}),
         "publication": True,
         "teams": invited,
     }

@@ -90,7 +90,7 @@ class Outside:
 def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | None:
     """The latest report on these data and this distance, if the threshold in use lies outside of what it
     allows; of a rule that judges otherwise than reports do, they say nothing."""
-    rule, original = desk.frame.rules.excessive, desk.frame.contest.row.original
+    rule, original = desk.frame.rules.against_excess, desk.frame.contest.row.original
     if rule.threshold is None or (rule.approach, rule.rule) != ("II", "average"):
         return None
     for one in reports:
@@ -101,7 +101,7 @@ def contradicting(reports: Sequence[ThresholdReport], desk: Desk) -> Outside | N
 
 
 def rule_values(rules: Rules) -> dict[str, str]:
-    rule = rules.excessive
+    rule = rules.against_excess
     written = "" if rule.threshold is None else repr(rule.threshold)
     return {
         "distance": rule.distance,
@@ -112,7 +112,7 @@ def rule_values(rules: Rules) -> dict[str, str]:
 
 
 def question_values(rules: Rules) -> dict[str, str]:
-    distance = rules.excessive.distance
+    distance = rules.against_excess.distance
     return {"asked_distance": distance, "bits": "50", "draws": str(DRAWS), "seconds": "0"}
 
 
@@ -236,7 +236,7 @@ def rule_of(found: ThresholdReport, desk: Desk, *, guaranteed: bool) -> Excessiv
     if advice is None or (advice.threshold if guaranteed else advice.recommended) is None:
         raise Conflict("the report recommends no threshold", code="no_recommendation")
     return replace(
-        desk.frame.rules.excessive,
+        desk.frame.rules.against_excess,
         distance=advice.distance,
         approach="II",
         rule="average",

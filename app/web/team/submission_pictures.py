@@ -12,11 +12,12 @@ from app.language import Words
 from app.web.team.verdicts import AttackerLine, Limit, MeasureLine
 
 
-def distances_of(verdict: wire.Verdict, limit: Limit, t: Words) -> Figure | None:
-    """How far the individuals moved, against the threshold; None where an older verdict does not know."""
+def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure | None:
+    """How far the individuals moved, against the threshold; None where an older verdict does not know, or a
+    track knows no distances."""
     excessive = verdict.excessive
-    held = excessive.histogram
-    if held is None:
+    held = excessive.histogram if excessive else None
+    if excessive is None or held is None or limit is None:
         return None
     words = worded(
         HistogramWords,

@@ -105,9 +105,12 @@ def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float 
     return AttackerLine(name, entry, counts=counted, decides=counted and entry.rate == largest)
 
 
-def limit_of(rules: Rules, verdict: wire.Verdict) -> Limit:
-    """The threshold by which the verdict was given, under the competition's approach and rule."""
+def limit_of(rules: Rules, verdict: wire.Verdict) -> Limit | None:
+    """The threshold by which the verdict was given, under the competition's approach and rule; None of a
+    track that knows no distances."""
     excessive, settings = verdict.excessive, rules.excessive
+    if excessive is None or settings is None:
+        return None
     threshold = excessive.threshold
     over = any(each.code == "excessive_anonymization" for each in verdict.violations)
     if threshold is None or settings.approach == "I":

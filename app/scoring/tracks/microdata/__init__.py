@@ -69,7 +69,6 @@ MICRODATA = Track(
         ),
     ),
     original=(FileSpec("original", individuals=True),),
-    check_part=lambda files, competition: None,  # noqa: ARG005 - the only file is the whole
     parse_original=_by("steps.parse_original"),
     parse_release=_by("steps.parse_release"),
     files_of=_by("steps.files_of"),
@@ -83,6 +82,7 @@ MICRODATA = Track(
     measures={**UTILITIES, **ANONYMITY},
     attackers=ATTACKERS,
     methods=METHODS,
+    deletes=True,
     distances={
         "gower": Distance(
             "gower",
@@ -110,7 +110,6 @@ MICRODATA = Track(
     shuffle=deferred("app.scoring.methods.permutations.shuffle_rows"),
     untouched=_by("steps.untouched"),
     null_release=_by("steps.null_release"),
-    own_scales={"mean_mae": _by("steps.mean_deviation"), "row_difference": _by("steps.original_rows")},
     largest_cell=_by("steps.largest_cell"),
     group_columns=group_columns,
     groups=_by("steps.groups"),

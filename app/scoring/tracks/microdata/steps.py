@@ -13,7 +13,6 @@ from app.scoring import release, tables
 from app.scoring.arrays import IntArray
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.magnitude import finite_mean, standard_deviation
 from app.scoring.registry import Files, Method
 from app.scoring.release import PreparedOriginal, Release, once, release_of
 from app.scoring.synthetic import ROWS, household_table
@@ -29,16 +28,6 @@ def null_release(original: PreparedOriginal, draw: int) -> Release:
     table = original.table
     columns = {name: table[name].to_numpy()[rng.permutation(original.rows)] for name in table.columns}
     return release_of(original, pd.DataFrame(columns), np.arange(original.rows))
-
-
-def mean_deviation(original: PreparedOriginal) -> float:
-    """The scale of ``mean_mae``, which no permutation moves: mean deviation of the sensitive columns."""
-    return finite_mean(standard_deviation(column) for column in np.ascontiguousarray(original.values.T))
-
-
-def original_rows(original: PreparedOriginal) -> float:
-    """The scale of ``row_difference``: the number of original rows."""
-    return float(original.rows)
 
 
 def largest_cell(original: PreparedOriginal) -> float:

@@ -26,11 +26,6 @@ def null_release(original: PreparedTransactions, draw: int) -> TransactionReleas
     return release_of(original, tables, np.arange(original.rows))
 
 
-def original_records(original: PreparedTransactions) -> float:
-    """The scale of ``row_difference``: the number of original transactions."""
-    return float(len(original.history.owner))
-
-
 def largest_price(original: PreparedTransactions) -> float:
     """The largest unit price: the only cells that are amounts of money."""
     return float(original.history.price.max(initial=0.0))
