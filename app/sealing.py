@@ -5,6 +5,7 @@ The web application holds the public half and cannot read back what it sealed.
 
 import hashlib
 import os
+import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from nacl.public import PrivateKey, PublicKey, SealedBox
 from app.errors import InvalidInput, Unavailable
 
 SALT_BYTES = 32
+KEY_ID = re.compile(rb"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,20 @@ def open_with_salt(private_folder: Path | None, *, key_id: str, box: bytes, subm
     if content[:16] != submission_id.bytes:
         raise Unavailable("a sealed secret belongs to another submission", code="secret_unreadable")
     return Opened(content[16 : 16 + SALT_BYTES], content[16 + SALT_BYTES :])
+
+
+def seal_file(public_file: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
+    """A file of that submission as a store may keep it: the key's id on a line of its own, then the box."""
+    sealed = seal(public_file, submission_id=submission_id, secret=content)
+    return sealed.key_id.encode() + b"\n" + sealed.box
+
+
+def open_file(private_folder: Path | None, *, submission_id: UUID, content: bytes) -> bytes:
+    """What was sealed for this submission and kept in a store."""
+    key_id, _, box = content.partition(b"\n")
+    if not KEY_ID.fullmatch(key_id):
+        raise Unavailable("a file of a release is not sealed", code="secret_unreadable")
+    return open_sealed(private_folder, key_id=key_id.decode(), box=box, submission_id=submission_id)
 
 
 def commitment_of(salt: bytes, secret: bytes) -> str:

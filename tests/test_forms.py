@@ -237,7 +237,9 @@ def test_a_sentence_that_counts_is_what_its_form_for_the_number_makes(
 
 def test_a_targets_files_are_texts_by_the_names_of_the_releases(transactions: tuple[Request, Json]) -> None:
     request, _ = transactions
-    asked = Rewriting(request.competition_file, request.original, request.files)
+    asked = Rewriting(
+        request.competition_file, request.original, request.files, names=tuple(sorted(request.files))
+    )
     written = rewrite(
         {"competition_file": asked.competition_file, "original": asked.original, "files": asked.files},
         Desk(str.encode, lambda *_: pytest.fail("nothing is prepared")),

@@ -18,9 +18,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from threading import Lock, Timer
 from typing import Any
+from uuid import UUID
 
 import structlog
 
+from app import sealing
 from app.config import Settings
 from app.errors import CompetitionUnavailable, DomainError, InvalidCompetition
 from app.messages import Message
@@ -270,7 +272,7 @@ def converse(
             ):
                 return Verdict(verdict, scorer)
             case {"fetch": str(digest)} if digest in work.fetched:
-                content = store().get(digest)
+                content = content_of(digest, work, settings)
                 child.send({"length": len(content)}, content=content, deadline=deadline)
             case {"step": int(number), "of": int(of), "name": str(name)} if is_step(number, of, name):
                 step = Step(number, of, name)
@@ -283,6 +285,14 @@ def converse(
                 raise ScoringFailed(CRASHED)
         on_step(step)
     raise OutOfTime
+
+
+def content_of(digest: str, work: Work, settings: Settings) -> bytes:
+    """What the store has under that digest, opened if it is of a release that is kept sealed."""
+    content = store().get(digest)
+    if not isinstance(work, OfRelease) or work.sealed_for is None or digest not in work.files.values():
+        return content
+    return sealing.open_file(settings.opening_keys_dir, submission_id=UUID(work.sealed_for), content=content)
 
 
 def is_step(number: int, of: int, name: str) -> bool:

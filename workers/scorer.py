@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 import resource
+import secrets
 import signal
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from numpy.random import default_rng
 
 from app.errors import InvalidCompetition
 from app.scoring import kernels
@@ -152,13 +155,27 @@ def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
 
 
 def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
-    """A release's files as the service itself writes them: no trace of the uploaded bytes."""
+    """A target's files as the service itself writes them: no trace of the uploaded bytes."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
     original = {name: desk.fetch(digest) for name, digest in request["original"].items()}
     tables, _ = track.parse_original(original, rules)
     release, _ = track.parse_release(contents(request, desk), tables, rules)
-    return {"files": {name: text.decode() for name, text in track.canonical_files(release).items()}}
+    files = (
+        track.canonical_files(release)
+        if track.published is None
+        else published(request, rules, tables, release)
+    )
+    return {"files": {name: text.decode() for name, text in files.items()}}
+
+
+def published(request: dict[str, Any], rules: Rules, tables: Any, release: Any) -> dict[str, bytes]:
+    """What others get of a release where that depends on its answer, or on what the service draws for it."""
+    track = TRACKS[rules.track]
+    assert track.published is not None  # noqa: S101  # or it would not be asked
+    about = About(rules, track.sizes(tables, release), lambda: tables, release)
+    answer = track.answers.read(request["secret"].encode(), about)
+    return track.published(release, answer, about, default_rng(secrets.randbits(128)))
 
 
 def resembled(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:

@@ -6,8 +6,10 @@ from typing import Any
 
 from app import sealing
 from app.config import Settings, get_settings
+from app.contest import read_file
 from app.db.models import Evaluation
 from app.queue import SCORE, celery
+from app.scoring.tracks import TRACKS
 from app.services.submissions import evaluations
 from app.services.submissions.evaluations import Claim
 from app.transaction import transaction
@@ -58,4 +60,10 @@ def request_of(claimed: Claim, settings: Settings) -> Request:
         original=claimed.original,
         files=claimed.files,
         secret=secret.decode(),
+        sealed_for=str(claimed.submission_id) if seals(claimed.competition_file) else None,
     )
+
+
+def seals(competition_file: str) -> bool:
+    """Whether the releases of a competition are kept sealed."""
+    return TRACKS[read_file(competition_file).track].seals_release

@@ -14,7 +14,10 @@ import structlog
 
 from app import logs, sealing
 from app.config import Settings, get_settings
+from app.contest import read_file
 from app.errors import DomainError, Unavailable
+from app.scoring.registry import Track
+from app.scoring.tracks import TRACKS
 from app.services.attacks import owners, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
 from app.storage import store
@@ -78,11 +81,30 @@ def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
 
 def write(target: Unwritten, settings: Settings) -> None:
     """A target's files as the service itself writes them: no trace of the uploaded bytes."""
-    asked = Rewriting(target.competition_file, dict(target.original), target.files)
+    track = track_of(target)
+    asked = Rewriting(
+        target.competition_file,
+        dict(target.original),
+        target.files,
+        names=track.target_files,
+        secret=None if track.published is None else secret_of(target, settings),
+        sealed_for=str(target.submission_id) if track.seals_release else None,
+    )
     found = child.evaluate(asked, settings, warm=False).content["files"]
     files = {name: store().put(content.encode()) for name, content in found.items()}
     with transaction() as session:
         transitions.written(session, target.target_id, files)
+
+
+def track_of(target: Unwritten) -> Track:
+    return TRACKS[read_file(target.competition_file).track]
+
+
+def secret_of(target: Unwritten, settings: Settings) -> str:
+    secret = sealing.open_sealed(
+        settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
+    )
+    return secret.decode()
 
 
 def open_secret(target: Unrevealed, settings: Settings) -> None:

@@ -1,7 +1,7 @@
 """What a scoring child is asked, what it may fetch for it, and what an answer looks like."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from workers import forms
@@ -30,11 +30,15 @@ class Work(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OfRelease:
-    """What is asked about a release: its files and the original's, by their SHA-256."""
+    """What is asked about a release: its files and the original's, by their SHA-256.
+
+    ``sealed_for``: the submission that its files are sealed for, if they are.
+    """
 
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
+    sealed_for: str | None = field(default=None, kw_only=True)
 
     @property
     def longest(self) -> int:
@@ -57,14 +61,20 @@ class Request(OfRelease):
 
 @dataclass(frozen=True, slots=True)
 class Rewriting(OfRelease):
-    """A release whose files are to be written anew, as the service itself writes them."""
+    """A release of which files ``names`` are to be written, as others get them.
+
+    ``secret``: in clear, where what they get depends on it.
+    """
+
+    names: tuple[str, ...]
+    secret: str | None = None
 
     @property
     def longest(self) -> int:
         return LONGEST_FILES
 
     def admits(self, content: dict[str, Any]) -> bool:
-        return forms.are_files(content) and content["files"].keys() == self.files.keys()
+        return forms.are_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,13 +123,13 @@ def get_submission(submission_id: UUID, principal: SignedIn) -> wire.Submission:
 @router.get(
     "/submissions/{submission_id}/data/{file}",
     response_class=Response,
-    responses=raw("text/csv", examples.TABLE),
+    responses=raw("text/csv", examples.TABLE) | refusing("release_sealed"),
 )
 def get_public_file(submission_id: UUID, file: str, principal: SignedIn) -> Response:
-    """The public part of a submission, as it was sent."""
+    """The public part of a submission, as it was sent; none where it tells the answer."""
     with transaction() as session:
         found = submissions.visible(session, principal, submission_id)
-    known = named(found.files)
+        known = named(submissions.readable_files(session, found))
     if file not in known:
         raise NotFound("a submission's public part is {names}", code="no_such_file", names=tuple(known))
     return Response(store().get(known[file]), media_type="text/csv")

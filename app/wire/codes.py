@@ -104,6 +104,7 @@ ANSWERS: dict[str, str] = {
     "409.phase_turned": "the phase has ended and turned",
     "409.phases_overlap": "it would run into the following phase: move that as well",
     "429.quota_used_up": "your team has used all 10 of valid_per_day, until 2027-01-12T00:00:00+09:00",
+    "404.release_sealed": "the files of this release tell its answer and are kept sealed",
     "409.rescore_applied": "the set is applied already",
     "409.rescore_cancelled": "the set is cancelled already",
     "409.rescore_ended": "the set is applied or cancelled already",

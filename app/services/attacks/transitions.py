@@ -35,6 +35,9 @@ class Unwritten:
     competition_file: str
     original: tuple[tuple[str, str], ...]
     files: dict[str, str]
+    submission_id: UUID
+    key_id: str
+    sealed: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +159,17 @@ def is_being_scored(session: Session, row: Competition) -> bool:
 def unwritten(session: Session, competition_id: UUID) -> list[Unwritten]:
     row = session.get_one(Competition, competition_id)
     found = session.execute(
-        select(Target.id, Submission.files)
+        select(Target.id, Submission.files, Secret)
         .join(Target.submission)
+        .join(Secret, Secret.submission_id == Submission.id)
         .where(Target.competition_id == competition_id, Target.files.is_(None))
         .order_by(Target.name)
     )
     original = tuple(sorted(row.original.items()))
-    return [Unwritten(target_id, row.file, original, files) for target_id, files in found]
+    return [
+        Unwritten(target_id, row.file, original, files, secret.submission_id, secret.key_id, secret.sealed)
+        for target_id, files, secret in found
+    ]
 
 
 def written(session: Session, target_id: UUID, files: dict[str, str]) -> None:

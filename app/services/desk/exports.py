@@ -58,9 +58,11 @@ def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[t
 
 
 def handed_in(held: Holdings) -> Iterator[tuple[str, Content]]:
-    """What the teams sent but their secrets, by name. Needs no session."""
+    """What the teams sent but their secrets and what tells these, by name. Needs no session."""
     for guess in sorted(held.guesses, key=lambda one: str(one.id)):
         yield f"guesses/{guess.id}.csv", store().pieces(guess.file)
+    if Contest(held.row).track.seals_release:
+        return
     for each in sorted(held.submissions, key=lambda one: str(one.id)):
         for name, digest in each.files.items():
             yield f"submissions/{each.id}/{name}.csv", store().pieces(digest)
@@ -89,14 +91,16 @@ def all_submissions(session: Session, row: Competition) -> list[Submission]:
 
 
 def submissions_csv(contest: Contest, submissions: Iterable[Submission]) -> str:
-    names = contest.track.files
+    names, sealed = contest.track.files, contest.track.seals_release
     digests = [f"sha256 of {name}.csv" for name in names]
     head = ["id", "team", "received_at", "state", "final", "disqualified_at", "rows", *digests, "comment"]
-    return csv_text(head, (submission_row(each, names) for each in submissions))
+    return csv_text(head, (submission_row(each, names, sealed=sealed) for each in submissions))
 
 
-def submission_row(each: Submission, names: Iterable[str]) -> list[object]:
-    digests = [each.files[name] for name in names]
+def submission_row(each: Submission, names: Iterable[str], *, sealed: bool) -> list[object]:
+    """With the digests of the files in the export; of those that are kept sealed, of what was sent."""
+    files = each.sent if sealed else each.files
+    digests = [files[name] for name in names]
     plain = [str(each.id), each.team.name, moment(each.received_at), str(each.evaluation.state)]
     return [*plain, each.final, moment(each.disqualified_at), each.rows, *digests, each.comment]
 

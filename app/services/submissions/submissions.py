@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from sqlalchemy import Select, select, tuple_
 from sqlalchemy.orm import Session, joinedload
@@ -98,7 +98,7 @@ def keep(
 ) -> Receipt:
     """Seal and queue an upload as a submission of ``team``; the first one fixes what counts."""
     competitions.fix_what_counts(row)
-    identifier = uuid4()
+    identifier = upload.identifier
     sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
     submission = Submission(
         id=identifier,
@@ -234,6 +234,16 @@ def cancel(session: Session, principal: Principal, submission_id: UUID) -> Submi
     leases.finish(session, evaluation, State.CANCELLED)
     session.expire(found, ["evaluation"])
     return visible(session, principal, submission_id)
+
+
+def readable_files(session: Session, submission: Submission) -> dict[str, str]:
+    """SHA-256 of the files of a release by name, for whoever may see it; NotFound if they tell its answer."""
+    if Contest(session.get_one(Competition, submission.competition_id)).track.seals_release:
+        raise NotFound(
+            "the files of this release tell its answer: they are kept sealed, and nobody gets them back",
+            code="release_sealed",
+        )
+    return submission.files
 
 
 def slug_of(session: Session, submission: Submission) -> str:

@@ -3,14 +3,15 @@
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app import beside
+from app import beside, sealing
+from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
@@ -76,7 +77,8 @@ class Entrance:
 class Upload:
     """A well-formed release, read but not yet accepted; ``secret`` in clear, in memory only.
 
-    ``files`` are the digests of what the store has of it, ``sent`` those of what came in.
+    ``files`` are the digests of what the store has of it, ``sent`` those of what came in. ``identifier``: of
+    the submission that it becomes, for which its files may be sealed.
     """
 
     entrance: Entrance
@@ -87,6 +89,7 @@ class Upload:
     secret: bytes
     comment: str
     remarks: tuple[Remark, ...]
+    identifier: UUID = field(default_factory=uuid4)
 
 
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
@@ -196,9 +199,17 @@ def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
         files = track.files_of(release)
     else:
         remarks += track.answers.remarks(answer)
-    stored = {name: store().put(content) for name, content in files.items()}
-    sealed = track.answers.write(answer)
-    return Upload(at, stored, sent, printed, sizes, sealed, comment, tuple(remarks))
+    identifier = uuid4()
+    stored = {name: store().put(as_kept(content, track, identifier)) for name, content in files.items()}
+    written = track.answers.write(answer)
+    return Upload(at, stored, sent, printed, sizes, written, comment, tuple(remarks), identifier)
+
+
+def as_kept(content: bytes, track: Track, identifier: UUID) -> bytes:
+    """A file of a release as the store has it."""
+    if not track.seals_release:
+        return content
+    return sealing.seal_file(get_settings().sealing_key_file, submission_id=identifier, content=content)
 
 
 def is_storable(text: str) -> bool:

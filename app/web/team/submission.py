@@ -45,6 +45,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         "team/submission.html",
         frame=frame,
         submission=found,
+        sealed=frame.contest.track.seals_release,
         line=line,
         own=own,
         finals=finals_of(frame, outline),

@@ -100,7 +100,7 @@ def asked(frame: Frame) -> Question:
 def guide(frame: Frame) -> dict[str, Any]:
     """What the explanation of a guess says in this competition."""
     track = frame.contest.track
-    released = [f"{name}.csv" for name in track.files]
+    released = [f"{name}.csv" for name in track.target_files]
     original = [f"{name}.csv" for name in track.original_files]
     return {
         "question": asked(frame),
