@@ -143,7 +143,7 @@ def check_rows(url: str) -> None:
         competition = session.scalars(select(Competition)).one()
         assert list(competition.scales.items()) == [("b", 0.1), ("a", 1e-7)]
         assert (competition.file, competition.original_rows) == ("format = 1\n", 40)
-        assert competition.frozen_at is None
+        assert (competition.frozen_at, competition.drawn_at, competition.drawn) == (None, None, {})
         loaded = selectinload(Submission.evaluation), selectinload(Submission.team)
         submission = session.scalars(select(Submission).options(*loaded)).one()
         assert submission.received_at.microsecond == 1

@@ -24,6 +24,7 @@ DAMAGE = {"file_lost", "file_damaged"}
 
 REFERENCES = (
     ("competitions", "original"),
+    ("competitions", "drawn"),
     ("competitions", "original_sha256"),  # until revision 0002
     ("submissions", "files"),
     ("submissions", "anonymized_sha256"),  # until revision 0002
@@ -32,6 +33,7 @@ REFERENCES = (
     ("openings", "secret"),
     ("guesses", "file"),
     ("threshold_reports", "original"),
+    ("draws", "files"),
 )
 """The columns that name stored files: a SHA-256, or an object whose values are SHA-256."""
 
@@ -131,8 +133,9 @@ def digests(connection: Connection, found: MetaData) -> list[str]:
 
 
 def key_ids(connection: Connection, found: MetaData) -> list[str]:
-    query = select(found.tables["secrets"].columns["key_id"]).distinct()
-    return sorted(connection.scalars(query))
+    """Of all that is sealed."""
+    sealed = [table.columns["key_id"] for table in found.tables.values() if "key_id" in table.columns]
+    return sorted({key for column in sealed for key in connection.scalars(select(column).distinct())})
 
 
 @contextmanager

@@ -34,7 +34,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id slug": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "file scales scored_by original original_rows paused_at": ("riu", "r", "r"),
-        "frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+        "drawn": ("riu", "r", "ru"),
+        "drawn_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+    },
+    "draws": {
+        "competition_id team team_id attempt": ("r", "r", "ri"),
+        "files made_at": ("r", "", "ri"),
     },
     "evaluations": {
         "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
@@ -77,6 +82,13 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "submission_id key_id commitment": ("ri", "r", "r"),
         "sealed": ("i", "r", "r"),
     },
+    # The clock makes a seed, and nobody on the web side ever holds one.
+    "seed_openings": {"competition_id seed": ("r", "", "ri")},
+    "seeds": {
+        "competition_id key_id commitment": ("r", "r", "ri"),
+        "sealed": ("", "r", "ri"),
+        "created_at": ("r", "", "r"),
+    },
     "submissions": {
         "id competition_id team_id user_id received_at": ("ri", "r", "r"),
         "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
@@ -105,6 +117,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id user_id kind name digest scopes expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
         "revoked_at": ("riu", "", ""),
+    },
+    "truths": {
+        "competition_id name": ("ri", "r", "r"),
+        "key_id commitment": ("riu", "r", "r"),
+        "size at": ("riu", "", ""),
+        "sealed": ("iu", "r", "r"),
     },
     "users": {
         "id name name_key name_look name_capitals role": ("ri", "", ""),
@@ -149,6 +167,11 @@ ENTERED_LATELY = (
 )
 UNDONE = "state = 'QUEUED' AND attempt = 0 AND finished_at IS NULL"
 
+UNDRAWN = (
+    "EXISTS (SELECT FROM competitions WHERE competitions.id = competition_id"
+    " AND competitions.drawn_at IS NULL)"
+)
+
 FENCES = (
     Fence(
         "sealed_until_the_reveal",
@@ -159,11 +182,23 @@ FENCES = (
         " WHERE targets.id = target_id AND competitions.revealed_at IS NOT NULL)",
     ),
     Fence(
+        "sealed_until_the_reveal",
+        "seed_openings",
+        WEB,
+        "SELECT",
+        "EXISTS (SELECT FROM competitions"
+        " WHERE competitions.id = competition_id AND competitions.revealed_at IS NOT NULL)",
+    ),
+    # What teams' files were drawn from stands.
+    Fence("kept_once_drawn", "truths", WEB, "UPDATE", UNDRAWN),
+    Fence("none_once_drawn", "truths", WEB, "INSERT", UNDRAWN),
+    Fence(
         "begins_unturned",
         "competitions",
         WEB,
         "INSERT",
-        "frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL AND revealed_at IS NULL",
+        "drawn_at IS NULL AND frozen_at IS NULL AND published_at IS NULL AND closed_at IS NULL"
+        " AND revealed_at IS NULL",
     ),
     Fence(
         "begins_unscored", "evaluations", WEB, "INSERT", f"{UNDONE} AND verdict IS NULL AND scorer IS NULL"

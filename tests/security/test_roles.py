@@ -123,7 +123,19 @@ DENIED = (
     (WEB, "DELETE FROM secrets"),
     (WEB, "INSERT INTO openings SELECT id, ''::bytea, '' FROM targets"),
     (WEB, "UPDATE openings SET secret = ''"),
-    *((WEB, f"UPDATE competitions SET {turned}_at = {NOW}") for turned in ("frozen", "published", "closed")),
+    (WEB, "SELECT sealed FROM seeds"),
+    (WEB, "INSERT INTO seeds SELECT id, 'key', ''::bytea, '' FROM competitions"),
+    (WEB, "UPDATE seeds SET commitment = ''"),
+    (WEB, "INSERT INTO seed_openings SELECT id, ''::bytea FROM competitions"),
+    (WEB, "UPDATE seed_openings SET seed = ''"),
+    (WEB, "SELECT sealed FROM truths"),
+    (WEB, "DELETE FROM truths"),
+    (WEB, "INSERT INTO draws SELECT id, '', NULL, 0, '{}' FROM competitions"),
+    (WEB, "UPDATE draws SET files = '{}'"),
+    *(
+        (WEB, f"UPDATE competitions SET {turned}_at = {NOW}")
+        for turned in ("drawn", "frozen", "published", "closed")
+    ),
     (WEB, f"UPDATE competitions SET revealed_at = {NOW}"),
     (WEB, "UPDATE competitions SET slug = 'other'"),
     (WEB, "DELETE FROM competitions"),
@@ -175,6 +187,13 @@ DENIED = (
     (WORKER, "INSERT INTO audit_entries (actor, action, subject) VALUES ('a', 'b', 'c')"),
     (WORKER, "DELETE FROM evaluations"),
     (WORKER, "UPDATE secrets SET sealed = ''"),
+    (WORKER, "SELECT files FROM draws"),
+    (WORKER, "SELECT seed FROM seed_openings"),
+    (WORKER, "UPDATE truths SET sealed = ''"),
+    (CLOCK, "UPDATE seeds SET sealed = ''"),
+    (CLOCK, "UPDATE truths SET sealed = ''"),
+    (CLOCK, "UPDATE draws SET files = '{}'"),
+    (CLOCK, "UPDATE competitions SET original = '{}'"),
     (CLOCK, "UPDATE competitions SET file = ''"),
     (CLOCK, "UPDATE evaluations SET state = 'SCORED'"),
     (CLOCK, "UPDATE guesses SET correct = 1"),
@@ -249,6 +268,35 @@ def test_a_web_session_reads_an_opened_secret_from_the_reveal_on(
         owner.execute(text("UPDATE competitions SET revealed_at = clock_timestamp()"))
         owner.commit()
         assert [each.secret for each in web.execute(text("SELECT * FROM openings"))] == ["digest"]
+
+
+def test_a_web_session_reads_a_seed_from_the_reveal_on(
+    contest: Contest, signed_in: SignedIn, settings: Settings
+) -> None:
+    opening = text("INSERT INTO seed_openings SELECT id, 'seed' FROM competitions")
+    with connected(settings.database_url) as owner, signed_in(WEB) as web:
+        owner.execute(opening)
+        owner.commit()
+        assert web.execute(text("SELECT * FROM seed_openings")).all() == []
+        web.rollback()
+        owner.execute(text("UPDATE competitions SET revealed_at = clock_timestamp()"))
+        owner.commit()
+        assert [each.seed for each in web.execute(text("SELECT * FROM seed_openings"))] == [b"seed"]
+
+
+def test_a_web_session_gives_what_organizers_hold_until_a_team_has_its_draw(
+    contest: Contest, signed_in: SignedIn
+) -> None:
+    given = "INSERT INTO truths SELECT id, '{}', 'key', 'sealed', '', 6 FROM competitions"
+    with signed_in(WEB) as web:
+        web.execute(text(given.format("hidden")))
+        assert web.execute(text("UPDATE truths SET sealed = 'other'")).rowcount == 1
+        web.commit()
+        with signed_in(CLOCK) as clock:
+            clock.execute(text("UPDATE competitions SET drawn_at = clock_timestamp()"))
+            clock.commit()
+        assert web.execute(text("UPDATE truths SET sealed = 'third'")).rowcount == 0
+        assert "none_once_drawn" in refusal(web, given.format("controls"))
 
 
 def test_a_web_session_can_cancel_what_has_no_verdict_yet_and_give_it_none(

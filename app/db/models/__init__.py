@@ -10,6 +10,7 @@ from app.db.models.competitions import (
     WitnessedEnd,
 )
 from app.db.models.declarations import Base, State
+from app.db.models.draws import Drawn, Seed, SeedOpening, Truth
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, Opening, Target
@@ -21,6 +22,7 @@ __all__ = [
     "AuditEntry",
     "Base",
     "Competition",
+    "Drawn",
     "Evaluation",
     "Grant",
     "Guess",
@@ -32,6 +34,8 @@ __all__ = [
     "PasswordLink",
     "Rescore",
     "Secret",
+    "Seed",
+    "SeedOpening",
     "State",
     "Submission",
     "Target",
@@ -39,6 +43,7 @@ __all__ = [
     "ThresholdReport",
     "Token",
     "TokenKind",
+    "Truth",
     "User",
     "WitnessedEnd",
 ]

@@ -25,11 +25,15 @@ class Competition(Base):
     """Name and version of all that counts, from the first submission on; empty before."""
     original: Mapped[dict[str, Any]]
     """SHA-256 of each file of the original; some may be missing yet."""
+    drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """SHA-256 of the files that the service has drawn for all, in place of those that the original lacks."""
     original_rows: Mapped[int | None]
     """The number of individuals, once the original is complete."""
     created_at: Mapped[datetime] = moment_of_insert()
     paused_at: Mapped[datetime | None]
     """Since when the open phase takes nothing in."""
+    drawn_at: Mapped[datetime | None]
+    """When the first of the teams' own files were drawn: from then on stands what they are drawn from."""
     frozen_at: Mapped[datetime | None]
     """When the finals were taken: from then on the targets are those and no others."""
     published_at: Mapped[datetime | None]
