@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request, status
 from app import wire
 from app.api.documentation import examples
 from app.api.documentation.answers import TEAM, UPLOAD, refusing
-from app.api.documentation.bodies import files_said, multipart
+from app.api.documentation.bodies import Json, files_said, multipart
 from app.db.models import Guess, State
 from app.http.dependencies import IdempotencyKey, SignedIn
 from app.http.intake import A_GUESS, take_in
@@ -22,9 +22,9 @@ from app.transaction import transaction
 
 router = APIRouter(tags=["guesses"])
 
-PARTS = files_said(
-    (GUESS, question.file.said) for track in TRACKS.values() for question in track.questions.values()
-)
+FILES = ((GUESS, one.file.said) for track in TRACKS.values() for one in track.questions.values())
+QUESTION = "which of the questions asked it answers; default: the first"
+PARTS: dict[str, Json] = {**files_said(FILES), "question": {"type": "string", "description": QUESTION}}
 
 
 def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyKey = None) -> Entrance:
@@ -36,14 +36,16 @@ def entrance(target_id: UUID, principal: SignedIn, idempotency_key: IdempotencyK
     "/targets/{target_id}/guesses",
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=multipart(PARTS, {"guess": examples.GUESS}, needed=["guess"]),
-    responses=refusing(UPLOAD, "own_target phase_closed phase_paused too_late target_withdrawn"),
+    responses=refusing(
+        UPLOAD, "own_target phase_closed phase_paused too_late target_withdrawn unknown_question"
+    ),
 )
 async def create_guess(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> wire.GuessReceipt:
-    """Say which row of the original each row of a target came from; a partial guess is fine.
+    """Answer a question about a target, such as which row of the original each of its rows came from.
 
-    What counts for a deadline is when the request entered, which the receipt shows.
+    A partial guess is fine. What counts for a deadline is when the request entered, which the receipt shows.
     """
     return receipt(await take_in(request, principal, at, A_GUESS))
 
@@ -65,6 +67,7 @@ def receipt(made: Guess) -> wire.GuessReceipt:
     return wire.GuessReceipt(
         id=made.id,
         target_id=made.target_id,
+        question=made.question,
         status=State.QUEUED,
         received_at=made.received_at,
         answered=made.answered,
@@ -79,7 +82,6 @@ def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
         status=made.state,
         target=made.target.name,
         rows=made.target.rows,
-        question=made.question,
         correct=outcome.correct if outcome else None,
         rate=outcome.value if outcome else None,
         outcome=outcome,

@@ -105,6 +105,7 @@ def target_out(each: targets.Shown) -> wire.Target:
         withdrawn=each.withdrawn,
         team=each.team,
         guesses_left=each.guesses_left,
+        guesses_left_by_question=each.left,
         owners=each.owners,
     )
 

@@ -157,7 +157,10 @@ def targets(slug: Slug, as_json: AsJson = False) -> None:
         "team": "team",
     }
     with connected() as client:
-        show(client.targets(slug), columns, as_json=as_json, empty="no targets")
+        found = client.targets(slug)
+    if any(len(one.guesses_left_by_question or ()) > 1 for one in found):
+        columns = {**columns, "left by question": "guesses_left_by_question"}
+    show(found, columns, as_json=as_json, empty="no targets")
 
 
 def guesses(slug: Slug, as_json: AsJson = False) -> None:
@@ -172,4 +175,7 @@ def guesses(slug: Slug, as_json: AsJson = False) -> None:
         "rate": "rate",
     }
     with connected() as client:
-        show(client.guesses(slug), columns, as_json=as_json, empty="no guesses")
+        found = client.guesses(slug)
+    if len({one.question for one in found}) > 1:
+        columns = {"target": "target", "question": "question", **columns}
+    show(found, columns, as_json=as_json, empty="no guesses")

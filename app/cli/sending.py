@@ -126,17 +126,20 @@ def guess(
     file: Annotated[
         Path, typer.Option(exists=True, help="the guess; or a folder with NAME.csv for each target")
     ],
+    question: Annotated[
+        str, typer.Option(metavar="NAME", help="the question it answers; default: the first that is asked")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say which row of the original each row of a target came from; 0 where you abstain."""
+    """Answer a question about a target, such as which row of the original each of its rows came from."""
     with connected() as client:
         if file.is_dir():
             chosen = folder_of_guesses(client, target, file)
-            answers = [handed_in(client, *each) for each in chosen]
+            answers = [handed_in(client, *each, question) for each in chosen]
         else:
             name, identifier = named_target(client, target)
             with called_by_path({"guess": file}), in_words():
-                answers = [sent(client, name, identifier, file)]
+                answers = [sent(client, name, identifier, file, question)]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
@@ -186,18 +189,18 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
     return known
 
 
-def handed_in(client: Client, name: str, identifier: str, path: Path) -> dict[str, object]:
+def handed_in(client: Client, name: str, identifier: str, path: Path, question: str) -> dict[str, object]:
     """The receipt of one guess of several; a refusal does not keep the others from being sent."""
     from app.client import Refused
 
     try:
-        return sent(client, name, identifier, path)
+        return sent(client, name, identifier, path, question)
     except Refused as refusal:
         problem = refusal.problem.model_dump(mode="json", exclude_unset=True)
         return {"target": name, "refused": str(said(refusal)), "problem": problem}
 
 
-def sent(client: Client, name: str, identifier: str, path: Path) -> dict[str, object]:
+def sent(client: Client, name: str, identifier: str, path: Path, question: str) -> dict[str, object]:
     with transfer_bar(f"sending {plain(name)}") as progress:
-        receipt = client.guess(identifier, path.read_bytes(), progress=progress)
+        receipt = client.guess(identifier, path.read_bytes(), question=question, progress=progress)
     return {"target": name} | receipt.model_dump(mode="json")

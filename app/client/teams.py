@@ -101,10 +101,11 @@ class TeamsCalls(Transport):
         return self.several(wire.Target, at(slug, "targets"))
 
     def guess(
-        self, target_id: str, content: bytes, *, progress: Transferred = unwatched
+        self, target_id: str, content: bytes, *, question: str = "", progress: Transferred = unwatched
     ) -> wire.GuessReceipt:
-        path = f"/targets/{part(target_id)}/guesses"
-        return self.deliver(wire.GuessReceipt, path, {"guess": content}, progress=progress)
+        """Answer a question about a target; without its name the first that the competition asks."""
+        path, texts = f"/targets/{part(target_id)}/guesses", {"question": question} if question else {}
+        return self.deliver(wire.GuessReceipt, path, {"guess": content}, texts=texts, progress=progress)
 
     def guesses(self, slug: str) -> list[wire.Guess]:
         return self.several(wire.Guess, at(slug, "guesses"))

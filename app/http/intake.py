@@ -98,11 +98,12 @@ def comment_of(sent: Parts) -> str:
 
 def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
     """Of a repetition under its key, the first one."""
-    content = sent.file(GUESS)
+    content, question = sent.file(GUESS), at.question(sent.texts.get("question"))
     if at.repeats is not None:
+        printed = uploads.fingerprint({GUESS: content})
         with transaction() as session:
-            return guesses.repeated(session, at.repeats, uploads.fingerprint({GUESS: content}), at.target_id)
-    given = guesses.read(content, at)
+            return guesses.repeated(session, at.repeats, printed, at.target_id, question)
+    given = guesses.read(content, at, question)
     with transaction() as session:
         return guesses.accept(session, principal, at, given)
 

@@ -18,7 +18,7 @@ class Target(Form):
     own: bool
     withdrawn: Annotated[bool, Field(description="disqualified; its guesses do not count")]
     team: Annotated[str | None, Field(description="null until the reveal, but on one's own")]
-    guesses_left: Annotated[int | None, example(2)]
+    guesses_left: Annotated[int | None, Field(description="of all questions together"), example(2)]
     owners: Annotated[
         int | None,
         Field(
@@ -27,6 +27,7 @@ class Target(Form):
         ),
         example(4),
     ]
+    guesses_left_by_question: Annotated[dict[str, int] | None, example({"link": 2})] = None
 
 
 class ManifestEntry(Form):
@@ -58,7 +59,10 @@ class GuessReceipt(Form):
     status: Annotated[str, example("QUEUED")]
     received_at: Entered
     answered: Annotated[int, Field(description="rows on which it does not abstain"), example(41)]
-    guesses_left: Annotated[int, Field(description="for this target, right after this guess"), example(2)]
+    guesses_left: Annotated[
+        int, Field(description="for this target and question, right after this guess"), example(2)
+    ]
+    question: Annotated[str, Field(description="what it answers"), example("link")] = "link"
 
 
 class Guess(GuessReceipt, Failed):
@@ -67,5 +71,4 @@ class Guess(GuessReceipt, Failed):
     rows: Rows
     correct: Annotated[int | None, Field(description="null while the competition hides scores"), example(9)]
     rate: Annotated[float | None, example(0.18)]
-    question: Annotated[str, Field(description="what it answers"), example("link")] = "link"
     outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")] = None

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session, joinedload
 from app import beside, queue, wire
 from app.contest import Contest, read_file
 from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
-from app.errors import Conflict, NotAllowed
+from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
-from app.scoring.registry import About, Sizes
+from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
 from app.services.contest import competitions, phases, visibility
@@ -25,9 +25,6 @@ from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota, uploads
 from app.services.work import leases
 from app.storage import store
-
-ASKED = "link"
-"""What every guess answers so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,28 @@ class Entrance:
     def names(self) -> set[str]:
         return {GUESS}
 
+    @property
+    def asked(self) -> dict[str, Question]:
+        """The questions that a guess here may answer, the usual one first."""
+        rules = read_file(self.competition_file)
+        return TRACKS[rules.track].asked(rules)
+
+    def question(self, named: str | None) -> str:
+        """The question that a guess answers, whose sender may have named it; else InvalidInput."""
+        known = tuple(self.asked)
+        if named is None:
+            return known[0]
+        if named not in known:
+            raise InvalidInput("the questions asked here are {known}", code="unknown_question", known=known)
+        return named
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A well-formed guess that the store has, not yet accepted: its digest there, and how many rows it
-    answers for."""
+    """A well-formed guess that the store has, not yet accepted: the question that it answers, its digest
+    there, and on how many lines it says anything."""
 
+    question: str
     file: str
     answered: int
     fingerprint: str
@@ -145,14 +158,14 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     if accepted is not None:
         if at.attempt is not None:
             attempts.end(session, at.attempt, counts=False)
-        return repeated(session, accepted, given.fingerprint, at.target_id)
+        return repeated(session, accepted, given.fingerprint, at.target_id, given.question)
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
     attempts.require_in_time(row, at.attempt, now)
     target = session.scalars(targets.joined().where(Target.id == at.target_id)).one()
     require_attackable(target, team)
-    cap = quota.guesses_on(session, Contest(row), team.id, target)
+    cap = quota.guesses_on(session, Contest(row), team.id, target, given.question)
     quota.require_room((cap,), now.now)
     made = Guess(
         competition_id=row.id,
@@ -160,7 +173,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
         team_id=team.id,
         user_id=principal.user_id,
         received_at=at.attempt.at,
-        question=ASKED,
+        question=given.question,
         file=given.file,
         answered=given.answered,
         guesses_left=cap.left - 1,
@@ -174,28 +187,28 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
     return made
 
 
-def read(content: bytes, at: Entrance) -> Given:
-    """The guess of an uploaded file; InvalidUpload says what is wrong.
+def read(content: bytes, at: Entrance, question: str) -> Given:
+    """The answer to a question in an uploaded file; InvalidUpload says what is wrong.
 
     Needs no session: what is well-formed is in the store before anything is locked.
     """
     told = replace(at, attempt=None)  # a row, which means something in this process only
-    return beside.call(beside.UPLOADS, read_beside, content, told)
+    return beside.call(beside.UPLOADS, read_beside, content, told, question)
 
 
-def read_beside(content: bytes, at: Entrance) -> Given:
-    rules = read_file(at.competition_file)
-    question = TRACKS[rules.track].questions[ASKED]
+def read_beside(content: bytes, at: Entrance, named: str) -> Given:
+    rules, question = read_file(at.competition_file), at.asked[named]
     original = partial(competitions.original_tables, at.original, at.competition_file)
     guess = question.read(content, About(rules, at.sizes, original))
     printed = uploads.fingerprint({"guess": content})
-    return Given(store().put(question.write(guess)), question.answered(guess), printed)
+    return Given(named, store().put(question.write(guess)), question.answered(guess), printed)
 
 
-def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID) -> Guess:
+def repeated(session: Session, accepted: UUID, fingerprint: str, target_id: UUID, question: str) -> Guess:
     """What was accepted under the same key, if it was the same."""
     made = session.get_one(Guess, accepted)
-    uploads.require_same(made.fingerprint, fingerprint if made.target_id == target_id else "")
+    same = made.target_id == target_id and made.question == question
+    uploads.require_same(made.fingerprint, fingerprint if same else "")
     return made
 
 
@@ -225,7 +238,9 @@ def told(made: Guess, horizon: datetime | None) -> wire.Judged | None:
     return made.judged if horizon is not None and made.created_at < horizon else None
 
 
-def named_by_content(session: Session, principal: Principal, at: Entrance, content: bytes) -> Entrance:
+def named_by_content(
+    session: Session, principal: Principal, at: Entrance, content: bytes, question: str
+) -> Entrance:
     """The entrance under a key of the file's own: a form sent twice is one guess.
 
     A guess on which the service failed does not stand in the way of the same file.
@@ -235,7 +250,8 @@ def named_by_content(session: Session, principal: Principal, at: Entrance, conte
         Guess.team_id == team.id, Guess.target_id == at.target_id, Guess.state == State.ERROR
     )
     printed = uploads.fingerprint({"guess": content})
-    return replace(at, key=f"page:{at.target_id}:{printed}:{session.scalars(failed).one()}")
+    to = "" if question == next(iter(at.asked)) else f":{question}"
+    return replace(at, key=f"page:{at.target_id}{to}:{printed}:{session.scalars(failed).one()}")
 
 
 def claim_next(session: Session, *, lease: timedelta, attempts: int) -> Claim | None:

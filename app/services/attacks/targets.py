@@ -1,6 +1,7 @@
 """Targets: what may be attacked, under opaque names, with its manifest, and in the end its secret."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -20,17 +21,22 @@ from app.services.submissions import quota
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A target as one person may see it. ``team``: whose it is, where that is known; ``guesses_left``: for
-    the person's own team, None where it cannot guess. ``owners``: of how many teams it could be for all that
-    is published; None where that is no question."""
+    """A target as one person may see it. ``team``: whose it is, where that is known; ``left``: the guesses
+    that the person's own team has by question, None where it cannot guess. ``owners``: of how many teams it
+    could be for all that is published; None where that is no question."""
 
     target: Target
     commitment: str
     own: bool
     withdrawn: bool
     team: str | None
-    guesses_left: int | None
+    left: dict[str, int] | None
     owners: int | None = None
+
+    @property
+    def guesses_left(self) -> int | None:
+        """Of all questions together."""
+        return None if self.left is None else sum(self.left.values())
 
 
 def counts() -> ColumnElement[bool]:
@@ -74,9 +80,10 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
     used = guesses_used(session, contest.row, viewer)
     limit = guess_limit(session, contest, viewer)
     possible = owners.by_submission(session, contest)
+    questions = contest.track.asked(contest.rules)
     return [
         replace(
-            shown(contest, target, viewer, limit - used.get(target.id, 0)),
+            shown(contest, target, viewer, left_of(limit, used[target.id], questions)),
             owners=possible.get(target.submission_id),
         )
         for target in found
@@ -89,7 +96,12 @@ def may_see(target: Target, viewer: Audience) -> bool:
     return own or viewer.organizer or not is_withdrawn(target)
 
 
-def shown(contest: Contest, target: Target, viewer: Audience, left: int) -> Shown:
+def left_of(limit: int, used: Mapping[str, int], questions: Iterable[str]) -> dict[str, int]:
+    """By question."""
+    return {name: max(0, limit - used.get(name, 0)) for name in questions}
+
+
+def shown(contest: Contest, target: Target, viewer: Audience, left: dict[str, int]) -> Shown:
     own = target.submission.team_id == viewer.team_id
     known = own or visibility.owners_are_known(contest, viewer)
     withdrawn = is_withdrawn(target)
@@ -99,19 +111,23 @@ def shown(contest: Contest, target: Target, viewer: Audience, left: int) -> Show
         own=own,
         withdrawn=withdrawn,
         team=target.submission.team.name if known else None,
-        guesses_left=None if own or withdrawn or viewer.team_id is None else max(0, left),
+        left=None if own or withdrawn or viewer.team_id is None else left,
     )
 
 
-def guesses_used(session: Session, row: Competition, viewer: Audience) -> dict[UUID, int]:
+def guesses_used(session: Session, row: Competition, viewer: Audience) -> Mapping[UUID, Mapping[str, int]]:
+    """Of the viewer's team, by target and question."""
+    used: defaultdict[UUID, dict[str, int]] = defaultdict(dict)
     if viewer.team_id is None:
-        return {}
+        return used
     mine = (
-        select(Guess.target_id, func.count())
+        select(Guess.target_id, Guess.question, func.count())
         .where(Guess.competition_id == row.id, Guess.team_id == viewer.team_id, Guess.state != State.ERROR)
-        .group_by(Guess.target_id)
+        .group_by(Guess.target_id, Guess.question)
     )
-    return dict(iter(session.execute(mine)))
+    for target, question, count in session.execute(mine):
+        used[target][question] = count
+    return used
 
 
 def guess_limit(session: Session, contest: Contest, viewer: Audience) -> int:

@@ -141,10 +141,10 @@ def granted_more(team_id: UUID, name: str, window: Window) -> Select[int]:
     return granted.where(*within(Grant.at, window))
 
 
-def guesses_on(session: Session, contest: Contest, team_id: UUID, target: Target) -> Cap:
-    """The cap on a team's guesses on one target."""
+def guesses_on(session: Session, contest: Contest, team_id: UUID, target: Target, question: str) -> Cap:
+    """The cap on a team's answers to one question about one target."""
     mine = select(func.count()).where(Guess.team_id == team_id, Guess.target_id == target.id)
-    used = one(session, mine.where(Guess.state != State.ERROR))
+    used = one(session, mine.where(Guess.question == question, Guess.state != State.ERROR))
     return Cap(GUESSES_PER_TARGET, used, guess_limit(session, contest, team_id), None)
 
 

@@ -47,7 +47,8 @@ async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Respo
 def guessed_once(principal: Principal, at: Entrance, sent: Parts) -> None:
     """A form sent twice is one guess."""
     with transaction() as session:
-        named = guesses.named_by_content(session, principal, at, sent.file(GUESS))
+        question = at.question(sent.texts.get("question"))
+        named = guesses.named_by_content(session, principal, at, sent.file(GUESS), question)
     guessed(principal, named, sent)
 
 

@@ -1,0 +1,97 @@
+"""A contest of two questions, played through the service: each has its file, its limit and its score."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from tests.arena import ROWS
+from tests.contest import Contest, judge_everything
+from tests.riddle_contest import claims, played
+from tests.riddles import RIDDLES
+from tests.with_track import installed
+
+
+@pytest.fixture(autouse=True)
+def riddles(tmp_path: Path) -> Iterator[None]:
+    with installed(RIDDLES, "tests.riddles", tmp_path):
+        yield
+
+
+def answer(
+    contest: Contest, submission: str, content: bytes, question: str | None = None, *, key: str = ""
+) -> Response:
+    """Blue's, about the target that a submission has become."""
+    target = contest.target_of(submission)["id"]
+    found: Response = contest.arena.client.post(
+        f"/api/v1/targets/{target}/guesses",
+        headers={"Authorization": f"Bearer {contest.arena.team('blue')}"}
+        | ({"Idempotency-Key": key} if key else {}),
+        files={"guess": ("g.csv", content)},
+        data={"question": question} if question is not None else {},
+    )
+    return found
+
+
+def listed(contest: Contest) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = contest.arena.get(
+        f"{contest.path}/guesses", token=contest.arena.team("blue")
+    ).json()
+    return found
+
+
+def test_each_question_is_read_judged_and_counted_for_itself(client: TestClient) -> None:
+    contest, red = played(client)
+    values = answer(contest, red, claims(contest, red, 30), "value")
+    assert (values.status_code, values.json()["question"], values.json()["answered"]) == (202, "value", 30)
+    linked = answer(contest, red, contest.right_on(red, 10))
+    assert (linked.json()["question"], linked.json()["guesses_left"]) == ("link", 2)
+    judge_everything()
+    link, value = listed(contest)
+    assert (link["question"], link["rate"], link["correct"]) == ("link", 10 / ROWS, 10)
+    assert (value["question"], value["rate"], value["correct"]) == ("value", 30 / ROWS, None)
+    assert value["outcome"]["baseline"] == 0.5
+    assert value["outcome"]["details"] == {"columns": 3.0}
+    target = next(one for one in contest.targets("blue") if not one["own"])
+    assert target["guesses_left_by_question"] == {"link": 2, "value": 2}
+    assert target["guesses_left"] == 4
+
+
+def test_a_question_that_is_not_asked_is_refused_with_those_that_are(client: TestClient) -> None:
+    contest, red = played(client, asked="")
+    for name in ("value", "Link", "", "../link"):
+        refused = answer(contest, red, contest.right_on(red, 1), name).json()
+        assert (refused["status"], refused["code"]) == (422, "unknown_question")
+        assert refused["detail"].endswith("asked here are link")
+    assert answer(contest, red, contest.right_on(red, 1), "link").status_code == 202
+    assert next(one for one in contest.targets("blue") if not one["own"])["guesses_left"] == 2
+
+
+def test_the_limit_of_one_question_leaves_the_other_open(client: TestClient) -> None:
+    contest, red = played(client)
+    sent = [answer(contest, red, claims(contest, red, right), "value") for right in range(4)]
+    assert [one.status_code for one in sent] == [202, 202, 202, 429]
+    assert [one.json()["guesses_left"] for one in sent[:3]] == [2, 1, 0]
+    assert answer(contest, red, contest.right_on(red, 1), "link").json()["guesses_left"] == 2
+
+
+def test_a_file_for_the_other_question_is_malformed(client: TestClient) -> None:
+    contest, red = played(client)
+    crossed = (
+        answer(contest, red, claims(contest, red, 3)),
+        answer(contest, red, b"original_row\n1\n", "value"),
+    )
+    assert [one.json()["errors"][0]["code"] for one in crossed] == ["guess_header", "header"]
+
+
+def test_a_key_stands_for_one_question(client: TestClient) -> None:
+    contest, red = played(client)
+    content = claims(contest, red, 5)
+    first, again = (answer(contest, red, content, "value", key="once") for _ in range(2))
+    assert (first.status_code, again.json()) == (202, first.json())
+    reused = answer(contest, red, content, "link", key="once")
+    assert (reused.status_code, reused.json()["code"]) == (422, "idempotency_key_reused")
+    assert len(listed(contest)) == 1

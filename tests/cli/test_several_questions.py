@@ -1,0 +1,36 @@
+"""Guesses by commands where a competition asks several questions."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+
+from tests.arena import ROWS
+from tests.cli.conftest import Anoncup
+from tests.contest import judge_everything
+from tests.riddle_contest import claims, played
+from tests.riddles import RIDDLES
+from tests.with_track import installed
+
+
+def test_a_guess_names_its_question_and_the_lists_do_where_there_are_several(
+    anoncup: Anoncup, client: TestClient, signed_in: Callable[[str], None], folder: Path
+) -> None:
+    (packages := folder / "packages").mkdir()
+    with installed(RIDDLES, "tests.riddles", packages):
+        contest, red = played(client)
+        signed_in(contest.arena.team("blue"))
+        name = contest.target_of(red)["name"]
+        (folder / "ages.csv").write_bytes(claims(contest, red, 8))
+        (folder / "rows.csv").write_bytes(contest.right_on(red, 4))
+        sent = anoncup("guess", f"small/{name}", "--file", "ages.csv", "--question", "value", "--json")
+        assert (sent.status, sent.json["question"]) == (0, "value")
+        assert "question" not in anoncup("guesses", "small").out
+        assert anoncup("guess", f"small/{name}", "--file", "rows.csv").status == 0
+        unknown = anoncup("guess", f"small/{name}", "--file", "rows.csv", "--question", "who")
+        assert (unknown.status, "the questions asked here are link, value" in unknown.err) == (2, True)
+        judge_everything()
+        rates = {one["question"]: one["rate"] for one in anoncup("guesses", "small", "--json").json}
+        assert rates == {"value": 8 / ROWS, "link": 4 / ROWS}
+        assert "question" in anoncup("guesses", "small").out
+        assert "link: 2, value: 2" in anoncup("targets", "small").out

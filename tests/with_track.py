@@ -1,0 +1,25 @@
+"""A track of the tests' own, as a package brings it to this process and to those that it starts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from app.scoring.registry import Track
+from app.scoring.tracks import TRACKS
+from tests.test_plugins import install
+from workers import child
+
+
+@contextmanager
+def installed(track: Track, module: str, folder: Path) -> Iterator[None]:
+    """``module`` has it in its ``PLUGIN``, and imports nothing that imports all tracks."""
+    install(folder, track.name, f"from {module} import PLUGIN")
+    child.keeper.discard()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TRACKS, track.name, track)
+        patch.setenv("PYTHONPATH", str(folder))
+        patch.setattr(child, "KEPT", child.KEPT | {"PYTHONPATH"})
+        yield
+    child.keeper.discard()
