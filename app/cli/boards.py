@@ -13,7 +13,7 @@ from app.cli.options import AsJson, Slug
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from app import wire
 
@@ -36,14 +36,15 @@ def board(
             print(client.board_csv(slug, which), end="")
         elif which == "anonymization":
             ranks = client.board(slug)
-            show(ranks, ranks.rows, brief(wire.BoardRow), as_json=as_json)
+            show(ranks, ranks.rows, brief(wire.BoardRow.COLUMNS), as_json=as_json)
         elif which == "reidentification":
             attacks = client.attackers(slug)
-            show(attacks, attacks.rows, brief(wire.AttackersRow), as_json=as_json)
+            means = {name: found_by(name) for name in attacks.several}
+            show(attacks, attacks.rows, {**brief(attacks.columns), **means}, as_json=as_json)
         else:
             found = client.matrix(slug)
             rates = {own_marked(one, "target"): rate_at(place) for place, one in enumerate(found.targets)}
-            show(found, found.rows, {**brief(wire.MatrixRow), **rates}, as_json=as_json)
+            show(found, found.rows, {**brief(wire.MatrixRow.COLUMNS), **rates}, as_json=as_json)
 
 
 def show(
@@ -61,9 +62,9 @@ def show(
         print("scores of guesses are not shown yet")
 
 
-def brief(row: type[wire.Line]) -> Columns[wire.Line]:
-    """The columns of every board of its kind, names marked where they are one's own."""
-    return {column.brief: marked(field) for field, column in row.COLUMNS.items() if column.brief}
+def brief(columns: Mapping[str, wire.Column]) -> Columns[wire.Line]:
+    """The columns that a terminal has room for, names marked where they are one's own."""
+    return {column.brief: marked(field) for field, column in columns.items() if column.brief}
 
 
 def marked(field: str) -> str | Callable[[wire.Line], object]:
@@ -73,6 +74,10 @@ def marked(field: str) -> str | Callable[[wire.Line], object]:
 def own_marked(entry: wire.Line | wire.MatrixTarget, field: str) -> str:
     """The name, with a star if it is one's own."""
     return f"{value_of(entry, field)}{' *' if value_of(entry, 'own') else ''}"
+
+
+def found_by(question: str) -> Callable[[wire.AttackersRow], object]:
+    return lambda row: (row.by_question or {}).get(question)
 
 
 def rate_at(place: int) -> Callable[[wire.MatrixRow], object]:

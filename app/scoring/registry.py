@@ -368,6 +368,11 @@ class Track:
         settled = rules.questions
         return {name: one for name, one in self.questions.items() if not one.optional or name in settled}
 
+    def counts(self, rules: Rules) -> bool:
+        """Whether all that is asked is who the individuals are: boards then count them."""
+        asked = self.asked(rules).values()
+        return len(asked) == 1 and all(one.counts for one in asked)
+
     def sizes(self, original: Tables, release: Tables) -> Sizes:
         """What is counted of both."""
         return {"originals": self.individuals(original), "rows": self.individuals(release)}

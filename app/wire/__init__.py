@@ -22,6 +22,7 @@ from app.wire.boards import (
     Board,
     BoardRow,
     Cell,
+    Column,
     Line,
     Matrix,
     MatrixRow,

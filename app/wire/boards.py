@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from app.messages import N_, P_
-from app.wire.form import Form, Moment, Rows, Slug, TeamName, Title, example
+from app.wire.form import Form, Moment, Rows, Slug, TeamName, Title, example, unless_none
 
 ASIDE = "aside"
 """A field that is no column of a sheet: it depends on who asks, or is drawn."""
@@ -92,6 +92,17 @@ class AnyBoard(Form):
 
 class BoardOfAttacks(AnyBoard):
     hidden: Annotated[bool, Field(description="scores of guesses are not shown yet")]
+    counted: Annotated[
+        bool, Field(description="individuals are counted; else what is found beyond chance is said")
+    ] = True
+    questions: Annotated[
+        tuple[str, ...], Field(description="asked about each target"), example(["link"])
+    ] = ()
+
+    @property
+    def several(self) -> tuple[str, ...]:
+        """The questions, where one has to be told from another."""
+        return self.questions if len(self.questions) > 1 else ()
 
 
 class Board(AnyBoard):
@@ -110,8 +121,14 @@ class Board(AnyBoard):
     rows: tuple[BoardRow, ...]
 
 
+BY_QUESTION = "by question what was found beyond chance, from 0 to 1"
+
+
 class AttackersRow(Line):
-    """A team's attacks; one of which no guess is visible has neither rank nor numbers."""
+    """A team's attacks; one of which no guess is visible has neither rank nor numbers.
+
+    ``ADDED``: the columns where individuals are not counted.
+    """
 
     COLUMNS: ClassVar[Mapping[str, Column]] = {
         "rank": Column("rank", N_("Rank")),
@@ -122,6 +139,14 @@ class AttackersRow(Line):
         "targets": Column("targets", N_("Targets attacked"), largest_first=True),
     }
 
+    ADDED: ClassVar[Mapping[str, Column]] = {
+        "rank": COLUMNS["rank"],
+        "team": COLUMNS["team"],
+        "score": Column("score", N_("Score"), "↑", largest_first=True),
+        "rate": Column("mean", N_("Mean"), "↑", largest_first=True),
+        "targets": COLUMNS["targets"],
+    }
+
     rank: Annotated[int | None, example(1)]
     team: TeamName
     own: Annotated[bool, ASIDE, example(True)]
@@ -129,12 +154,27 @@ class AttackersRow(Line):
         int | None, Field(description="records, by the best guess on each target"), example(31)
     ]
     tried: Annotated[int | None, Field(description="records of every target attacked"), example(150)]
-    rate: Annotated[float | None, Field(description="their quotient"), example(0.18)]
+    rate: Annotated[
+        float | None,
+        Field(description="their quotient; else the score by the number of targets"),
+        example(0.18),
+    ]
     targets: Annotated[int | None, Field(description="targets attacked"), example(3)]
+    score: Annotated[
+        float | None, Field(description="where none are counted: found in each target, added up")
+    ] = unless_none()
+    by_question: Annotated[
+        dict[str, float] | None, Field(description=f"{BY_QUESTION}: the mean over the targets")
+    ] = unless_none()
 
 
 class AttackersBoard(BoardOfAttacks):
     rows: tuple[AttackersRow, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """Those that people are shown, beside one for each of several questions."""
+        return AttackersRow.COLUMNS if self.counted else AttackersRow.ADDED
 
 
 class MatrixTarget(Form):
@@ -148,10 +188,15 @@ class Cell(Form):
     """The best of an attacker's trials on one target."""
 
     correct: Annotated[
-        float, Field(description="an expectation, maybe, of an attacker that is built in"), example(9)
+        float | None,
+        Field(
+            description="an expectation, maybe, of an attacker that is built in; null where none are counted"
+        ),
+        example(9),
     ]
     rate: Annotated[float, example(0.18)]
     trials: Rows
+    by_question: Annotated[dict[str, float] | None, Field(description=BY_QUESTION)] = unless_none()
 
 
 class MatrixRow(Line):

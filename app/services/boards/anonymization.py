@@ -47,8 +47,9 @@ def ranks_by(
     """The rank of each team, as organizers see it, if the rules were ``file`` and ``judged``, in the order of
     receipt, the evaluations that count."""
     everything = visibility.everything(row)
-    listed = entries.proposed(session, row, everything, judged, scored_by=scored_by)
-    board = ranked(read_file(file), listed, everything)
+    rules = read_file(file)
+    listed = entries.proposed(session, row, everything, rules, judged, scored_by=scored_by)
+    board = ranked(rules, listed, everything)
     return {line.team: line.rank for line in board if line.rank is not None}
 
 
@@ -126,4 +127,6 @@ def board_row(
 
 
 def as_csv(board: Board) -> str:
-    return board_csv(BoardRow, board.rows, {"measures": board.measures, "attackers": board.attackers})
+    return board_csv(
+        BoardRow.columns(), board.rows, {"measures": board.measures, "attackers": board.attackers}
+    )

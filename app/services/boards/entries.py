@@ -12,6 +12,7 @@ from app.contest import Contest
 from app.db.models import Competition, Evaluation, State, Submission, Target
 from app.scoring.counted import Versions
 from app.scoring.ranking import overall
+from app.scoring.rules import Rules
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
 from app.services.boards.in_force import ENDED, Finished
@@ -41,19 +42,25 @@ class Entry:
 
 def entries(session: Session, contest: Contest, view: View) -> list[Entry]:
     """Everything that has ended, as this view has it, and is not disqualified, in the order of receipt."""
-    rivals = trials.rivals_rates(session, contest.row, view)
+    rules = in_force.rules(session, contest, view.as_of)
+    rivals = trials.rivals_risks(session, contest.row, view, rules)
     found = in_force.finished(session, contest.row, view.as_of)
     counting = those_that_count(session, contest.row, view, found)
-    rules = in_force.rules(session, contest, view.as_of)
     numbers = comparable(verdicts.numbers_of(session, [one.ending for one in counting]), rules.scored_by)
     return [entry(one, numbers.get(one.evaluation_id), rivals.get(one.submission_id)) for one in found]
 
 
 def proposed(
-    session: Session, row: Competition, view: View, judged: Iterable[Evaluation], *, scored_by: Versions
+    session: Session,
+    row: Competition,
+    view: View,
+    rules: Rules,
+    judged: Iterable[Evaluation],
+    *,
+    scored_by: Versions,
 ) -> list[Entry]:
     """Those of ``judged`` that have ended and are not disqualified, in their order, as if they counted."""
-    rivals = trials.rivals_rates(session, row, view, rejected_too=True)
+    rivals = trials.rivals_risks(session, row, view, rules, rejected_too=True)
     standing = [each for each in judged if each.state in ENDED and is_qualified(each.submission)]
     found = [finished_as(each) for each in standing]
     counting = those_that_count(session, row, view, found)

@@ -1,15 +1,17 @@
 """The matrix of attackers and targets: the best trial of each attacker on each target."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app import names
 from app.db.models import Competition, Team
+from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
 from app.services.boards import in_force, trials, verdicts
 from app.services.boards.comparable import comparable
-from app.services.boards.spreadsheet import board_csv
+from app.services.boards.spreadsheet import csv_text
 from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
 from app.services.contest.visibility import Sight, View
@@ -19,10 +21,10 @@ from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 def board(session: Session, sight: Sight) -> Matrix:
     """The matrix as it may be seen: built-in attackers once it is known whose target is whose."""
     contest, view = sight.contest, sight.view
+    rules = in_force.rules(session, contest, view.as_of)
     columns = trials.attacked(session, contest.row, view) if view.finals_only else []
-    rows = teams_rows(session, contest.row, view, columns)
+    rows = teams_rows(session, contest.row, view, rules, columns)
     if view.digits is None:
-        rules = in_force.rules(session, contest, view.as_of)
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         numbers = comparable(found, rules.scored_by)
         rows += [
@@ -33,6 +35,8 @@ def board(session: Session, sight: Sight) -> Matrix:
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=view.guesses_before is None,
+        counted=contest.track.counts(rules),
+        questions=tuple(contest.track.asked(rules)),
         targets=tuple(column(one, view) for one in columns),
         rows=tuple(rows),
     )
@@ -45,26 +49,45 @@ def column(target: Attacked, view: View) -> MatrixTarget:
 
 
 def teams_rows(
-    session: Session, row: Competition, view: View, columns: Sequence[Attacked]
+    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
 ) -> list[MatrixRow]:
     """The teams with a visible guess, by name."""
-    found = trials.by_team_and_target(session, row, view, columns)
+    found = trials.by_team_and_target(session, row, view, rules, columns)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))
+    cell = counted if TRACKS[rules.track].counts(rules) else found_by(rules)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == view.audience.team_id,
-            cells=tuple(cell(found[team_id].get(target.id), target) for target in columns),
+            cells=tuple(
+                cell(found[team_id][target.id], target) if target.id in found[team_id] else None
+                for target in columns
+            ),
         )
         for team_id, name in sorted(teams, key=lambda team: (names.folded(team.name), team.name))
     ]
 
 
-def cell(tried: Trials | None, target: Attacked) -> Cell | None:
-    if tried is None:
-        return None
-    return Cell(correct=tried.correct, rate=tried.correct / target.rows, trials=tried.trials)
+def counted(tried: Trials, target: Attacked) -> Cell:
+    """Individuals."""
+    (best,) = tried.values()
+    return Cell(correct=best.correct, rate=best.correct / target.rows, trials=best.trials)
+
+
+def found_by(rules: Rules) -> Callable[[Trials, Attacked], Cell]:
+    """What is beyond chance, with each question if there are several."""
+    value, several = trials.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
+
+    def cell(tried: Trials, target: Attacked) -> Cell:  # noqa: ARG001
+        return Cell(
+            correct=None,
+            rate=value(trials.alone(tried)),
+            trials=sum(best.trials for best in tried.values()),
+            by_question={name: best.risk for name, best in tried.items()} if several else None,
+        )
+
+    return cell
 
 
 def built_in_row(name: str, columns: Sequence[Numbers | None]) -> MatrixRow:
@@ -75,9 +98,27 @@ def built_in_row(name: str, columns: Sequence[Numbers | None]) -> MatrixRow:
 def built_in_cell(name: str, numbers: Numbers | None) -> Cell | None:
     if numbers is None or name not in numbers.attackers:
         return None
-    return Cell(correct=numbers.correct[name], rate=numbers.attackers[name], trials=1)
+    return Cell(correct=numbers.correct.get(name), rate=numbers.attackers[name], trials=1)
 
 
 def as_csv(matrix: Matrix) -> str:
-    """Rates; a column per target."""
-    return board_csv(MatrixRow, matrix.rows, {"cells": [column.target for column in matrix.targets]})
+    """Rates; a column per target and, where several questions are asked, one for each of these beside it."""
+    asked = matrix.several
+    head = [
+        name for one in matrix.targets for name in (one.target, *(f"{one.target} {each}" for each in asked))
+    ]
+    rows = (
+        [
+            row.attacker,
+            str(row.built_in).lower(),
+            *(rate for cell in row.cells for rate in rates(cell, asked)),
+        ]
+        for row in matrix.rows
+    )
+    return csv_text(["attacker", "built_in", *head], rows)
+
+
+def rates(cell: Cell | None, asked: Sequence[str]) -> list[float | None]:
+    if cell is None:
+        return [None] * (1 + len(asked))
+    return [cell.rate, *((cell.by_question or {}).get(name) for name in asked)]

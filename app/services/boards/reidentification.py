@@ -1,4 +1,4 @@
-"""The re-identification board: how many records each team identified (P1 Table 8)."""
+"""The re-identification board: what each team found in the others' releases (P1 Table 8)."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -8,17 +8,22 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Team
 from app.scoring.ranking import ranks, standing
-from app.services.boards import trials
+from app.services.boards import in_force, trials
 from app.services.boards.spreadsheet import board_csv
 from app.services.boards.trials import Attacks
 from app.services.contest.visibility import Sight
 from app.wire import AttackersBoard, AttackersRow
 
+NUMBERS = ("identified", "tried", "rate", "targets", "score", "by_question")
+DECIMALS = 9
+"""Scores that differ by less are equal: sums of the same shares may differ by rounding."""
+
 
 def board(session: Session, sight: Sight) -> AttackersBoard:
     """The board as it may be seen."""
     contest, view = sight.contest, sight.view
-    attacks = trials.attacks_by_team(session, contest.row, view)
+    rules = in_force.rules(session, contest, view.as_of)
+    attacks = trials.attacks_by_team(session, contest.row, view, rules)
     in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
     rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
@@ -26,6 +31,8 @@ def board(session: Session, sight: Sight) -> AttackersBoard:
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=view.guesses_before is None,
+        counted=contest.track.counts(rules),
+        questions=tuple(contest.track.asked(rules)),
         rows=tuple(rows),
     )
 
@@ -33,7 +40,7 @@ def board(session: Session, sight: Sight) -> AttackersBoard:
 def ranked(
     teams: Sequence[tuple[UUID, str]], attacks: Mapping[UUID, Attacks], viewer: UUID | None
 ) -> list[AttackersRow]:
-    """Most records identified first; of equal ones the team that began earlier, those without last.
+    """The largest score first; of equal ones the team that began earlier, those without last.
 
     ``teams``: identifier and name, in the order in which they were founded.
     """
@@ -52,20 +59,14 @@ def began(attacks: Attacks | None) -> tuple[bool, float]:
 
 def loss(attacks: Attacks | None) -> float | None:
     """Ranks put the lowest first."""
-    return None if attacks is None else -float(attacks.identified)
+    return None if attacks is None else -round(attacks.compared, DECIMALS)
 
 
 def board_row(team: str, attacks: Attacks | None, *, rank: int | None, own: bool) -> AttackersRow:
-    return AttackersRow(
-        rank=rank,
-        team=team,
-        own=own,
-        identified=attacks.identified if attacks else None,
-        tried=attacks.tried if attacks else None,
-        rate=attacks.identified / attacks.tried if attacks else None,
-        targets=attacks.targets if attacks else None,
-    )
+    numbers = {name: getattr(attacks, name) if attacks else None for name in NUMBERS}
+    return AttackersRow(rank=rank, team=team, own=own, **numbers)
 
 
 def as_csv(board: AttackersBoard) -> str:
-    return board_csv(AttackersRow, board.rows)
+    several = ["by_question"] if board.several else []
+    return board_csv([*board.columns, *several], board.rows, {"by_question": board.several})

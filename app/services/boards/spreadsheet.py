@@ -17,9 +17,10 @@ CELL_ENDS = ("\t", "\r", "\n")
 NO_PARTS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def board_csv(row: type[Line], lines: Iterable[Line], parts: Mapping[str, Sequence[str]] = NO_PARTS) -> str:
-    """A board as it is declared; ``parts``: the columns of a field that has several numbers."""
-    columns = row.columns()
+def board_csv(
+    columns: Sequence[str], lines: Iterable[Line], parts: Mapping[str, Sequence[str]] = NO_PARTS
+) -> str:
+    """The fields of a board that are columns; ``parts``: those of a field that has several numbers."""
     head = [part for name in columns for part in parts.get(name, [name])]
     return csv_text(head, ([*cells(line, columns, parts)] for line in lines))
 
@@ -29,8 +30,8 @@ def cells(line: Line, columns: Iterable[str], parts: Mapping[str, Sequence[str]]
         match getattr(line, name):
             case Mapping() as numbers:
                 yield from (numbers.get(part) for part in parts[name])
-            case tuple() as trials:
-                yield from (one and one.rate for one in trials)
+            case None if name in parts:
+                yield from (None for _ in parts[name])
             case bool() as flag:
                 yield str(flag).lower()
             case datetime() as moment:

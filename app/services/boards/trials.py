@@ -1,14 +1,19 @@
 """The judged guesses that count on the boards, summed up by the database: there may be thousands."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import fsum
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import Subquery, func, select, true
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Guess, State, Target, Team
+from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.contest.visibility import ALWAYS, View
@@ -24,25 +29,44 @@ class Attacked:
     finished: Finished
 
 
-@dataclass(frozen=True, slots=True)
-class Trials:
-    """A team's guesses on one target: the most records that one of them identified, and how many they are."""
+class Best(NamedTuple):
+    """A team's guesses that answer one question about one target: the largest risk and number of individuals
+    that one of them found, how many guesses they are, and when the first arrived."""
 
+    risk: float
     correct: int
     trials: int
+    since: datetime
+
+
+Trials = Mapping[str, Best]
+"""What a team found in one target, by question; those that it did not answer are not there."""
+
+Together = Callable[[Mapping[str, Sequence[float]]], float]
+"""What E takes of risks, by question, the largest first; some questions may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attacks:
-    """A team's best guesses on all targets it attacked, summed; ``tried``: the rows of those targets.
+    """A team's best guesses on all targets it attacked, summed: the individuals ``identified`` of those
+    ``tried``, or, where these are not counted, what was found in each target (``score``).
 
-    ``since``: when its first guess arrived.
+    ``rate``: of the most that it could be. ``by_question``: of what was found the mean over the targets, 0
+    where the question was not answered. ``since``: when the first guess arrived.
     """
 
-    identified: int
-    tried: int
+    rate: float
     targets: int
     since: datetime
+    identified: int | None = None
+    tried: int | None = None
+    score: float | None = None
+    by_question: dict[str, float] | None = None
+
+    @property
+    def compared(self) -> float:
+        """What the board ranks by."""
+        return float(self.identified or 0) if self.score is None else self.score
 
 
 def attacked(session: Session, row: Competition, view: View, *, rejected_too: bool = False) -> list[Attacked]:
@@ -64,23 +88,42 @@ def attacked(session: Session, row: Competition, view: View, *, rejected_too: bo
     ]
 
 
-def rivals_rates(
-    session: Session, row: Competition, view: View, *, rejected_too: bool = False
+def together(rules: Rules) -> Together:
+    """How the track of a competition puts what was asked together."""
+    track = TRACKS[rules.track]
+    asked = tuple(track.asked(rules))
+    return lambda risks: track.rivals({name: risks.get(name, ()) for name in asked})
+
+
+def rivals_risks(
+    session: Session, row: Competition, view: View, rules: Rules, *, rejected_too: bool = False
 ) -> dict[UUID, float]:
-    """The best visible guess on each submission that is a target, as a rate."""
+    """What the visible guesses on each submission that is a target found in it, in [0, 1]."""
     if view.guesses_before is None:
         return {}
     targets = attacked(session, row, view, rejected_too=rejected_too)
-    each = best_of_each(row, view, targets).c
-    best = select(each.target_id, func.max(each.correct)).group_by(each.target_id)
-    found: dict[UUID, int] = dict(iter(session.execute(best)))
-    return {one.finished.submission_id: found[one.id] / one.rows for one in targets if one.id in found}
+    each = best_of_each(row, view, rules, targets).c
+    risks = func.array_agg(each.risk)
+    found: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
+    by_question = select(each.target_id, each.question, risks).group_by(each.target_id, each.question)
+    for target_id, question, found_by_teams in session.execute(by_question):
+        found[target_id][question] = sorted(found_by_teams, reverse=True)
+    value = together(rules)
+    return {one.finished.submission_id: value(found[one.id]) for one in targets if one.id in found}
 
 
-def attacks_by_team(session: Session, row: Competition, view: View) -> dict[UUID, Attacks]:
+def attacks_by_team(session: Session, row: Competition, view: View, rules: Rules) -> dict[UUID, Attacks]:
     if view.guesses_before is None:
         return {}
-    each = best_of_each(row, view, attacked(session, row, view)).c
+    by_team = counted if TRACKS[rules.track].counts(rules) else added_up
+    return by_team(session, row, view, rules, attacked(session, row, view))
+
+
+def counted(
+    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+) -> dict[UUID, Attacks]:
+    """Individuals identified of those tried."""
+    each = best_of_each(row, view, rules, targets).c
     sums = (
         select(
             each.team_id, func.sum(each.correct), func.sum(Target.rows), func.count(), func.min(each.since)
@@ -88,22 +131,50 @@ def attacks_by_team(session: Session, row: Competition, view: View) -> dict[UUID
         .join(Target, Target.id == each.target_id)
         .group_by(each.team_id)
     )
-    return {team_id: Attacks(*sums) for team_id, *sums in session.execute(sums)}
+    return {
+        team_id: Attacks(identified / tried, number, since, identified=identified, tried=tried)
+        for team_id, identified, tried, number, since in session.execute(sums)
+    }
+
+
+def added_up(
+    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+) -> dict[UUID, Attacks]:
+    """What was found in each target, exactly rounded sums of it: in any order they are the same."""
+    value, asked = together(rules), tuple(TRACKS[rules.track].asked(rules))
+
+    def sums(tried: Sequence[Trials]) -> Attacks:
+        score = fsum(value(alone(one)) for one in tried)
+        by_question = {
+            name: fsum(one[name].risk for one in tried if name in one) / len(tried) for name in asked
+        }
+        since = min(best.since for one in tried for best in one.values())
+        return Attacks(score / len(tried), len(tried), since, score=score, by_question=by_question)
+
+    found = by_team_and_target(session, row, view, rules, targets)
+    return {team_id: sums(list(tried.values())) for team_id, tried in found.items()}
+
+
+def alone(tried: Trials) -> dict[str, Sequence[float]]:
+    """The risks of one team."""
+    return {name: (best.risk,) for name, best in tried.items()}
 
 
 def by_team_and_target(
-    session: Session, row: Competition, view: View, targets: Sequence[Attacked]
-) -> dict[UUID, dict[UUID, Trials]]:
+    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+) -> Mapping[UUID, Mapping[UUID, Trials]]:
     if view.guesses_before is None:
         return {}
-    found: dict[UUID, dict[UUID, Trials]] = {}
-    for team_id, target_id, correct, trials, _ in session.execute(best_of_each(row, view, targets).select()):
-        found.setdefault(team_id, {})[target_id] = Trials(correct, trials)
+    found: dict[UUID, dict[UUID, dict[str, Best]]] = {}
+    each = best_of_each(row, view, rules, targets).select()
+    for team_id, target_id, question, *best in session.execute(each):
+        found.setdefault(team_id, {}).setdefault(target_id, {})[question] = Best._make(best)
     return found
 
 
-def best_of_each(row: Competition, view: View, targets: Sequence[Attacked]) -> Subquery:
-    """For each team and target: the best of the guesses that count, how many, and when the first arrived.
+def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]) -> Subquery:
+    """For each team, target and question that is asked: the best of the guesses that count, how many, and
+    when the first arrived.
 
     They were accepted before the horizon and are judged; their team is not disqualified.
     """
@@ -111,6 +182,8 @@ def best_of_each(row: Competition, view: View, targets: Sequence[Attacked]) -> S
         select(
             Guess.team_id,
             Guess.target_id,
+            Guess.question,
+            func.max(func.coalesce(Guess.risk, 0.0)).label("risk"),
             func.max(func.coalesce(Guess.correct, 0)).label("correct"),
             func.count().label("trials"),
             func.min(Guess.received_at).label("since"),
@@ -120,6 +193,7 @@ def best_of_each(row: Competition, view: View, targets: Sequence[Attacked]) -> S
         .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if view.as_of == ALWAYS else Guess.finished_at < view.as_of)
         .where(Guess.target_id.in_([one.id for one in targets]))
-        .group_by(Guess.team_id, Guess.target_id)
+        .where(Guess.question.in_(list(TRACKS[rules.track].asked(rules))))
+        .group_by(Guess.team_id, Guess.target_id, Guess.question)
         .subquery()
     )
