@@ -1,89 +1,26 @@
 """The example package: built, installed beside anoncup into an environment of its own, played, taken away."""
 
 import json
-import shutil
-import subprocess
-import sys
-import venv
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.environments import Environment, environment, example
 from tests.test_command_line import COMPETITION, ORIGINAL, RELEASE, SECRET
 from tests.trying import LEFT_OUT
 
-ROOT = Path(__file__).parent.parent
-EXAMPLE = ROOT / "examples/plugin"
 pytestmark = list(LEFT_OUT)
+__all__ = ["environment", "example"]
 
 USED = """
 [requires]
 Anoncup_Example = ">=0.1,<1"
 [measures.combinations_lost]
 weight = 1.0
+[attackers.nearest_total]
 """
 CONTEST = ("--competition", "competition.toml", "--original", "original.csv")
 RELEASED = (*CONTEST, "--anonymized", "release.csv", "--secret", "secret.csv")
-
-
-@dataclass(frozen=True)
-class Environment:
-    """anoncup's own packages as they are here, and what is installed besides."""
-
-    folder: Path
-
-    @property
-    def python(self) -> Path:
-        return self.folder / "bin/python"
-
-    def run(self, *words: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
-        program = [self.python, "-P", *words]
-        return subprocess.run(
-            program, cwd=cwd, env={}, capture_output=True, encoding="utf-8", check=False, timeout=120
-        )
-
-    def anoncup(self, *words: str, cwd: Path) -> Any:
-        """What a command answers in JSON."""
-        done = self.run("-m", "app.cli", *words, "--json", cwd=cwd)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
-
-    def install(self, example: Path, wheels: Path) -> None:
-        """Built from its folder, and installed as an organizer would, without a network."""
-        shutil.rmtree(wheels, ignore_errors=True)
-        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
-        subprocess.run(build, cwd=example, check=True, capture_output=True)
-        self.pip("install", "--no-deps", "--no-index", *wheels.glob("*.whl"))
-
-    def pip(self, *words: str | Path) -> None:
-        pip: list[str | Path] = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            self.python,
-            "-q",
-            "--disable-pip-version-check",
-        ]
-        subprocess.run([*pip, *words], check=True, capture_output=True)
-
-
-@pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    folder = tmp_path / "environment"
-    venv.create(folder, symlinks=True)
-    made = Environment(folder)
-    (packages,) = folder.glob("lib/python*/site-packages")
-    ours = Path(pytest.__file__).parents[1]
-    (packages / "beside.pth").write_text(f"import site; site.addsitedir({str(ours)!r})\n")
-    return made
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "example"))
 
 
 @pytest.fixture
@@ -154,14 +91,11 @@ def test_what_it_brought_counts_in_one_version_and_neither_another_nor_none_scor
     environment.install(example, tmp_path / "wheels")
     assert environment.run("-c", COUNTED, cwd=cup).returncode == 0
     assert environment.anoncup("score", *RELEASED, cwd=cup)["verdict"] == "accepted"
-    project = example / "pyproject.toml"
-    project.write_text(project.read_text().replace('version = "0.1.0"', 'version = "0.2.0"'))
-    environment.install(example, tmp_path / "wheels")
+    environment.upgrade(example, tmp_path / "wheels", "0.2.0")
     assert refusal(environment, cup) == "part_version"
-    project.write_text(project.read_text().replace('version = "0.2.0"', 'version = "1.0"'))
-    environment.install(example, tmp_path / "wheels")
+    environment.upgrade(example, tmp_path / "wheels", "1.0")
     assert refusal(environment, cup) == "package_version"
-    environment.pip("uninstall", "-y", "anoncup-example")
+    environment.uninstall()
     assert refusal(environment, cup) == "package_missing"
 
 

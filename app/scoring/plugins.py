@@ -163,6 +163,8 @@ def with_more(
         for question in part.questions if isinstance(part, Attacker) else ():
             if question not in track.questions:
                 raise Unfit(f"{name} answers {question}, which {track.name} does not ask")
+    if kind == "attackers":  # a contest that does not name it must not depend on what is installed
+        parts = {name: replace(part, by_default=False) for name, part in parts.items()}
     more: dict[str, Any] = {kind: {**before, **parts}}
     return replace(track, **more)
 

@@ -160,7 +160,8 @@ class Attacker:
     """``attack(target, **parameters)`` returns what its ``question`` can rate; if there are several, by
     question. Of those that are asked it has the largest rate.
 
-    ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E.
+    ``may_count`` False: it presumes what an attacker cannot know, and never counts towards E. ``by_default``:
+    it counts where a competition file does not name it, as none does that a package brings to a track.
     ``reads_secret`` False: how often it is right is the same whatever the secret, which else decides it.
     """
 
@@ -169,6 +170,7 @@ class Attacker:
     attack: Callable[..., Answer]
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
+    by_default: bool = True
     reads_secret: bool = True
     question: str | tuple[str, ...] = "link"
 

@@ -90,7 +90,10 @@ class Rules:
     def lets_count(self, attacker: str) -> bool:
         """Whether it counts by the file's settings alone; one that is not installed does not."""
         known = TRACKS[self.track].attackers.get(attacker)
-        return known is not None and known.may_count and self.attacker(attacker).counts
+        if known is None or not known.may_count:
+            return False
+        named = self.attackers.get(attacker)
+        return named.counts if named else known.by_default
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)

@@ -69,15 +69,16 @@ def with_measures(text: str, measures: Mapping[str, MeasureSettings]) -> str:
 
 
 def with_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSettings]) -> str:
-    """As ``with_measures``: an attacker that counts by default and has no parameters is not named."""
+    """As ``with_measures``: an attacker that is as it would be unnamed, without parameters, is not named."""
     known = track.attackers
+    usual = {name: one.may_count if one.by_default else None for name, one in known.items()}
     tables = [
         table_text(
             f"attackers.{name}",
-            {"counts": None if one.counts == known[name].may_count else one.counts, **one.parameters},
+            {"counts": None if one.counts == usual[name] else one.counts, **one.parameters},
         )
         for name, one in attackers.items()
-        if one.counts != known[name].may_count or one.parameters
+        if one.counts != (known[name].may_count and known[name].by_default) or one.parameters
     ]
     return with_tables(text, "attackers", "\n\n".join(tables))
 

@@ -155,9 +155,9 @@ def measure_entry(one: Measure, rules: Rules, roles: Roles, form: Sent | None) -
 
 
 def attacker_entry(one: Attacker, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
-    name, settings = one.name, rules.attackers.get(one.name, AttackerSettings(one.may_count))
+    name, settings = one.name, rules.attacker(one.name)
     choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, roles, form)
-    counts = form.flag(f"counts_{name}") if form else settings.counts
+    counts = form.flag(f"counts_{name}") if form else rules.lets_count(name)
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
 
 

@@ -1,0 +1,41 @@
+"""An attacker that a package brings counts where a competition file names it, and nowhere else."""
+
+import pytest
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.plugins import Plugin, with_parts
+from app.scoring.registry import Attacker
+from app.scoring.settings import AttackerSettings
+from app.scoring.templates import template
+from app.scoring.toml_writing import with_attackers
+from app.scoring.tracks import TRACKS
+
+FILE = template(2015)
+SETTINGS = (
+    {},
+    {"coins": AttackerSettings()},
+    {"coins": AttackerSettings(counts=False)},
+    {"sort": AttackerSettings(counts=False)},
+)
+
+
+@pytest.fixture(autouse=True)
+def coins(monkeypatch: pytest.MonkeyPatch) -> None:
+    brought = Plugin(api=0, attackers={"microdata": {"coins": Attacker("coins", 1, lambda _: None)}})
+    monkeypatch.setitem(TRACKS, "microdata", with_parts(TRACKS, brought)["microdata"])
+
+
+@pytest.mark.parametrize(
+    ("more", "counts"),
+    [("", False), ("[attackers.coins]", True), ("[attackers.coins]\ncounts = false", False)],
+)
+def test_it_counts_where_the_file_names_it(more: str, counts: bool) -> None:
+    rules = parse_competition(f"{FILE}\n{more}\n")
+    assert rules.counts("coins") is counts
+    assert rules.counts("sort")
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_is_written_of_attackers_is_read_again(settings: dict[str, AttackerSettings]) -> None:
+    text = with_attackers(FILE, TRACKS["microdata"], settings)
+    assert parse_competition(text).attackers == settings
