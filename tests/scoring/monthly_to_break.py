@@ -8,9 +8,9 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from app.scoring.monthly.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
-from app.scoring.monthly.original import Original, parse_original
-from app.scoring.monthly.release import Release, parse_release
+from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.tracks.monthly.original import Original, parse_original
+from app.scoring.tracks.monthly.release import Release, parse_release
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 

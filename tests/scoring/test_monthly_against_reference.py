@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from app.scoring.arrays import BoolArray
-from app.scoring.monthly.answer import Names, answer_csv, answer_of, judge, parse_guess
-from app.scoring.monthly.attackers import ATTACKERS, attack, target_of
-from app.scoring.monthly.cosines import distance
-from app.scoring.monthly.files import QUESTIONS
-from app.scoring.monthly.knowledge import drawn
-from app.scoring.monthly.measures import MEASURES
-from app.scoring.monthly.original import Original
-from app.scoring.monthly.scores import attacked, measured, overall, security, utility
+from app.scoring.tracks.monthly.answer import Names, answer_csv, answer_of, judge, parse_guess
+from app.scoring.tracks.monthly.attackers import ATTACKERS, attack, target_of
+from app.scoring.tracks.monthly.cosines import distance
+from app.scoring.tracks.monthly.files import QUESTIONS
+from app.scoring.tracks.monthly.knowledge import drawn
+from app.scoring.tracks.monthly.measures import MEASURES
+from app.scoring.tracks.monthly.original import Original
+from app.scoring.tracks.monthly.scores import attacked, measured, overall, security, utility
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, altered, case_of, cases, row

@@ -11,12 +11,19 @@ from hypothesis import strategies as st
 
 from app.errors import InvalidUpload
 from app.scoring.csv_text import table_csv
-from app.scoring.monthly.answer import answer_csv, answer_of, judge, no_names, parse_answer, parse_guess
-from app.scoring.monthly.example import example_files, example_release
-from app.scoring.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_COLUMNS
-from app.scoring.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
-from app.scoring.monthly.original import Original, parse_original
-from app.scoring.monthly.release import Release, parse_release, shuffled
+from app.scoring.tracks.monthly.answer import (
+    answer_csv,
+    answer_of,
+    judge,
+    no_names,
+    parse_answer,
+    parse_guess,
+)
+from app.scoring.tracks.monthly.example import example_files, example_release
+from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_COLUMNS
+from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
+from app.scoring.tracks.monthly.original import Original, parse_original
+from app.scoring.tracks.monthly.release import Release, parse_release, shuffled
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, table
 from tests.scoring.test_monthly_worked_example import T

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from app.scoring.monthly.answer import answer_of, judge
-from app.scoring.monthly.attackers import ATTACKERS, attack, target_of
-from app.scoring.monthly.cosines import distance
-from app.scoring.monthly.release import Release
-from app.scoring.monthly.scores import measured, overall, security, utility
+from app.scoring.tracks.monthly.answer import answer_of, judge
+from app.scoring.tracks.monthly.attackers import ATTACKERS, attack, target_of
+from app.scoring.tracks.monthly.cosines import distance
+from app.scoring.tracks.monthly.release import Release
+from app.scoring.tracks.monthly.scores import measured, overall, security, utility
 from tests.scoring.monthly_reference import Row
 from tests.scoring.monthly_to_break import GONE, case_of
 

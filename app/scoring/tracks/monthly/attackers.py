@@ -12,12 +12,12 @@ import pandas as pd
 
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.encoding import group_rows, numbered
-from app.scoring.monthly.answer import Names, no_names
-from app.scoring.monthly.files import KNOWN_CHARACTERS
-from app.scoring.monthly.knowledge import known_rows
-from app.scoring.monthly.original import Original
-from app.scoring.monthly.release import Release
 from app.scoring.release import Memo, once
+from app.scoring.tracks.monthly.answer import Names, no_names
+from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS
+from app.scoring.tracks.monthly.knowledge import known_rows
+from app.scoring.tracks.monthly.original import Original
+from app.scoring.tracks.monthly.release import Release
 
 ATTACKERS: Mapping[str, tuple[str, ...]] = {
     "date_quantity": ("date", "quantity"),

@@ -21,9 +21,9 @@ from app.scoring.csv_text import Problems, marks, text_columns
 from app.scoring.encoding import numbered
 from app.scoring.files import Remark
 from app.scoring.lines import located
-from app.scoring.monthly.files import DELETED, TRANSACTION_COLUMNS
-from app.scoring.monthly.original import Original, Records, calendar_months, read_records
 from app.scoring.release import Memo
+from app.scoring.tracks.monthly.files import DELETED, TRANSACTION_COLUMNS
+from app.scoring.tracks.monthly.original import Original, Records, calendar_months, read_records
 from app.scoring.transaction_tables import text_table
 
 PSEUDONYM = r"\A[A-Za-z0-9_-]+\z"

@@ -19,8 +19,8 @@ from app.scoring.csv_text import Problems, marks, text_columns
 from app.scoring.encoding import encode, numbered, texts
 from app.scoring.files import MAX_ROWS, Remark
 from app.scoring.lines import located
-from app.scoring.monthly.files import CUSTOMER_COLUMNS, DELETED, MOST_MONTHS, TRANSACTION_COLUMNS
 from app.scoring.release import Memo
+from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, DELETED, MOST_MONTHS, TRANSACTION_COLUMNS
 from app.scoring.transaction_tables import iso_date, prices, quantities, text_table
 
 EPOCH = date(1970, 1, 1).toordinal()

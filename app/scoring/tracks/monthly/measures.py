@@ -12,10 +12,10 @@ from scipy.sparse import coo_array, csr_array
 
 from app.scoring.arrays import BoolArray, FloatArray, IntArray, SparseCounts
 from app.scoring.encoding import encode, numbered, texts
-from app.scoring.monthly.cosines import distance
-from app.scoring.monthly.original import Original, Records
-from app.scoring.monthly.release import Release
 from app.scoring.release import once
+from app.scoring.tracks.monthly.cosines import distance
+from app.scoring.tracks.monthly.original import Original, Records
+from app.scoring.tracks.monthly.release import Release
 
 LEVELS = np.array([12, 24, 36, 48, 60, 72])
 MOST_SMALL = 11

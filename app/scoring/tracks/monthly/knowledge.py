@@ -11,9 +11,9 @@ from app.scoring.csv_text import Problems, marks, table_csv, text_columns
 from app.scoring.draws import generator_for
 from app.scoring.files import Remark
 from app.scoring.lines import located
-from app.scoring.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
-from app.scoring.monthly.original import Original
-from app.scoring.monthly.release import deleted, with_deletions
+from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
+from app.scoring.tracks.monthly.original import Original
+from app.scoring.tracks.monthly.release import deleted, with_deletions
 from app.scoring.transaction_tables import text_table
 
 

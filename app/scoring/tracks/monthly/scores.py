@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 
 from app.scoring.arrays import BoolArray
-from app.scoring.monthly.answer import Names, judge
-from app.scoring.monthly.attackers import ATTACKERS, attack, target_of
-from app.scoring.monthly.files import QUESTIONS
-from app.scoring.monthly.measures import MEASURES
-from app.scoring.monthly.release import Release
 from app.scoring.outcomes import Outcome
+from app.scoring.tracks.monthly.answer import Names, judge
+from app.scoring.tracks.monthly.attackers import ATTACKERS, attack, target_of
+from app.scoring.tracks.monthly.files import QUESTIONS
+from app.scoring.tracks.monthly.measures import MEASURES
+from app.scoring.tracks.monthly.release import Release
 
 
 def measured(release: Release) -> dict[str, float]:

@@ -18,10 +18,10 @@ from app.scoring.csv_text import Problems, marks, table_csv, text_columns
 from app.scoring.encoding import texts
 from app.scoring.files import GUESS, SECRET
 from app.scoring.lines import located
-from app.scoring.monthly.files import DELETED
-from app.scoring.monthly.original import Original
-from app.scoring.monthly.release import PSEUDONYM, Release, unrepeated
 from app.scoring.outcomes import Outcome
+from app.scoring.tracks.monthly.files import DELETED
+from app.scoring.tracks.monthly.original import Original
+from app.scoring.tracks.monthly.release import PSEUDONYM, Release, unrepeated
 from app.scoring.transaction_tables import text_table
 
 Names = npt.NDArray[np.object_]

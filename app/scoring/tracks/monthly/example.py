@@ -5,13 +5,13 @@ import pandas as pd
 from numpy.random import PCG64, Generator
 
 from app.scoring.data import tc400
-from app.scoring.monthly.files import (
+from app.scoring.tracks.monthly.files import (
     CUSTOMER_COLUMNS,
     MOST_MONTHS,
     TRANSACTION_COLUMNS,
 )
-from app.scoring.monthly.original import Original
-from app.scoring.monthly.release import with_deletions
+from app.scoring.tracks.monthly.original import Original
+from app.scoring.tracks.monthly.release import with_deletions
 from app.scoring.transaction_tables import TransactionTables, files_of
 
 SEED = 2017
