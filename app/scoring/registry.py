@@ -193,14 +193,14 @@ def as_usual(rows: int, columns: Sequence[str]) -> Sequence[Mapping[str, Any]]: 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """``apply(...)`` returns an anonymized table and its source index; see ``Track.anonymize``.
+    """``apply(...)`` returns a release and its answer; see ``Track.anonymize``.
 
     ``strengths``: the parameters that the advisor tries it with as honest work, the middle ones also as a
     cover for cheats; none of a method that cheats itself.
     """
 
     name: str
-    apply: Callable[..., tuple[Tables, IntArray]]
+    apply: Callable[..., tuple[Tables, Any]]
     parameters: tuple[Parameter, ...] = ()
     strengths: Strengths = as_usual
 

@@ -3,14 +3,21 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 from hypothesis import strategies as st
+from numpy.random import Generator
 
-from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, TRANSACTION_COLUMNS
+from app.scoring.draws import generator_for
+from app.scoring.tracks.monthly import MONTHLY
+from app.scoring.tracks.monthly.answer import Named
+from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, KNOWLEDGE, TRANSACTION_COLUMNS
+from app.scoring.tracks.monthly.knowledge import drawn
 from app.scoring.tracks.monthly.original import Original, parse_original
 from app.scoring.tracks.monthly.release import Release, parse_release
+from app.scoring.tracks.monthly.steps import Scored
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 
@@ -111,3 +118,24 @@ def altered(random: Random, before: list[Row], kinds: Kinds) -> list[Row]:
         else:
             found.append((name, *old[1:]))
     return found
+
+
+def measured(release: Release) -> dict[str, float]:
+    return {name: measure.compute(release) for name, measure in MONTHLY.measures.items()}
+
+
+def seeded(seed: bytes) -> Generator:
+    """What draws tables of partial knowledge where that is the contest's seed."""
+    return generator_for(seed, KNOWLEDGE, "")
+
+
+def scored(release: Release, seed: bytes) -> Scored:
+    """The release where attackers know what is drawn by that seed."""
+    known = drawn(release.original, seeded(seed))
+    return Scored(replace(release.original, knowledge=known), release.records)
+
+
+def guesses_of(release: Scored) -> dict[str, dict[str, Named]]:
+    """What built-in attackers say, by attacker and question."""
+    attackers: Any = MONTHLY.attackers
+    return {name: each.attack(release.target) for name, each in attackers.items()}

@@ -10,22 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import InvalidUpload
-from app.scoring.csv_text import table_csv
+from app.scoring.files import Remark
+from app.scoring.rules import Rules
 from app.scoring.tracks.monthly.answer import (
-    answer_csv,
     answer_of,
     judge,
+    named,
     no_names,
     parse_answer,
     parse_guess,
+    write,
 )
-from app.scoring.tracks.monthly.example import example_files, example_release
+from app.scoring.tracks.monthly.example import example_data, year_of_tc400
 from app.scoring.tracks.monthly.files import CUSTOMER_COLUMNS, SHARES, TRANSACTION_COLUMNS
 from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, parse_knowledge
-from app.scoring.tracks.monthly.original import Original, parse_original
+from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import Release, parse_release, shuffled
+from app.scoring.tracks.monthly.steps import parse_original
 from tests.scoring.monthly_reference import Row
-from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, table
+from tests.scoring.monthly_to_break import GONE, Case, cases, original_of, seeded, table
 from tests.scoring.test_monthly_worked_example import T
 from tests.trying import tries
 
@@ -59,6 +62,10 @@ def changed(rows: list[Row], row: int, **cells: str) -> list[Row]:
     found = [dict(zip(TRANSACTION_COLUMNS, each, strict=True)) for each in rows]
     found[row - 1] |= cells
     return [tuple(each.values()) for each in found]  # type: ignore[misc]
+
+
+def read_original(files: dict[str, bytes]) -> tuple[Original, list[Remark]]:
+    return parse_original(files, Rules("small", {}, "monthly", "UTC"))
 
 
 def refusal(read: Callable[[], object]) -> InvalidUpload:
@@ -207,7 +214,7 @@ def test_an_answer_is_read_back_whatever_the_order_of_its_customers(case: Case, 
     random.shuffle(lines)
     content = table(("customer", *original.months), lines)
     assert (parse_answer(content, case.release) == names).all()
-    assert (parse_answer(answer_csv(names, original), case.release) == names).all()
+    assert (parse_answer(write(named(original, names)), case.release) == names).all()
     assert (parse_guess(content, original) == names).all()
 
 
@@ -267,7 +274,7 @@ def test_a_customer_counts_if_all_his_months_are_right() -> None:
 @given(case=cases(), seed=st.binary(max_size=3))
 def test_drawn_tables_keep_their_shares_and_each_what_a_smaller_one_keeps(case: Case, seed: bytes) -> None:
     original, before = case.release.original, np.zeros(len(case.before), dtype=bool)
-    for name, kept in drawn(original, seed).items():
+    for name, kept in drawn(original, seeded(seed)).items():
         assert abs(100 * kept.sum() - SHARES[name] * len(kept)) <= 50
         assert kept[before].all()
         assert (parse_knowledge(knowledge_csv(original, kept), original, name)[0] == kept).all()
@@ -279,7 +286,7 @@ def test_who_knows_the_seed_can_draw_again(seed: bytes) -> None:
     key = int.from_bytes(hmac.digest(seed, b"knowledge\x000\x00", "sha256"), "big")
     numbers = np.random.PCG64(key).random_raw(4).tolist()
     order = sorted(range(4), key=lambda row: (numbers[row], row))
-    for count, kept in enumerate(drawn(original(), seed).values(), 1):
+    for count, kept in enumerate(drawn(original(), seeded(seed)).values(), 1):
         assert np.flatnonzero(kept).tolist() == sorted(order[:count])
 
 
@@ -308,11 +315,18 @@ def test_a_table_of_knowledge_keeps_its_share_of_rows_as_written(rows: list[Row]
 
 
 def test_the_example_is_a_year_of_tc400_and_always_the_same() -> None:
-    files = example_files()
-    original, remarks = parse_original(files)
+    files = example_data()
+    original, remarks = read_original(files)
     assert (remarks, len(original.months), original.records.rows) == ([], 12, 36594)
     assert files["customers"].startswith(",".join(CUSTOMER_COLUMNS).encode())
-    content = table_csv(example_release(original))
-    assert content == table_csv(example_release(original))
-    release, _ = parse_release(content, original)
-    assert release.records.kept.sum() == 36594 - 3659
+    assert files == example_data(None, 0)
+    other = example_data(None, 1)
+    assert {name for name in files if files[name] != other[name]} == {*SHARES} - {"knowledge_100"}
+
+
+def test_the_example_of_some_customers_has_all_their_purchases() -> None:
+    few, _ = read_original(example_data(7))
+    everybody = year_of_tc400()["transactions"].splitlines()
+    ids = few.customers["customer"].tolist()
+    assert few.rows == 7
+    assert few.records.rows == sum(line.split(b",")[0].decode() in ids for line in everybody)

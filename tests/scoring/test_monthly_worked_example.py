@@ -1,16 +1,22 @@
 """A release of the monthly track that fits on a slip of paper: every number by hand."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from app.errors import InvalidInput
+from app.scoring.arrays import BoolArray
+from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import answer_of, judge
-from app.scoring.tracks.monthly.attackers import ATTACKERS, attack, target_of
 from app.scoring.tracks.monthly.cosines import distance
+from app.scoring.tracks.monthly.files import SHARES
 from app.scoring.tracks.monthly.release import Release
-from app.scoring.tracks.monthly.scores import measured, overall, security, utility
+from app.scoring.tracks.monthly.steps import Scored
 from tests.scoring.monthly_reference import Row
-from tests.scoring.monthly_to_break import GONE, case_of
+from tests.scoring.monthly_to_break import GONE, case_of, measured
 
 T: list[Row] = [
     ("c1", "i1", "2011-01-05", "8:45", "A12", "2.5", "3"),
@@ -42,7 +48,6 @@ def test_every_measure_by_hand(release: Release) -> None:
         "price_ratio": 0.25,  # 2.5 became 0; 0 stayed 0
         "deleted": 0.25,
     }
-    assert utility(found) == 1.0
 
 
 def test_a_cosine_that_rises_counts_as_one_that_falls() -> None:
@@ -68,21 +73,36 @@ def test_a_cosine_that_rises_counts_as_one_that_falls() -> None:
 def test_every_attacker_by_hand(release: Release, name: str, guess: list[list[str]], correct: int) -> None:
     answer = answer_of(release)
     assert answer.tolist() == [["p1", "p2"], ["p3", "DEL"]]
-    found = attack(target_of(release, np.ones(4, dtype=bool)), ATTACKERS[name])
-    assert found.tolist() == guess
-    outcome = judge(found, answer)
+    found: Any = MONTHLY.attackers[name].attack(who_knows(release, np.ones(4, dtype=bool)).target)
+    assert {question: said.names.tolist() for question, said in found.items()} == dict.fromkeys(
+        MONTHLY.questions, guess
+    )
+    outcome = judge(found["link_100"].names, answer)
     assert (outcome.value, outcome.correct, outcome.trials, outcome.risk) == (0.5, correct, 2, 0.5)
 
 
+def who_knows(release: Release, rows: BoolArray) -> Scored:
+    """The release where every table of partial knowledge keeps these rows."""
+    return Scored(replace(release.original, knowledge=dict.fromkeys(SHARES, rows)), release.records)
+
+
 def test_who_knows_nothing_names_nobody(release: Release) -> None:
-    nothing = target_of(release, np.zeros(4, dtype=bool))
-    assert {attack(nothing, columns).tolist() == [["DEL"] * 2] * 2 for columns in ATTACKERS.values()} == {
-        True
-    }
+    target = who_knows(release, np.zeros(4, dtype=bool)).target
+    for attacker in MONTHLY.attackers.values():
+        found: Any = attacker.attack(target)
+        for said in found.values():
+            assert said.names.tolist() == [["DEL"] * 2] * 2
 
 
-def test_security_is_the_best_attacker_or_what_teams_reach_over_all_questions() -> None:
-    built_in = {"link_25": {"a": 0.1, "b": 0.3}, "link_100": {"a": 0.2}}
-    assert security(built_in, {}) == 0.3
-    assert security(built_in, {"link_25": [0.2, 1.0], "link_50": [0.5], "link_75": []}) == 0.375
-    assert overall(0.5, 0.375) == 0.4375
+def test_no_attacker_is_asked_while_a_table_of_knowledge_is_missing(release: Release) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"knowledge_25\.csv, knowledge_50\.csv, .*knowledge_100\.csv"
+    ) as told:
+        _ = Scored(release.original, release.records).target
+    assert told.value.code == "knowledge_missing"
+
+
+def test_of_teams_e_takes_the_mean_over_all_questions_of_the_largest_guess() -> None:
+    nobody: dict[str, list[float]] = {question: [] for question in MONTHLY.questions}
+    assert MONTHLY.rivals(nobody) == 0
+    assert MONTHLY.rivals(nobody | {"link_25": [1.0, 0.2], "link_50": [0.5]}) == 0.375

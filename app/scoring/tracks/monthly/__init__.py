@@ -1,1 +1,120 @@
 """The track of PWS Cup 2017: a pseudonym for every customer and month, and attackers who know a part."""
+
+from functools import partial
+from importlib import resources
+
+from app.deferred import deferred_in
+from app.messages import N_
+from app.scoring.parameters import Parameter
+from app.scoring.registry import Answers, Attacker, Draw, Measure, Method, Question, Track
+from app.scoring.tracks.monthly.files import (
+    ANSWER,
+    ASKED,
+    CUSTOMERS,
+    KNOWLEDGE,
+    KNOWN,
+    PURCHASES,
+    QUESTIONS,
+    RELEASED,
+    SHUFFLED,
+)
+
+_by = deferred_in(__name__)
+
+KEYS = {
+    "date_quantity": ("date", "quantity"),
+    "good_price": ("good", "price"),
+    "good_quantity": ("good", "quantity"),
+    "date_good": ("date", "good"),
+    "good_price_quantity": ("good", "price", "quantity"),
+    "good_date_quantity": ("good", "date", "quantity"),
+}
+"""The cells that each attacker compares, of a good its first two characters."""
+ROW_BY_ROW = {"date_shift", "price_ratio"}
+"""Measures of each kept row against T's: who has the kept rows in another order cannot tell them."""
+
+
+def _measure(name: str) -> Measure:
+    compute = _by(f"measures.{name}")
+    return Measure(name, 1, compute, weighs=True, reads_secret=name in ROW_BY_ROW, scale=1.0)
+
+
+def _attacker(name: str, columns: tuple[str, ...]) -> Attacker:
+    return Attacker(name, 1, partial(_by("attackers.attack"), columns=columns), question=tuple(QUESTIONS))
+
+
+def _question(name: str) -> Question:
+    return Question(
+        name=name,
+        file=ASKED,
+        read=_by("answer.read_guess"),
+        write=_by("answer.write"),
+        answered=_by("answer.answered"),
+        judge=_by("answer.judge_named"),
+        perfect=lambda answer: answer,
+        rate=_by("steps.rate"),
+        guess_of=lambda said, _: said,
+        counts=True,
+    )
+
+
+MONTHLY = Track(
+    name="monthly",
+    roles=lambda *_: {},
+    release=(RELEASED,),
+    original=(CUSTOMERS, PURCHASES, *KNOWN),
+    check_part=lambda files, _: _by("original.check_customers")(files),
+    parse_original=_by("steps.parse_original"),
+    parse_release=_by("steps.parse_release"),
+    files_of=_by("steps.files_of"),
+    canonical_files=_by("steps.files_of"),
+    individuals=lambda tables: tables.rows,
+    answers=Answers(
+        file=ANSWER,
+        read=_by("answer.read_answer"),
+        write=_by("answer.write"),
+        remarks=lambda _: [],
+        check=_by("answer.check"),
+    ),
+    questions={name: _question(name) for name in QUESTIONS},
+    prepare=lambda tables, _: tables,
+    target_of=_by("attackers.target_of"),
+    release_of=_by("steps.release_of"),
+    measures={
+        name: _measure(name)
+        for name in (
+            "itemcf_levels",
+            "itemcf_small",
+            "top_goods",
+            "top_cf",
+            "date_shift",
+            "price_ratio",
+            "deleted",
+        )
+    },
+    attackers={name: _attacker(name, columns) for name, columns in KEYS.items()},
+    methods={
+        "pseudonyms": Method("pseudonyms", _by("methods.pseudonyms")),
+        "delete_purchases": Method(
+            "delete_purchases", _by("methods.delete_purchases"), (Parameter("share", "share", default=0.1),)
+        ),
+        "noisy_purchases": Method(
+            "noisy_purchases",
+            _by("methods.noisy_purchases"),
+            (Parameter("days", "whole", default=3), Parameter("strength", "amount", default=0.05)),
+        ),
+    },
+    anonymize=_by("steps.anonymize"),
+    utility="largest",
+    rivals=_by("steps.mean_of_largest"),
+    title=N_("monthly pseudonyms"),
+    individual=N_("customer"),
+    example="delete_purchases",
+    frames=_by("steps.frames"),
+    published=_by("steps.published"),
+    targets=(SHUFFLED,),
+    seals_release=True,
+    draw=Draw(files=KNOWN, each_team=False, make=_by("steps.make_knowledge"), purposes=(KNOWLEDGE,)),
+    templates={"2017": resources.files(__name__) / "2017.toml"},
+    example_data=_by("example.example_data"),
+)

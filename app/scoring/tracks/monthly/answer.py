@@ -1,10 +1,11 @@
 """The answer F and guesses of it: the pseudonym of every customer in every month.
 
 Both are arrays of texts, (customers, months), in the order of M and of the months; ``DEL`` where there is
-none.
+none. ``Named`` is such an array that can be written by itself.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.errors import InvalidInput
 from app.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns
@@ -19,6 +21,7 @@ from app.scoring.encoding import texts
 from app.scoring.files import GUESS, SECRET
 from app.scoring.lines import located
 from app.scoring.outcomes import Outcome
+from app.scoring.registry import About, Sizes
 from app.scoring.tracks.monthly.files import DELETED
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import PSEUDONYM, Release, unrepeated
@@ -59,11 +62,61 @@ def parse_guess(content: bytes, original: Original) -> Names:
     return _parsed(content, original, GUESS, lambda *_: None)
 
 
-def answer_csv(names: Names, original: Original) -> bytes:
+@dataclass(frozen=True, slots=True, eq=False)
+class Named:
+    """F or a guess: ``names`` (customers, months) of these customers in these months."""
+
+    customers: tuple[str, ...]
+    months: tuple[str, ...]
+    names: Names
+
+
+def named(original: Original, names: Names) -> Named:
+    return Named(tuple(texts(original.customers, "customer")), original.months, names)
+
+
+def read_answer(content: bytes, about: About) -> Named:
+    """F from its file, held against the release where that is at hand."""
+    original: Original = about.original()
+    if about.release is None:
+        with unrepeated():
+            return named(original, _parsed(content, original, SECRET, lambda *_: None))
+    return named(original, parse_answer(content, about.release))
+
+
+def read_guess(content: bytes, about: About) -> Named:
+    original: Original = about.original()
+    return named(original, parse_guess(content, original))
+
+
+def write(said: Named) -> bytes:
     """F or a guess as a file, customers in the order of M."""
-    frame = pd.DataFrame(names, columns=list(original.months))
-    frame.insert(0, "customer", texts(original.customers, "customer"))
+    frame = pd.DataFrame(said.names, columns=list(said.months))
+    frame.insert(0, "customer", list(said.customers))
     return table_csv(frame)
+
+
+def check(answer: Named, sizes: Sizes) -> None:
+    """InvalidInput unless it names every customer of an original of these sizes."""
+    if len(answer.customers) != sizes["originals"]:
+        raise InvalidInput(
+            "the answer names {found} of {customers} customers",
+            found=len(answer.customers),
+            customers=sizes["originals"],
+        )
+
+
+def answered(guess: Named) -> int:
+    """Of how many customers it names a pseudonym."""
+    return int(np.count_nonzero((guess.names != DELETED).any(axis=1)))
+
+
+def judge_named(guess: Named, answer: Named, sizes: Sizes) -> Outcome:
+    """The share of customers all of whose months are right; see ``judge``."""
+    check(guess, sizes)
+    if (guess.customers, guess.months) != (answer.customers, answer.months):
+        raise InvalidInput("the guess is about other customers or months")
+    return judge(guess.names, answer.names)
 
 
 def judge(guess: Names, answer: Names) -> Outcome:

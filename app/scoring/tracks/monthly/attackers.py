@@ -5,62 +5,59 @@ customer and the month. (After the sample attacks of PWS Cup 2017.)
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, IntArray
 from app.scoring.encoding import group_rows, numbered
 from app.scoring.release import Memo, once
-from app.scoring.tracks.monthly.answer import Names, no_names
-from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS
+from app.scoring.tracks.monthly.answer import Named, named, no_names
+from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS
 from app.scoring.tracks.monthly.knowledge import known_rows
 from app.scoring.tracks.monthly.original import Original
 from app.scoring.tracks.monthly.release import Release
 
-ATTACKERS: Mapping[str, tuple[str, ...]] = {
-    "date_quantity": ("date", "quantity"),
-    "good_price": ("good", "price"),
-    "good_quantity": ("good", "quantity"),
-    "date_good": ("date", "good"),
-    "good_price_quantity": ("good", "price", "quantity"),
-    "good_date_quantity": ("good", "date", "quantity"),
-}
-"""The cells that each compares, of a good its first two characters."""
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an attacker sees: the kept rows of AT in its order, and the kept rows of a table of knowledge.
+    """What attackers see: the kept rows of AT in its order, and T, goods cut to their beginning in both.
 
-    ``person``, ``month`` (known rows,): the known customer's row in M and the month's place; ``nobody``
-    (customers, months): a guess that names nobody.
+    ``knows`` (rows of T,): by question which of these rows are known; ``person``, ``month`` (rows of T,): the
+    customer's row in M and the month's place; ``nobody``: a guess that names nobody.
     """
 
     released: pd.DataFrame
     known: pd.DataFrame
+    knows: Mapping[str, BoolArray]
     person: IntArray
     month: IntArray
-    nobody: Names
+    nobody: Named
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
 
-def target_of(release: Release, knows: BoolArray) -> Target:
-    """The release beside the rows of T that a table of knowledge keeps, (rows,)."""
-    original: Original = release.original
+def target_of(original: Original, release: Release) -> Target:
+    """InvalidInput while a table of partial knowledge is missing: nothing can be said of the attackers."""
+    missing = [f"{table}.csv" for table in QUESTIONS.values() if table not in original.knowledge]
+    if missing:
+        raise InvalidInput(
+            "what attackers know is not there: {names}", code="knowledge_missing", names=tuple(missing)
+        )
     rows = release.kept_rows
     return Target(
         released=rows.assign(good=rows["good"].str[:KNOWN_CHARACTERS]),
-        known=known_rows(original)[knows],
-        person=original.person[knows],
-        month=original.month[knows],
-        nobody=no_names(original),
+        known=once(original.memo, ("known_rows",), lambda: known_rows(original)),
+        knows={question: original.knowledge[table] for question, table in QUESTIONS.items()},
+        person=original.person,
+        month=original.month,
+        nobody=named(original, no_names(original)),
     )
 
 
-def attack(target: Target, columns: tuple[str, ...]) -> Names:
-    """The guess, (customers, months), by equal cells of the columns: among equals the last row counts.
+def attack(target: Target, columns: tuple[str, ...]) -> dict[str, Named]:
+    """The guess by question, by equal cells of the columns: among equals the last row counts.
 
     That holds twice: of released rows with equal cells, and of known rows of one customer and month.
     """
@@ -69,14 +66,19 @@ def attack(target: Target, columns: tuple[str, ...]) -> Names:
     last = np.full(int(codes.max(initial=-1)) + 1, -1)
     last[released] = np.arange(len(released))  # of equal places NumPy leaves the last one's value
     found = last[known]
+    return {question: _named(target, np.where(knows, found, -1)) for question, knows in target.knows.items()}
+
+
+def _named(target: Target, found: IntArray) -> Named:
+    """The guess by the released row that was found for every row of T, (rows of T,); -1: none."""
     names = target.released["customer"].to_numpy(dtype=object)
-    guess, hits = target.nobody.copy(), found >= 0
+    guess, hits = target.nobody.names.copy(), found >= 0
     guess[target.person[hits], target.month[hits]] = names[found[hits]]
-    return guess
+    return replace(target.nobody, names=guess)
 
 
 def _codes(target: Target, name: str) -> IntArray:
-    """The texts of a column as numbers, of the released rows, then of the known ones."""
+    """The texts of a column as numbers, of the released rows, then of T's."""
 
     def number() -> IntArray:
         return numbered(pd.concat([target.released[name], target.known[name]], ignore_index=True))[0]

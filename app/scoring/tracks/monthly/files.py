@@ -1,5 +1,9 @@
 """What the files of the monthly track are called and hold."""
 
+from collections.abc import Mapping
+
+from app.scoring.files import GUESS, SECRET, FileSpec, headed
+
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
 MOST_MONTHS = 12
@@ -13,3 +17,57 @@ QUESTIONS = {f"link_{share}": table for table, share in SHARES.items()}
 """What is asked about a release, and the table of partial knowledge it is asked with."""
 KNOWN_CHARACTERS = 2
 """Of a good, in a table of partial knowledge."""
+KNOWLEDGE = "knowledge"
+"""The purpose that tables of partial knowledge are drawn for."""
+
+
+def each_customer(sizes: Mapping[str, int]) -> tuple[int, int]:
+    return sizes["originals"], sizes["originals"]
+
+
+CUSTOMERS = FileSpec(
+    "customers", title="M", said="CSV of M", header=headed(*CUSTOMER_COLUMNS), individuals=True
+)
+PURCHASES = FileSpec("transactions", title="T", said="CSV of T", header=headed(*TRANSACTION_COLUMNS))
+KNOWN = tuple(
+    FileSpec(
+        name,
+        title=f"{share}% of T",
+        said=f"CSV like T: {share}% of its rows, goods cut to two characters, the others DEL",
+        header=headed(*TRANSACTION_COLUMNS),
+        required=False,
+    )
+    for name, share in SHARES.items()
+)
+RELEASED = FileSpec(
+    "transactions",
+    title="AT",
+    said="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
+    header=headed(*TRANSACTION_COLUMNS),
+    like="transactions",
+)
+SHUFFLED = FileSpec(
+    "transactions",
+    title="the kept rows of AT",
+    said="CSV of the rows of AT that are not deleted, in a new order",
+    header=headed(*TRANSACTION_COLUMNS),
+)
+_SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
+ANSWER = FileSpec(
+    SECRET,
+    title="F",
+    said="CSV headed customer and the months of T: the pseudonym of each customer in each month, or DEL",
+    rows=each_customer,
+    kind="monthly",
+    samples=_SAMPLES,
+    excerpts=_SAMPLES,
+)
+ASKED = FileSpec(
+    GUESS,
+    title="the guess",
+    said="CSV headed customer and the months of T: a pseudonym for each customer in each month; DEL = none",
+    rows=each_customer,
+    kind="monthly",
+    samples=_SAMPLES,
+    excerpts=_SAMPLES,
+)

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.random import Generator
 
 from app.messages import Message
 from app.scoring.arrays import BoolArray
 from app.scoring.csv_text import Problems, marks, table_csv, text_columns
-from app.scoring.draws import generator_for
 from app.scoring.files import Remark
 from app.scoring.lines import located
 from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, SHARES, TRANSACTION_COLUMNS
@@ -40,15 +40,14 @@ def parse_knowledge(content: bytes, original: Original, table: str) -> tuple[Boo
     return kept, remarks
 
 
-def drawn(original: Original, seed: bytes) -> dict[str, BoolArray]:
+def drawn(original: Original, generator: Generator) -> dict[str, BoolArray]:
     """Which rows each table keeps, (rows,): the first rows by numbers drawn, of equal ones the earlier.
 
-    So a larger table keeps all that a smaller one does, and anybody can draw again once the seed is revealed:
-    the derivation is that of ``membership.assignment``, with the purpose ``knowledge`` and an empty name of a
-    team. The count of rows is rounded, halves up.
+    So a larger table keeps all that a smaller one does, and whoever has the generator's key draws the same.
+    The count of rows is rounded, halves up.
     """
     rows = original.records.rows
-    numbers = generator_for(seed, "knowledge", "").bit_generator.random_raw(rows)
+    numbers = generator.bit_generator.random_raw(rows)
     order, found = np.argsort(numbers, kind="stable"), {}
     for table, share in SHARES.items():
         found[table] = np.zeros(rows, dtype=bool)

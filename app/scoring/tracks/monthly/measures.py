@@ -4,7 +4,7 @@ q[g, u] is the summed quantity of good g by user u; users are customers in T and
 of T. (After the utility measures of PWS Cup 2017.)
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import fsum
 
 import numpy as np
@@ -67,16 +67,6 @@ def deleted(release: Release) -> float:
     gone = np.count_nonzero(~release.records.kept)
     return int(gone) / release.records.rows
 
-
-MEASURES: Mapping[str, Callable[[Release], float]] = {
-    "itemcf_levels": itemcf_levels,
-    "itemcf_small": itemcf_small,
-    "top_goods": top_goods,
-    "top_cf": top_cf,
-    "date_shift": date_shift,
-    "price_ratio": price_ratio,
-    "deleted": deleted,
-}
 
 Counts = Callable[[IntArray], IntArray]
 

@@ -50,6 +50,7 @@ class Original:
     """M and T. ``months``: the calendar months of T as ``YYYY-MM``, ascending.
 
     ``person``, ``month`` (rows,): of every row of T the customer's row in M and the month's place.
+    ``knowledge`` (rows,): which rows each table of partial knowledge keeps, of those that are there.
     """
 
     customers: pd.DataFrame
@@ -57,7 +58,13 @@ class Original:
     months: tuple[str, ...]
     person: IntArray
     month: IntArray
+    knowledge: Mapping[str, BoolArray] = field(default_factory=dict)
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """The customers: they are the individuals."""
+        return len(self.customers)
 
     @property
     def spell(self) -> IntArray:
@@ -81,6 +88,15 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[Original, list[Remark]]:
         )
         customers = _customers(people)
         return _original(customers, rows), remarks + more
+
+
+def check_customers(files: Mapping[str, bytes]) -> None:
+    """InvalidUpload if ``customers`` could belong to no original."""
+    with located(files):
+        people, _ = text_table(
+            files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS, required=("customer",)
+        )
+        _customers(people)
 
 
 def read_records(table: pa.Table, kept: BoolArray, problems: Problems) -> Records:

@@ -38,6 +38,11 @@ class Release:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
     @property
+    def rows(self) -> int:
+        """The customers: they are the individuals, whatever is deleted of them."""
+        return self.original.rows
+
+    @property
     def kept_rows(self) -> pd.DataFrame:
         """The rows that are not deleted, in AT's order."""
         return self.records.cells[self.records.kept].reset_index(drop=True)
