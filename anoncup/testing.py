@@ -7,6 +7,7 @@ A case is a release with its answer; ``methods_tried`` makes some of an original
     check_measure(MY_MEASURE, TRACKS["microdata"], cases)
 """
 
+from app.glossary import check_words
 from app.scoring.laws import (
     BrokenLaw,
     Case,
@@ -24,5 +25,6 @@ __all__ = [
     "check_measure",
     "check_method",
     "check_track",
+    "check_words",
     "methods_tried",
 ]

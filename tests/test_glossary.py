@@ -1,0 +1,88 @@
+"""What a package's parts are called, in every language: what its catalogues leave out is named."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from anoncup.testing import BrokenLaw, check_words
+from app import language
+from app.glossary import keys
+from app.language import LANGUAGES
+from app.scoring.parameters import Parameter
+from app.scoring.plugins import Plugin
+from app.scoring.registry import Attacker, Measure, Method
+from tests.test_plugins import install
+
+STEP = Parameter("coin", "amount", default=1.0)
+PLUGIN = Plugin(
+    api=0,
+    measures={"microdata": {"coins": Measure("coins", 1, lambda _, coin=1.0: coin, (STEP,))}},
+    attackers={"microdata": {"thief": Attacker("thief", 1, lambda target: target)}},
+    methods={"microdata": {"mint": Method("mint", lambda *_: _, (Parameter("k", "whole", default=3),))}},
+)
+NEEDED = (
+    "measure_coins",
+    "measure_coins_said",
+    "parameter_coin",
+    "attacker_thief",
+    "attacker_thief_said",
+    "method_mint",
+)
+WORDS = {key: f"{key} says" for key in NEEDED}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a package called coins is installed; its catalogues are still to be written."""
+    install(tmp_path, "coins", "")
+    (tmp_path / "coins.py").unlink()
+    (tmp_path / "coins").mkdir()
+    (tmp_path / "coins/__init__.py").write_text("")
+    entries = tmp_path / "coins-1.0.dist-info/entry_points.txt"
+    entries.write_text("[anoncup.locale]\ncoins = coins\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "coins", raising=False)
+    return tmp_path / "coins/locale"
+
+
+def write(folder: Path, tongue: str, words: dict[str, str]) -> None:
+    catalogue = folder / tongue / "LC_MESSAGES/coins.po"
+    catalogue.parent.mkdir(parents=True)
+    lines = [f'msgid ""\nmsgstr "Language: {tongue}\\nContent-Type: text/plain; charset=utf-8\\n"\n']
+    lines += [f'msgid "{key}"\nmsgstr "{text}"\n' for key, text in words.items()]
+    catalogue.write_text("\n".join(lines), encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def read_anew() -> Iterator[None]:
+    language.catalogue.cache_clear()
+    yield
+    language.catalogue.cache_clear()
+
+
+def test_its_parts_and_the_parameters_that_nobody_else_has_need_names() -> None:
+    assert tuple(keys(PLUGIN)) == NEEDED
+
+
+def test_names_in_every_language_are_enough(folder: Path) -> None:
+    for tongue in LANGUAGES:
+        write(folder, tongue, WORDS)
+    check_words(PLUGIN)
+
+
+@pytest.mark.parametrize("key", NEEDED)
+@pytest.mark.parametrize("tongue", LANGUAGES)
+def test_what_is_not_said_in_one_language_is_named(folder: Path, tongue: str, key: str) -> None:
+    for one in LANGUAGES:
+        write(folder, one, {name: text for name, text in WORDS.items() if (one, name) != (tongue, key)})
+    with pytest.raises(BrokenLaw, match=f"^{key}: it is said in {tongue}$"):
+        check_words(PLUGIN)
+
+
+def test_a_field_that_one_language_lacks_is_named(folder: Path) -> None:
+    write(folder, "en", WORDS | {"measure_coins_said": "of {k} rows"})
+    write(folder, "ja", WORDS)
+    with pytest.raises(BrokenLaw, match="ja has the fields of en"):
+        check_words(PLUGIN)
