@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, status
 from app import wire
 from app.api.documentation.answers import BUSY, NEW_NAME, ORGANIZER, refusing
 from app.api.documentation.bodies import Json, multipart
-from app.api.submissions import PARTS, SENT, receipt
+from app.api.submissions import NEEDED, PARTS, SENT, receipt
 from app.config import get_settings
 from app.errors import InvalidInput
 from app.http.bodies import Parts
@@ -34,9 +34,7 @@ def entrance(slug: str, principal: SignedIn) -> Entrance:
 @router.post(
     "/competitions/{slug}/baselines",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart(
-        PARTS | {"name": NAME}, SENT | {"name": "5-anonymous"}, needed=["secret", "name"]
-    ),
+    openapi_extra=multipart(PARTS | {"name": NAME}, SENT | {"name": "5-anonymous"}, needed=[*NEEDED, "name"]),
     responses=refusing(
         ORGANIZER,
         NEW_NAME,

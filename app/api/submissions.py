@@ -28,11 +28,12 @@ from app.transaction import transaction
 router = APIRouter(tags=["submissions"])
 
 RELEASES = ((file.name, f"{track.name}: {file.said}") for track in TRACKS.values() for file in track.release)
-SECRETS = ((SECRET, track.answers.file.said) for track in TRACKS.values())
+SECRETS = ((SECRET, track.answers.file.said) for track in TRACKS.values() if not track.draws_answer)
 PARTS: dict[str, Json] = {
     **files_said([*RELEASES, *SECRETS]),
     "comment": {"type": "string", "maxLength": 1000},
 }
+NEEDED = () if any(track.draws_answer for track in TRACKS.values()) else (SECRET,)
 SENT = dict.fromkeys(TRACKS[examples.TRACK].files, examples.TABLE) | {SECRET: examples.SECRET}
 
 
@@ -48,7 +49,7 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 @router.post(
     "/competitions/{slug}/submissions",
     status_code=status.HTTP_202_ACCEPTED,
-    openapi_extra=multipart(PARTS, SENT, needed=["secret"]),
+    openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
     responses=refusing(
         UPLOAD, "file_lost phase_closed phase_paused too_late 409.no_original changed_meanwhile comment"
     ),
@@ -56,7 +57,9 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
 async def create_submission(
     request: Request, principal: SignedIn, at: Annotated[Entrance, Depends(entrance)]
 ) -> wire.Receipt:
-    """Accept an anonymized table with its secret; scoring runs in the background.
+    """Accept a release with its secret, which is left out where the service has drawn the answer.
+
+    Scoring runs in the background.
 
     What counts for a deadline is when the request entered, which the receipt shows: its body may end a little
     later.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.cli.options import Release, read_text
+from app.cli.options import Release, originals_of, read_text
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
@@ -28,21 +28,12 @@ class LocalContest:
     remarks: list[Remark]
 
 
-def contest_of(competition: Path, original: list[Path]) -> LocalContest:
+def contest_of(competition: Path, original: list[str]) -> LocalContest:
     """Read a competition and its original; InvalidInput or InvalidUpload says what is wrong."""
     text = read_text(competition)
     rules = parse_competition(text)
     track = TRACKS[rules.track]
-    names = track.original_files
-    if len(original) != len(names):
-        raise InvalidInput(
-            "the {track} track needs {count} --original: {names}",
-            code="files",
-            track=track.name,
-            count=len(names),
-            names=tuple(names),
-        )
-    with named(dict(zip(names, original, strict=True))) as contents:
+    with named(originals_of(track, original)) as contents:
         tables, remarks = track.parse_original(contents, rules)
     return LocalContest(text, rules, track, tables, track.prepare(tables, rules), remarks)
 

@@ -1,19 +1,22 @@
 """The options that several commands take; nothing here is slow to import."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from app.errors import InvalidInput
+from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 
-SEVERAL = {name: track.original_files for name, track in TRACKS.items() if len(track.original) > 1}
-"""The files of the original, of tracks that have several."""
+NEEDED = {
+    name: tuple(file.name for file in track.original if file.required) for name, track in TRACKS.items()
+}
+"""The files of each track's original that must be given."""
 TEMPLATES_SAID = "; ".join(f"{name}: {track.name}" for track in TRACKS.values() for name in track.templates)
 EXAMPLES = tuple(name for name, track in TRACKS.items() if track.example_data)
 """The tracks that data can be generated for."""
@@ -23,7 +26,8 @@ def several(counts: Mapping[int, str], more: str) -> str:
     """How many files of the original each track has."""
     said = (
         f"{name}: {counts.get(len(files), more.format(n=len(files)))}, {' and '.join(files)}"
-        for name, files in SEVERAL.items()
+        for name, files in NEEDED.items()
+        if len(files) > 1
     )
     return "; ".join(said)
 
@@ -35,20 +39,28 @@ CompetitionFile = Annotated[
     Path, typer.Option("--competition", exists=True, dir_okay=False, help="competition.toml")
 ]
 OriginalFiles = Annotated[
-    list[Path],
+    list[str],
     typer.Option(
         "--original",
-        exists=True,
-        dir_okay=False,
-        help=several({2: "twice"}, "{n} times"),
+        metavar="FILE",
+        help=f"{several({2: 'twice'}, '{n} times')}; NAME=FILE for one that may be left out",
     ),
 ]
+"""The required ones in the track's order; any of them by name."""
 UploadedOriginals = Annotated[
     list[Path], typer.Argument(exists=True, dir_okay=False, help=several({2: "two"}, "{n}"))
 ]
 Release = Mapping[str, Path]
 """Of a release's files that were given: by name where each lies."""
+NAMED = "--file"
+"""A file of a release by its name: of a track that is not installed here, or called like another option."""
 SecretFile = Annotated[Path, typer.Option("--secret", exists=True, dir_okay=False, help="the secret")]
+SentSecret = Annotated[
+    Path | None,
+    typer.Option(
+        "--secret", exists=True, dir_okay=False, help="the secret; none where the service draws the answer"
+    ),
+]
 MaybeSecretFile = Annotated[
     Path | None, typer.Option("--secret", exists=True, dir_okay=False, help="the secret, if it is known")
 ]
@@ -97,19 +109,81 @@ def release_option(name: str, said: str) -> Parameter:
 
 def takes_release(command: Callable[..., None]) -> Callable[..., None]:
     """The command with these options in the place of its parameter ``release``."""
-    options = release_options()
     known = signature(command, eval_str=True)
+    taken = options_of(known)
+    options = {name: option for name, option in release_options().items() if f"--{name}" not in taken}
+    said = "NAME=PATH: a file of the release by its name, of any track"
+    more = Parameter(
+        "named_files",
+        Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[list[str] | None, typer.Option(NAMED, metavar="NAME=PATH", help=said)],
+    )
     shown: list[Parameter] = []
     for one in known.parameters.values():
-        shown.extend(options.values() if one.name == "release" else [one])
+        shown.extend([*options.values(), more] if one.name == "release" else [one])
 
     @wraps(command)
     def called(**given: Any) -> None:
         paths = {name: given.pop(option.name) for name, option in options.items()}
+        paths |= named_paths(given.pop(more.name) or [])
         command(**given, release={name: path for name, path in paths.items() if path is not None})
 
     called.__signature__ = known.replace(parameters=shown)  # type: ignore[attr-defined]  # inspect reads it
     return called
+
+
+def options_of(known: Signature) -> set[str]:
+    """Those that a command has already: all that its parameters declare, or their names."""
+    found = {f"--{name.replace('_', '-')}" for name in known.parameters}
+    for one in known.parameters.values():
+        for said in getattr(one.annotation, "__metadata__", ()):
+            found.update(getattr(said, "param_decls", None) or ())
+    return found
+
+
+def named_paths(given: Sequence[str]) -> dict[str, Path]:
+    """Files that are given as ``NAME=PATH``, by name."""
+    found: dict[str, Path] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not (equals and name and path):
+            raise InvalidInput("{text!r} is not NAME=PATH", code="files", text=text)
+        if name in found:
+            raise InvalidInput("{name} is given twice", code="files", name=name)
+        found[name] = existing(Path(path))
+    return found
+
+
+def originals_of(track: Track, given: Sequence[str]) -> dict[str, Path]:
+    """By name the files of an original: those given by name, then the others in order."""
+    needed = [file.name for file in track.original if file.required]
+    by_name = [text for text in given if is_named(text, track.original_files)]
+    found = named_paths(by_name)
+    rest = [text for text in given if text not in by_name]
+    missing = [name for name in needed if name not in found]
+    if len(rest) != len(missing):
+        raise InvalidInput(
+            "the {track} track needs {count} --original: {names}",
+            code="files",
+            track=track.name,
+            count=len(needed),
+            names=tuple(needed),
+        )
+    found |= {name: existing(Path(text)) for name, text in zip(missing, rest, strict=True)}
+    return {name: found[name] for name in track.original_files if name in found}
+
+
+def is_named(text: str, names: Sequence[str]) -> bool:
+    """Whether it is NAME=PATH; a file that is called so is a file."""
+    name, equals, _ = text.partition("=")
+    return bool(equals) and name in names and not Path(text).exists()
+
+
+def existing(path: Path) -> Path:
+    if not path.exists() or path.is_dir():
+        raise InvalidInput("there is no file {path}", code="files", path=str(path))
+    return path
 
 
 def read_text(path: Path) -> str:

@@ -29,7 +29,7 @@ from app.cli.options import (
     GroupColumns,
     PasswordStdin,
     Release,
-    SecretFile,
+    SentSecret,
     Slug,
     TomlFile,
     UploadedOriginals,
@@ -37,7 +37,7 @@ from app.cli.options import (
     read_text,
     takes_release,
 )
-from app.cli.sending import called_by_path, release_of
+from app.cli.sending import called_by_path, paths_of, release_of
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -85,13 +85,14 @@ def baseline(
     slug: Slug,
     *,
     name: Annotated[str, typer.Option(help="what the board calls it")],
-    secret: SecretFile,
+    secret: SentSecret = None,
     release: Release,
     as_json: AsJson = False,
 ) -> None:
     """Put the release of a sample method on the board for comparison, without a rank."""
-    with called_by_path({**release, "secret": secret}), connected() as client:
-        made = client.add_baseline(slug, release_of(release), secret=secret.read_bytes(), name=name)
+    contents, answer = release_of(release, secret)
+    with called_by_path(paths_of(release, secret)), connected() as client:
+        made = client.add_baseline(slug, contents, secret=answer, name=name)
     told(made, {"baseline": "team_id"}, as_json=as_json)
 
 

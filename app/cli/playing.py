@@ -52,7 +52,9 @@ def anonymize(
     if not keep_order:
         release, source = contest.track.shuffle(release, source, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
-    contents = contest.track.files_of(release) | {"secret": contest.track.answers.write(source)}
+    contents = contest.track.files_of(release)
+    if not contest.track.draws_answer:
+        contents |= {"secret": contest.track.answers.write(source)}
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")

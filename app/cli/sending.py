@@ -13,7 +13,7 @@ import typer
 
 from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
-from app.cli.options import AsJson, Release, SecretFile, Slug, takes_release
+from app.cli.options import AsJson, Release, SentSecret, Slug, takes_release
 from app.cli.remote import show_submission
 from app.cli.terminal import progress_bar
 from app.errors import InvalidInput, InvalidUpload, Unavailable
@@ -28,13 +28,15 @@ EXITS = {"SCORED": 0, "REJECTED": 1, "CANCELLED": 2, "ERROR": 70}
 LONGEST_WAIT_S = 24 * 3600.0
 PATIENCE_S = 60.0
 """How long the service may be away while somebody waits for it."""
+NAMES = {name for track in TRACKS.values() for name in track.files}
+"""Of the files of the tracks that are installed here; of others the service knows what belongs together."""
 
 
 @takes_release
 def submit(
     slug: Slug,
     *,
-    secret: SecretFile,
+    secret: SentSecret = None,
     release: Release,
     comment: Annotated[str, typer.Option(help="a note to yourselves")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
@@ -44,12 +46,10 @@ def submit(
 
     With --wait: exit status 0: scored; 1: the contest's rules reject it; 70: scoring failed.
     """
-    contents = release_of(release)
-    with called_by_path({**release, "secret": secret}), connected() as client:
+    contents, answer = release_of(release, secret)
+    with called_by_path(paths_of(release, secret)), connected() as client:
         with transfer_bar("sending") as progress:
-            receipt = client.submit(
-                slug, contents, secret=secret.read_bytes(), comment=comment, progress=progress
-            )
+            receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
         if not as_json:
             show_receipt(receipt)  # at once: whoever stops waiting must know the id
         elif not wait:
@@ -61,13 +61,22 @@ def submit(
     raise typer.Exit(EXITS[found.status])
 
 
-def release_of(given: Release) -> dict[str, bytes]:
-    """The files of a release of any track."""
-    known = [track.files for track in TRACKS.values()]
-    if not any(set(given) == set(files) for files in known):
-        options = ", or ".join(" and ".join(f"--{name}" for name in files) for files in known)
+def release_of(given: Release, secret: Path | None) -> tuple[dict[str, bytes], bytes | None]:
+    """The files of a release, and its secret where one is sent; InvalidInput if no track has these."""
+    known = [track for track in TRACKS.values() if set(given) == set(track.files)]
+    if not known and (not given or set(given) <= NAMES):
+        files = dict.fromkeys(track.files for track in TRACKS.values())
+        options = ", or ".join(" and ".join(f"--{name}" for name in each) for each in files)
         raise InvalidInput("give {options}", code="files", options=options)
-    return {name: path.read_bytes() for name, path in given.items()}
+    if known and all(track.draws_answer is (secret is not None) for track in known):
+        said = "the service draws the answer: no --secret is sent" if secret else "give --secret too"
+        raise InvalidInput(said, code="files")
+    contents = {name: path.read_bytes() for name, path in given.items()}
+    return contents, secret.read_bytes() if secret else None
+
+
+def paths_of(release: Release, secret: Path | None) -> dict[str, Path]:
+    return {**release, "secret": secret} if secret else {**release}
 
 
 @contextmanager

@@ -61,12 +61,16 @@ class TeamsCalls(Transport):
         slug: str,
         release: Mapping[str, bytes],
         *,
-        secret: bytes,
+        secret: bytes | None = None,
         comment: str = "",
         progress: Transferred = unwatched,
     ) -> wire.Receipt:
-        """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``)."""
-        contents, texts = {**release, "secret": secret}, {"comment": comment}
+        """Hand in a release, its files by name (``anonymized``, or ``customers`` and ``transactions``).
+
+        ``secret``: None where the service has drawn the answer.
+        """
+        contents = {**release} if secret is None else {**release, "secret": secret}
+        texts = {"comment": comment}
         path = at(slug, "submissions")
         return self.deliver(wire.Receipt, path, contents, texts=texts, progress=progress)
 

@@ -52,7 +52,7 @@ async def take_in(request: Request, principal: Principal, at: At, way: Way[At, M
         a_known_store(),
         doors.place(whose),
         counted(held),
-        multipart(request, names=at.names, file_mb=at.file_mb) as sent,
+        multipart(request, names=set(at.names), file_mb=at.file_mb) as sent,
         doors.parsing(sent.size),
     ):
         at = await run_in_threadpool(in_transaction, way.renewed, principal, at)
@@ -78,6 +78,7 @@ def admission(request: Request) -> Admission:
 
 def submitted(principal: Principal, at: uploads.Entrance, sent: Parts) -> submissions.Receipt:
     """Of a repetition under its key, the first receipt."""
+    uploads.require_not_sent(at, {*sent.files, *sent.texts})
     if at.repeats is None:
         upload = read_release(at, sent)
         with transaction() as session:
@@ -89,7 +90,8 @@ def submitted(principal: Principal, at: uploads.Entrance, sent: Parts) -> submis
 
 def read_release(at: uploads.Entrance, sent: Parts) -> uploads.Upload:
     files = {name: sent.file(name) for name in at.public}
-    return uploads.read_upload(at, files=files, secret=sent.file(SECRET), comment=comment_of(sent))
+    secret = sent.file(SECRET) if SECRET in at.names else None
+    return uploads.read_upload(at, files=files, secret=secret, comment=comment_of(sent))
 
 
 def comment_of(sent: Parts) -> str:

@@ -167,6 +167,7 @@ FAILURES = {
 """Why a worker did not finish a piece of work: the codes in ``failure_code``."""
 
 IN_FILES: dict[str, str] = {
+    "answer_is_drawn": "the service has drawn the answer: nothing secret is sent",
     "blank_line": "a line is blank",
     "cell_too_long": "a cell is longer than the limit",
     "column_without_role": "the competition gives this column no role",

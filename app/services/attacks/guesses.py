@@ -42,8 +42,8 @@ class Entrance:
     repeats: UUID | None = None
 
     @property
-    def names(self) -> set[str]:
-        return {GUESS}
+    def names(self) -> tuple[str, ...]:
+        return (GUESS,)
 
     @property
     def asked(self) -> dict[str, Question]:

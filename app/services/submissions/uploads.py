@@ -3,6 +3,7 @@
 import hashlib
 import re
 import secrets
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -15,7 +16,8 @@ from app.config import get_settings
 from app.contest import read_file
 from app.db.models import Attempt, Competition, Submission, Team
 from app.deferred import deferred
-from app.errors import Conflict, InvalidInput, NotAllowed
+from app.errors import Conflict, InvalidInput, InvalidUpload, NotAllowed, Problem
+from app.messages import Message
 from app.scoring.files import SECRET, Remark
 from app.scoring.registry import About, Sizes, Track
 from app.scoring.rules import Rules
@@ -40,7 +42,8 @@ class Entrance:
     """What an upload is read against: the competition as it stood when the team knocked.
 
     ``attempt``: how and when it was counted; None if ``repeats`` names what was accepted under its key.
-    ``first``: nothing had been accepted in the competition.
+    ``first``: nothing had been accepted in the competition. ``own``: SHA-256 of each of the team's own files,
+    by name, where the service has drawn some.
     """
 
     competition_id: UUID
@@ -50,6 +53,7 @@ class Entrance:
     attempt: Attempt | None
     first: bool
     repeats: UUID | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rules(self) -> Rules:
@@ -65,8 +69,9 @@ class Entrance:
         return self.track.files
 
     @property
-    def names(self) -> set[str]:
-        return {*self.public, SECRET}
+    def names(self) -> tuple[str, ...]:
+        """Of all files: where the service draws the answer, nothing secret is sent."""
+        return self.public if self.track.draws_answer else (*self.public, SECRET)
 
     @property
     def file_mb(self) -> int:
@@ -165,8 +170,16 @@ def require_same(known: str | None, sent: str) -> None:
         raise InvalidInput("this Idempotency-Key was used for another upload", code="idempotency_key_reused")
 
 
-def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
-    """Parse a release and its secret against the original; InvalidUpload says what is wrong.
+def require_not_sent(at: Entrance, sent: Collection[str]) -> None:
+    """InvalidUpload for a secret where none is asked for: nobody should believe that it counted."""
+    if SECRET in sent and SECRET not in at.names:
+        message = Message("the service has drawn the answer: nothing secret is sent")
+        raise InvalidUpload([Problem(SECRET, None, None, "answer_is_drawn", message)])
+
+
+def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Upload:
+    """Parse a release and its secret, None where the service has drawn it, against the original;
+    InvalidUpload says what is wrong.
 
     Needs no session: what is well-formed is in the store before anything is locked, and stays there, named by
     nobody, should it be refused after all.
@@ -176,7 +189,7 @@ def read_upload(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     return replace(found, entrance=at)
 
 
-def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment: str) -> Upload:
+def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes | None, comment: str) -> Upload:
     """Where the competition shuffles, the order is drawn here and composed into the secret: what is scored,
     attacked and published is the same table.
     """
@@ -190,9 +203,10 @@ def read_beside(at: Entrance, *, files: dict[str, bytes], secret: bytes, comment
     original = competitions.original_tables(at.original, at.file)
     release, remarks = track.parse_release(files, original, rules)
     sizes = track.sizes(original, release)
-    answer = track.answers.read(secret, About(rules, sizes, lambda: original, release))
+    held = store().get(at.own[track.answers.file.name]) if secret is None else secret
+    answer = track.answers.read(held, About(rules, sizes, lambda: original, release))
     sent = {name: digest_of(content) for name, content in files.items()}
-    printed = fingerprint({**files, "secret": secret}, comment)
+    printed = fingerprint(files if secret is None else {**files, SECRET: secret}, comment)
     if rules.publication.shuffle_targets:
         order = default_rng(secrets.randbits(128))
         release, answer = track.shuffle(release, answer, rng=order)

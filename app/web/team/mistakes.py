@@ -26,12 +26,16 @@ NAMED = 8
 
 
 def mistakes_of(
-    files: Mapping[str, bytes], headers: Mapping[str, Sequence[str]], *, secret: FileSpec, originals: int
+    files: Mapping[str, bytes],
+    headers: Mapping[str, Sequence[str]],
+    *,
+    secret: FileSpec | None,
+    originals: int,
 ) -> dict[str, list[Found]]:
     """What is recognized in each file; ``headers``: of each public file, as they must be."""
-    others = [tuple(lines[0].split(",")) for lines in secret.samples]
+    others = [tuple(lines[0].split(",")) for lines in secret.samples] if secret else []
     found = {name: of_table(files[name], header, others) for name, header in headers.items() if name in files}
-    if secret.name in files:
+    if secret and secret.name in files:
         known = [tuple(header) for header in headers.values()]
         found[secret.name] = of_secret(files[secret.name], known, secret, originals)
     return {name: each for name, each in found.items() if each}

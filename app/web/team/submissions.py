@@ -28,7 +28,7 @@ from app.http.intake import Way, submitted
 from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.messages import Message
-from app.scoring.files import SECRET, FileSpec
+from app.scoring.files import FileSpec
 from app.services.people.accounts import Principal
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import Cap
@@ -49,6 +49,7 @@ from app.web.team.upload_form import (
     checks_of,
     fields_of,
     parts_of,
+    secret_of,
     take_in_form,
     written_samples,
 )
@@ -113,7 +114,7 @@ def own_page(
             "lines": lines_of(session, own),
             "finals": finals_of(frame, outline),
         }
-        parts = parts_of(frame.contest)
+        parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
     answer = page(
         request,
         principal,
@@ -121,13 +122,11 @@ def own_page(
         status=status_of(refused.problem) if refused else 200,
         frame=frame,
         parts=parts,
-        mistakes=mistakes_in(
-            refused, parts, frame.contest.track.answers.file, frame.contest.row.original_rows or 0
-        ),
+        mistakes=mistakes_in(refused, parts, secret, frame.contest.row.original_rows or 0),
         checks=checks_of(parts, frame.contest),
         script_words=script_words(t),
-        secret=frame.contest.track.answers.file,
-        secret_samples=written_samples(frame.contest.track.answers.file),
+        secret=secret,
+        secret_samples=written_samples(secret) if secret else (),
         key=(refused and refused.key_to_keep) or secrets.token_urlsafe(KEY_BYTES),
         refused=refused,
         refused_for=sentence_of(refused.problem, t) if refused else None,
@@ -141,7 +140,7 @@ def own_page(
 
 
 def mistakes_in(
-    refused: Refused | None, parts: Sequence[Part], secret: FileSpec, originals: int
+    refused: Refused | None, parts: Sequence[Part], secret: FileSpec | None, originals: int
 ) -> dict[str, list[Found]]:
     """What is recognized in files that were refused."""
     if refused is None or not refused.malformed:
@@ -219,8 +218,7 @@ class Sent:
 def require_files(at: Entrance, chosen: Collection[str]) -> None:
     """Name all files that were not chosen at once."""
     message = Message("no file was chosen, or it is empty")
-    names = (*at.public, SECRET)
-    missing = [Problem(name, None, None, "missing_file", message) for name in names if name not in chosen]
+    missing = [Problem(name, None, None, "missing_file", message) for name in at.names if name not in chosen]
     if missing:
         raise InvalidUpload(missing)
 

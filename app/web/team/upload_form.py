@@ -19,7 +19,7 @@ from app.errors import (
 )
 from app.http.intake import At, Made, Way, take_in
 from app.http.problems import Refused
-from app.scoring.files import FileSpec
+from app.scoring.files import SECRET, FileSpec
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
@@ -100,8 +100,13 @@ def roles_of(rules: Rules, sample: Sample) -> tuple[str, ...]:
 
 
 def fields_of(track: Track) -> tuple[str, ...]:
-    """The names of all files of an upload: those of the track, and the secret."""
-    return (*track.files, track.answers.file.name)
+    """The names of all files of an upload: those of the track, and the secret if one is sent."""
+    return track.files if track.draws_answer else (*track.files, SECRET)
+
+
+def secret_of(track: Track) -> FileSpec | None:
+    """The secret that is sent with a release; None where the service draws the answer."""
+    return None if track.draws_answer else track.answers.file
 
 
 def written_samples(file: FileSpec) -> tuple[Sample, ...]:
@@ -112,10 +117,10 @@ def written_samples(file: FileSpec) -> tuple[Sample, ...]:
 
 def checks_of(parts: Sequence[Part], contest: Contest) -> dict[str, Any]:
     """All that the browser checks before it sends."""
-    secret = contest.track.answers.file
-    headers = [sample.header for sample in written_samples(secret)]
+    secret = secret_of(contest.track)
+    headers = [sample.header for sample in written_samples(secret)] if secret else []
     return {
-        "secret": {"kind": secret.kind, "headers": headers},
+        "secret": {"kind": secret.kind, "headers": headers} if secret else None,
         "parts": {part.name: part.to_json() for part in parts},
         "originals": contest.row.original_rows,
         "bytes": contest.rules.limits.file_mb * 2**20,

@@ -27,7 +27,7 @@ async function checked(name) {
   if (!file) { show(input, words, { found: [] }); return false; }
   document.getElementById(`${name}-checked`).textContent = words.check_reading;
   const part = checks.parts[name] ?? checks.secret;
-  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret.headers };
+  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret?.headers ?? [] };
   const [result, good] = await checkedAs(part.kind, file, { ...part, ...known, most_bytes: checks.bytes });
   if (turns[name] !== turn) return false;
   if (name in checks.parts) rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
@@ -45,7 +45,7 @@ for (const input of inputs) {
     said.textContent = "";
     twice.hidden = true;
     await checked(input.name);
-    if (input.name === counted && document.getElementById("secret").files.length) await checked("secret");
+    if (input.name === counted && document.getElementById("secret")?.files.length) await checked("secret");
   });
 }
 
