@@ -13,7 +13,7 @@ from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.parameters import Parameter, Roles
-from app.scoring.registry import Track
+from app.scoring.registry import Measure, Track, as_sent
 from app.scoring.requires import read_requires
 from app.scoring.rules import Rules
 from app.scoring.settings import (
@@ -79,7 +79,7 @@ def read_competition(table: Table) -> Rules:
         scales=read_scales(table.table("scales"), track),
         excessive=read_excessive(table.table("excessive"), track) if track.distances else None,
         ranking=read_ranking(table.table("ranking")),
-        publication=read_publication(table.table("publication"), zone),
+        publication=read_publication(table.table("publication"), zone, track),
         limits=read_limits(table.table("limits"), track),
         phases=read_phases(table, zone),
         requires=requires,
@@ -141,13 +141,23 @@ def read_measures(table: Table, track: Track, roles: Roles) -> dict[str, Measure
                 "{key} is not a measure of this track", code="unknown_measure", key=f"measures.{name}"
             )
         weight = cast(float, entry.take("weight", number, 0.0))
-        if weight and not known[name].weighs:
-            raise InvalidCompetition(
-                "{key} is reported only", code="measure_without_weight", key=f"measures.{name}"
-            )
+        check_weight(weight, known[name], track)
         settings[name] = MeasureSettings(weight, read_parameters(entry, known[name].parameters, roles))
         entry.finish()
     return settings
+
+
+def check_weight(weight: float, measure: Measure, track: Track) -> None:
+    """U as a mean takes any weights; as the largest loss it knows only what weighs and what does not."""
+    key = f"measures.{measure.name}"
+    if weight and not measure.weighs:
+        raise InvalidCompetition("{key} is reported only", code="measure_without_weight", key=key)
+    if track.utility == "largest" and weight not in (0, 1):
+        raise InvalidCompetition(
+            "{key}: in this track the largest loss is U, so that a weight is 0 or 1",
+            code="weight_of_largest",
+            key=key,
+        )
 
 
 def read_attackers(table: Table, track: Track, roles: Roles) -> dict[str, AttackerSettings]:
@@ -202,13 +212,17 @@ def read_excessive(table: Table, track: Track) -> Excessive:
     return Excessive(**given)  # type: ignore[arg-type]  # every value was read by its own kind
 
 
-def read_publication(table: Table, zone: ZoneInfo) -> Publication:
+def read_publication(table: Table, zone: ZoneInfo, track: Track) -> Publication:
     default = Publication()
+    shuffled = cast(bool, table.take("shuffle_targets", flag, False))
+    if shuffled and track.shuffle is as_sent:
+        key = "publication.shuffle_targets"
+        raise wrong(key, Message("false: this track knows no other order of a release"))
     given = {
         "board": table.take("board", choice("public", "teams", "organizers"), default.board),
         "frozen_from": table.take("frozen_from", moment(zone), None),
         "feedback": table.take("feedback", choice("hidden", "immediate", "daily"), default.feedback),
-        "shuffle_targets": table.take("shuffle_targets", flag, False),
+        "shuffle_targets": shuffled,
         "digits": table.take("digits", whole(0, MOST_DIGITS), default.digits),
         "owners": table.take("owners", choice("hidden", "shown"), default.owners),
         "owners_at_least": table.take("owners_at_least", count, default.owners_at_least),

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from app.messages import Counted, Message, kept, kept_under
-from app.scoring.arrays import IntArray
+from app.scoring.attacking import asked, rate_of_attack
 from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
@@ -113,30 +113,30 @@ def evaluate(
     rules: Rules,
     original: Any,
     anonymized: Tables,
-    source: IntArray,
+    answer: Any,
     *,
     progress: Progress = silent,
 ) -> Verdict:
-    """Score a release whose individual j is individual ``source[j]`` of the original, counted from 0.
+    """Score a release. ``answer``: what its makers know of it; of the tracks that link, ``answer[j]`` is
+    individual j's own in the original, counted from 0.
 
     ``original`` is what the track's ``prepare`` returned, ``anonymized`` a table or tables of the track.
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
     track = TRACKS[rules.track]
     sizes = {"originals": original.rows, "rows": track.individuals(anonymized)}
-    track.answers.check(source, sizes)
-    release = track.release_of(original, anonymized, source)
-    tell = _announcer(progress, track)
+    track.answers.check(answer, sizes)
+    release = track.release_of(original, anonymized, answer)
+    tell, largest = _announcer(progress, track), track.largest_cell(original)
     measures = {
         name: found
         for name, each in track.measures.items()
-        if (found := _spared(rules, f"measures.{name}", _measured, each, release, rules, track, tell))
+        if (found := _spared(rules, f"measures.{name}", _measured, each, release, rules, largest, tell))
     }
     utility_if = _utility(rules, track, original, measures)
 
-    def judged(attacker: Attacker, answer: Answer) -> Rate:
-        question = track.questions[attacker.questions[0]]
-        return question.rate(answer, source, sizes, **rules.questions.get(question.name, {}))
+    def judged(attacker: Attacker, said: Any) -> Rate:
+        return rate_of_attack(attacker, said, answer, sizes, track=track, rules=rules)
 
     attacks = {
         name: answered
@@ -147,7 +147,7 @@ def evaluate(
             )
         )
     }
-    answers = {name: answer for name, (answer, _) in attacks.items()}
+    answers = {name: said for name, (said, _) in attacks.items()}
     attackers = {name: result for name, (_, result) in attacks.items()}
     violations, excessive = _judged(rules, track, release)
     u, e = utility_if({}), _security(rules, attackers)
@@ -164,12 +164,12 @@ def evaluate(
 
 
 def judge(
-    rules: Rules, original: Any, anonymized: Tables, source: IntArray
+    rules: Rules, original: Any, anonymized: Tables, answer: Any
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[rules.track]
-    track.answers.check(source, {"originals": original.rows, "rows": track.individuals(anonymized)})
-    return _judged(rules, track, track.release_of(original, anonymized, source))
+    track.answers.check(answer, {"originals": original.rows, "rows": track.individuals(anonymized)})
+    return _judged(rules, track, track.release_of(original, anonymized, answer))
 
 
 def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
@@ -190,14 +190,14 @@ def _spared(rules: Rules, part: str, compute: Callable[..., Found], *given: Any)
 
 
 def _measured(
-    measure: Measure, release: Any, rules: Rules, track: Track, tell: Callable[[str], None]
+    measure: Measure, release: Any, rules: Rules, largest_cell: float, tell: Callable[[str], None]
 ) -> MeasureResult:
     tell(measure.name)
     parameters = rules.measure(measure.name).parameters
     value = min(measure.compute(release, **parameters), LARGEST)
     if not math.isfinite(value):
         raise ValueError(f"{measure.name} is {value}")
-    tiny = rounding_of(measure, track.largest_cell(release.original))
+    tiny = rounding_of(measure, largest_cell)
     return MeasureResult(value, measure.version, tiny, measure.details(release) if measure.details else None)
 
 
@@ -205,18 +205,15 @@ def _attacked(
     attacker: Attacker,
     target: Any,
     rules: Rules,
-    judged: Callable[[Attacker, Answer], Rate],
+    judged: Callable[[Attacker, Any], Rate],
     tell: Callable[[str], None],
-) -> tuple[Answer, AttackerResult]:
-    answer = _answer(attacker, target, rules, tell)
-    return answer, AttackerResult(judged(attacker, answer), attacker.version)
-
-
-def _answer(attacker: Attacker, target: Any, rules: Rules, tell: Callable[[str], None]) -> Answer:
+) -> tuple[Any, AttackerResult]:
+    """What it says, None where nobody asks it, and what that came to."""
     tell(attacker.name)
     parameters = rules.attacker(attacker.name).parameters
-    answer: Answer = attacker.attack(target, **parameters)
-    return answer
+    is_asked = asked(attacker, TRACKS[rules.track], rules)
+    said = attacker.attack(target, **parameters) if is_asked else None
+    return said, AttackerResult(judged(attacker, said), attacker.version)
 
 
 def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, MeasureResult]) -> UtilityBy:
@@ -227,6 +224,7 @@ def _utility(rules: Rules, track: Track, original: Any, measures: Mapping[str, M
         weights=rules.weights,
         scales=_all_scales(rules, track, original),
         largest_cell=track.largest_cell(original),
+        how=track.utility,
     )
 
 
@@ -235,7 +233,8 @@ def _told(
 ) -> Reach:
     """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
     reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
-    if not any(each.cells for each in reading):
+    asked_of = {one for name in answers if rules.counts(name) for one in track.attackers[name].questions}
+    if not any(each.cells for each in reading) or not all(track.questions[one].counts for one in asked_of):
         return ()
     limit = rules.excessive
     rule = accepted(limit, track.distances[limit.distance], target) if limit else None
@@ -257,7 +256,7 @@ def _all_scales(rules: Rules, track: Track, original: Any) -> Mapping[str, float
 
 
 def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
-    return security(result.rate.rate for name, result in attackers.items() if rules.counts(name))
+    return security(result.rate.risk for name, result in attackers.items() if rules.counts(name))
 
 
 def _judged(rules: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
@@ -304,14 +303,16 @@ def _measure_json(result: MeasureResult) -> Json:
 
 def attacker_json(rate: Rate, version: int) -> Json:
     """A rate as the verdict holds it: with its interval, or with its deviation if it is an expectation."""
-    spread: Json = {"sd": rate.sd} if rate.interval is None else {"interval": list(rate.interval)}
+    counted: Json = {} if rate.trials is None else {"correct": rate.correct, "trials": rate.trials}
+    expected: Json = {} if rate.sd is None else {"sd": rate.sd}
     return {
         "rate": rate.rate,
-        "correct": rate.correct,
-        "trials": rate.trials,
+        **counted,
         "version": version,
         "baseline": rate.baseline,
-        **spread,
+        **(expected if rate.interval is None else {"interval": list(rate.interval)}),
+        **({"risk": rate.risk} if rate.chance else {}),
+        **({"details": dict(rate.details)} if rate.details else {}),
         **({} if rate.most is None else {"most": rate.most}),
         **({} if rate.note is None else kept_under("note", rate.note)),
     }

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from app.scoring.attacking import rate_of_attack
 from app.scoring.evaluate import Verdict
 from app.scoring.ranking import rounding_of
-from app.scoring.rates import rate_of
 from app.scoring.registry import Track
 from app.scoring.release import once
 from app.scoring.rules import Rules
@@ -100,8 +100,9 @@ def _before(rules: Rules, track: Track, original: Any) -> Mapping[str, float]:
             found[name] = track.measures[name].compute(release, **parameters)
         else:
             parameters = rules.attacker(name).parameters
-            answer = track.attackers[name].attack(release.target, **parameters)
-            found[name] = rate_of(answer, release.source, rows=original.rows).rate
+            attacker, sizes = track.attackers[name], {"originals": original.rows, "rows": original.rows}
+            said = attacker.attack(release.target, **parameters)
+            found[name] = rate_of_attack(attacker, said, release.source, sizes, track=track, rules=rules).rate
     return found
 
 

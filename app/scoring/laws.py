@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from app.errors import InvalidInput, InvalidUpload
+from app.scoring.attacking import asked, rate_of_attack, said_to
+from app.scoring.files import FileSpec
 from app.scoring.parameters import Parameter
-from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track
+from app.scoring.rates import Rate
+from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track, as_sent
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import Parameters
@@ -24,6 +27,10 @@ SHUFFLES = 3
 """Other orders that a release is looked at in."""
 ROUNDING = 1e-9
 """What an order of rows may change of a number, relative to it."""
+BLIND = 60
+"""Blind guesses that are judged."""
+HELD, BEYOND_CHANCE = 0.8, 5.0
+"""The least share of their 95 % intervals that hold the baseline; deviations of a mean that are chance."""
 
 
 class BrokenLaw(AssertionError):
@@ -32,12 +39,13 @@ class BrokenLaw(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A release of an original, and the answer that its makers hold."""
+    """A release of an original, and the answer that its makers hold; ``other``: another that they could."""
 
     rules: Rules
     original: Tables
     release: Tables
     answer: Any
+    other: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +64,22 @@ class Tried:
     def about(self) -> About:
         return About(self.case.rules, self.sizes, lambda: self.case.original, self.case.release)
 
-    def asked(self, question: str) -> Parameters:
-        return self.case.rules.questions.get(question, {})
+    def told(self, question: Question) -> Parameters:
+        return self.case.rules.questions.get(question.name, {})
+
+    def rated(self, attacker: Attacker, said: Any, answer: Any) -> Rate:
+        return rate_of_attack(attacker, said, answer, self.sizes, track=self.track, rules=self.case.rules)
 
     def target(self) -> Any:
         return self.track.target_of(self.prepared, self.case.release)
 
     def release(self) -> Any:
         return self.track.release_of(self.prepared, self.case.release, self.case.answer)
+
+    @property
+    def has_order(self) -> bool:
+        """Whether the track knows the release in another order."""
+        return self.track.shuffle is not as_sent
 
     def shuffled(self, seed: int) -> "Tried":
         """The same release in another order."""
@@ -111,12 +127,12 @@ def check_measure(measure: Measure, track: Track, cases: Iterable[Case]) -> None
         with left_alone(measure.name, one):
             value = measured(measure, one)
         require(value == measured(measure, one), measure.name, "the same release has the same value")
-        for seed in range(SHUFFLES):
+        for seed in range(SHUFFLES if one.has_order else 0):
             other = measured(measure, one.shuffled(seed))
             kept = math.isclose(other, value, rel_tol=ROUNDING, abs_tol=ROUNDING)
             require(kept, measure.name, f"the order of the rows is no matter: {value}, then {other}")
-        if not measure.reads_secret:
-            other = measure.compute(track.release_of(one.prepared, one.case.release, another(one)))
+        if not measure.reads_secret and (swapped := another(one)) is not None:
+            other = measure.compute(track.release_of(one.prepared, one.case.release, swapped))
             require(value == other, measure.name, "it says that it does not read the answer")
 
 
@@ -137,8 +153,8 @@ def check_weight(measure: Measure, one: Tried) -> None:
 
 
 def check_attacker(attacker: Attacker, track: Track, cases: Iterable[Case]) -> None:
-    """Its rate is one, in [0, 1]; the same target gives the same answer; where it makes a guess, that is
-    judged as it is rated, in a file and back; what it gets stays as it is."""
+    """Its rate is one, in [0, 1]; the same target gives the same answer, whoever may be behind it; where it
+    makes a guess, that is judged as it is rated, in a file and back; what it gets stays as it is."""
     check_parameters(attacker.name, attacker.parameters, attacker.attack)
     for name in attacker.questions:
         require(name in track.questions, attacker.name, f"no question {name}")
@@ -147,23 +163,33 @@ def check_attacker(attacker: Attacker, track: Track, cases: Iterable[Case]) -> N
 
 
 def check_attack(attacker: Attacker, one: Tried) -> None:
-    name, question = attacker.name, one.track.questions[attacker.questions[0]]
+    name, answer = attacker.name, one.case.answer
     with left_alone(name, one):
         said = attacker.attack(one.target())
-    told = one.asked(question.name)
-    rate = question.rate(said, one.case.answer, one.sizes, **told)
+    rate = one.rated(attacker, said, answer)
     require(type(rate.rate) is float and 0 <= rate.rate <= 1, name, f"a rate in [0, 1], not {rate.rate}")
-    again = question.rate(attacker.attack(one.target()), one.case.answer, one.sizes, **told)
+    again = one.rated(attacker, attacker.attack(one.target()), answer)
     require(again == rate, name, "the same target has the same answer")
-    if not attacker.reads_secret:
-        other = question.rate(said, another(one), one.sizes, **told)
+    swapped = another(one)
+    if swapped is not None:
+        target = one.track.release_of(one.prepared, one.case.release, swapped).target
+        other = one.rated(attacker, attacker.attack(target), answer)
+        require(other == rate, name, "what it sees does not depend on the answer")
+    if not attacker.reads_secret and swapped is not None:
+        other = one.rated(attacker, said, swapped)
         require(other.rate == rate.rate, name, "it says that its rate does not depend on the answer")
-    guess = question.guess_of(said, np.random.default_rng(0))
-    if guess is not None:
-        judged = question.judge(sent(name, question, guess, one.about), one.case.answer, one.sizes, **told)
-        require(
-            rate.interval is None or judged.value == rate.rate, name, "its guess is judged as it is rated"
-        )
+    for question in asked(attacker, one.track, one.case.rules).values():
+        check_guess(name, question, said_to(attacker, said)[question.name], one)
+
+
+def check_guess(name: str, question: Question, said: Any, one: Tried) -> None:
+    guess, told = question.guess_of(said, np.random.default_rng(0)), one.told(question)
+    if guess is None:
+        return
+    rate = question.rate(said, one.case.answer, one.sizes, **told)
+    judged = question.judge(sent(name, question, guess, one.about), one.case.answer, one.sizes, **told)
+    drawn = rate.sd is not None  # one guess of many that it could have drawn
+    require(drawn or judged.value == rate.rate, name, "its guess is judged as it is rated")
 
 
 def sent(name: str, question: Question, guess: Any, about: About) -> Any:
@@ -236,9 +262,24 @@ def check_files(one: Tried) -> None:
     same = track.canonical_files(again) == track.canonical_files(case.release)
     require(same, track.name, "equal releases are equal bytes")
     for name in track.files:
-        header = files[name].partition(b"\n")[0]
-        for wrong in (b"", header + b"\n" + header + b",more\n", b"\xff\x00\n1\n"):
+        for wrong in broken(files[name]):
             check_refused(one, {**files, name: wrong}, name)
+
+
+def broken(content: bytes) -> tuple[bytes, ...]:
+    """What is no table, or one with a row too many of cells too many."""
+    header = content.partition(b"\n")[0]
+    return b"", header + b"\n" + header + b",more\n", b"\xff\x00\n1\n"
+
+
+def check_unread(part: str, read: Callable[[], Any], file: FileSpec) -> None:
+    try:
+        read()
+    except InvalidUpload as refused:
+        named = all(one.file == file.name for one in refused.problems)
+        require(named, part, f"what is wrong in {file.name} is said of it")
+        return
+    raise BrokenLaw(f"{part}: a {file.name} that is no table is refused")
 
 
 def check_refused(one: Tried, files: Mapping[str, bytes], name: str) -> None:
@@ -257,10 +298,35 @@ def check_questions(one: Tried) -> None:
     track.answers.check(answer, sizes)
     again = track.answers.write(track.answers.read(written, one.about))
     require(again == written, track.name, "an answer goes into a file and comes back")
+    for wrong in broken(written):
+        check_unread(track.name, lambda: track.answers.read(wrong, one.about), track.answers.file)  # noqa: B023
     for question in track.asked(one.case.rules).values():
-        known = question.read(question.write(question.perfect(answer)), one.about)
-        value = question.judge(known, answer, sizes, **one.asked(question.name)).value
-        require(value == 1.0, question.name, f"who knows all is right in all, not {value}")
+        check_question(question, one)
+
+
+def check_question(question: Question, one: Tried) -> None:
+    answer, told = one.case.answer, one.told(question)
+    written = question.write(question.perfect(answer))
+    value = question.judge(question.read(written, one.about), answer, one.sizes, **told).value
+    require(value == 1.0, question.name, f"who knows all is right in all, not {value}")
+    for wrong in broken(written):
+        check_unread(question.name, lambda: question.read(wrong, one.about), question.file)  # noqa: B023
+    if question.blind is not None:
+        check_blind(question, one)
+
+
+def check_blind(question: Question, one: Tried) -> None:
+    """Where there is an interval it has the baseline in it nearly always; else the mean is near it."""
+    rng, told = np.random.default_rng(0), one.told(question)
+    found = [
+        question.judge(question.blind(one.about, rng), one.case.answer, one.sizes, **told)  # type: ignore[misc]
+        for _ in range(BLIND)
+    ]
+    held = [each.interval[0] <= each.baseline <= each.interval[1] for each in found if each.interval]
+    apart = np.array([each.value - each.baseline for each in found])
+    near = abs(apart.mean()) <= BEYOND_CHANCE * apart.std() / math.sqrt(BLIND) + ROUNDING
+    kept = np.mean(held) >= HELD if held else near
+    require(bool(kept), question.name, f"a blind guess gets the baseline, not {apart.mean()} more")
 
 
 def check_parameters(name: str, parameters: Sequence[Parameter], function: Callable[..., Any]) -> None:
@@ -272,8 +338,10 @@ def check_parameters(name: str, parameters: Sequence[Parameter], function: Calla
         require(not one.is_number or usual == one.default, name, f"{one.name} is {usual} by default")
 
 
-def another(one: Tried) -> Any:
-    """An answer of the same sizes that is another, if there is one."""
+def another(one: Tried) -> Any | None:
+    """An answer of the same sizes that is another; None where nobody knows one."""
+    if one.case.other is not None or not one.has_order:
+        return one.case.other
     rng = np.random.default_rng(0)
     return one.track.shuffle(one.case.release, one.case.answer, rng=rng)[1]
 

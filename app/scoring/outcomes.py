@@ -22,7 +22,10 @@ class Outcome:
 
     @property
     def risk(self) -> float:
-        """What E takes: max(0, (value - baseline) / (1 - baseline)), in [0, 1]."""
-        if self.baseline >= 1:
-            return 0.0
-        return max(0.0, (self.value - self.baseline) / (1 - self.baseline))
+        """What E takes, in [0, 1]."""
+        return beyond_chance(self.value, self.baseline)
+
+
+def beyond_chance(value: float, chance: float) -> float:
+    """max(0, (value - chance) / (1 - chance)), in [0, 1]; 0 where blind guessing knows all."""
+    return max(0.0, (value - chance) / (1 - chance)) if chance < 1 else 0.0

@@ -123,16 +123,19 @@ def whole_range(
 ) -> tuple[float, float]:
     """Of U, whatever E is."""
     weights = rules.weights
-    total, least, most = sum(weights.values()), 0.0, 0.0
-    for name, weight in weights.items():
-        if track.measures[name].reads_secret:
-            most += weight / total
-        elif name in rules.scales:
-            tiny = rounding.get(name, NOTHING)
-            least += weight / total * utility_score(values[name], rules.scales[name], tiny=tiny)
     if not weights.keys() <= rules.scales.keys():
         return utility, utility
-    return least, least + most
+    known = {
+        name: utility_score(values[name], rules.scales[name], tiny=rounding.get(name, NOTHING))
+        for name in weights
+        if not track.measures[name].reads_secret
+    }
+    if track.utility == "largest":
+        least = max(known.values(), default=0.0)
+        return least, least if known.keys() == weights.keys() else 1.0
+    total = sum(weights.values())
+    least = sum(weights[name] / total * score for name, score in known.items())
+    return least, least + sum(weight / total for name, weight in weights.items() if name not in known)
 
 
 def fits(target: Computed, shown: Scores, digits: int) -> bool:

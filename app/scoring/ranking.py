@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from app.scoring.registry import Measure
 
@@ -29,11 +30,15 @@ def utility_by(
     weights: Mapping[str, float],
     scales: Mapping[str, float],
     largest_cell: float,
+    how: Literal["mean", "largest"] = "mean",
 ) -> Callable[[Mapping[str, float]], float]:
-    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0.
+    """U: the mean of the utility scores by the competition's weights, in [0, 1]; nothing weighs: 0. Or the
+    largest of those that weigh, however much.
 
     As a function of the values that some measures have instead of ``values``.
     """
+    if how == "largest":
+        weights = dict.fromkeys(weights, 1.0)
     most = max(weights.values(), default=1.0)
     shares = {name: weight / most for name, weight in weights.items()}
     whole = sum(shares.values())
@@ -44,18 +49,22 @@ def utility_by(
 
     parts = {name: part(name, values[name]) for name in shares}
 
-    def found(others: Mapping[str, float]) -> float:
+    def largest(others: Mapping[str, float]) -> float:
+        found = (part(name, others[name]) if name in others else each for name, each in parts.items())
+        return max(found, default=0.0)
+
+    def mean(others: Mapping[str, float]) -> float:
         total = 0.0
         for name, each in parts.items():
             total += part(name, others[name]) if name in others else each
         return min(total / whole, 1.0) if parts else 0.0
 
-    return found
+    return largest if how == "largest" else mean
 
 
-def security(rates: Iterable[float]) -> float:
-    """E: the largest re-identification rate of the attackers that count, in [0, 1], 0 best; of none, 0."""
-    return max(rates, default=0.0)
+def security(risks: Iterable[float]) -> float:
+    """E: the largest risk of the attackers that count, in [0, 1], 0 best; of none, 0."""
+    return max(risks, default=0.0)
 
 
 def overall(utility_value: float, security_value: float) -> float:

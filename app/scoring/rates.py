@@ -1,12 +1,14 @@
 """How often an attacker was right: the one place where a guess meets the answer."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from app.messages import Message
 from app.scoring.arrays import IntArray
+from app.scoring.outcomes import Outcome, beyond_chance
 
 ABSTAIN = -1
 NORMAL_95 = 1.959963984540054
@@ -54,16 +56,38 @@ class Rate:
     is the expected count and ``sd`` the rate's standard deviation over the random choice. ``baseline``: the
     rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``most``: the largest
     ``correct`` that any secret could have given the same answer, so that it tells nothing of this one.
+    ``correct`` and ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
+    is taken off. ``details``: further numbers by name.
     """
 
     rate: float
-    correct: int | float
-    trials: int
+    correct: int | float | None
+    trials: int | None
     baseline: float
     interval: tuple[float, float] | None = None
     sd: float | None = None
     note: Message | None = None
     most: int | float | None = None
+    chance: float = 0.0
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def risk(self) -> float:
+        """What E takes, in [0, 1]."""
+        return beyond_chance(self.rate, self.chance)
+
+
+def rate_of_outcome(found: Outcome) -> Rate:
+    """What a guess came to, as the rate of whoever made it."""
+    return Rate(
+        found.value,
+        found.correct,
+        found.trials,
+        found.baseline,
+        found.interval,
+        chance=found.baseline,
+        details=found.details,
+    )
 
 
 def rate_of(answer: Answer, source: IntArray, *, rows: int) -> Rate:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
-    from app.scoring.rates import Answer, Rate
+    from app.scoring.rates import Rate
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
     from app.scoring.settings import Columns
@@ -101,7 +101,8 @@ class Question:
     ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
     many they are; boards then say so, and else speak of risk only. Of attackers that are built in, ``rate``
     judges what they say in the same way, and ``guess_of(said, rng)`` is a guess that follows from it, None
-    if nobody could make it.
+    if nobody could make it. ``blind``: a guess of whoever knows the sizes only, whose value is the baseline
+    but for chance; None where E takes nothing off for chance.
     """
 
     name: str
@@ -112,10 +113,11 @@ class Question:
     judge: Callable[..., Outcome]
     perfect: Callable[[Any], Any]
     rate: Callable[..., Rate]
-    guess_of: Callable[[Answer, Generator], Any | None]
+    guess_of: Callable[[Any, Generator], Any | None]
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
     counts: bool = False
+    blind: Callable[[About, Generator], Any] | None = None
 
 
 def never(rules: Rules) -> bool:  # noqa: ARG001
@@ -167,7 +169,7 @@ class Attacker:
 
     name: str
     version: int
-    attack: Callable[..., Answer]
+    attack: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     may_count: bool = True
     by_default: bool = True

@@ -142,6 +142,7 @@ ANSWERS: dict[str, str] = {
     "422.unknown_method": "there is no such method of anonymization for this track",
     "422.unknown_scope": "scopes are read, submit and, for organizers, organize",
     "422.unknown_template": "there is no such template",
+    "422.weight_of_largest": "the largest loss is U in this track: a weight is 0 or 1",
     "422.wrong_credential": "the code or password is wrong",
     "401.wrong_password": "the name or the password is wrong",
     "422.wrong_password": "the name or the password is wrong",

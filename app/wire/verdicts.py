@@ -71,23 +71,31 @@ class Measured(Part):
 class Attacked(Part):
     """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
 
-    ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find.
+    ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find. ``correct``
+    of ``trials``: where something is counted. ``risk``: what E takes, where that is not the rate itself.
     """
 
     rate: Share
-    correct: Number
-    trials: int
+    correct: Number | None = unless_none()
+    trials: int | None = unless_none()
     version: int
     baseline: Share
     interval: Annotated[list[Number] | None, Admitted(within={"min_length": 2, "max_length": 2})] = (
         unless_none()
     )
     sd: Number | None = unless_none()
+    risk: Annotated[Number | None, Admitted(within={"ge": 0, "le": 1})] = unless_none()
+    details: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
     most: Number | None = unless_none()
     note: str | None = unless_none()
     note_template: str | None = unless_none()
     note_values: dict[str, Any] | None = unless_none()
     note_plural: dict[str, str] | None = unless_none()
+
+    @property
+    def taken(self) -> Number:
+        """What E takes of it."""
+        return self.rate if self.risk is None else self.risk
 
     @property
     def noted(self) -> Message | None:

@@ -95,7 +95,7 @@ def test_outcomes_and_risks_are_those_of_the_text(case: Case, seed: bytes, value
             guess = reference.attack(case.after, rows, reference.KEYS[name])
             expected = reference.outcome(case.customers, months, guess, truth)
             found = MONTHLY.questions[question].rate(said, answer, sizes)
-            assert Fraction(int(found.correct), found.trials) == expected
+            assert Fraction(int(found.correct or 0), found.trials) == expected
             assert (found.rate, found.trials) == (float(expected), len(case.customers))
             largest = max(largest, expected)
     shares = st.lists(st.fractions(0, 1, max_denominator=8), max_size=3)

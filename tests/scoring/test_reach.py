@@ -80,7 +80,7 @@ def told(answer: Answer, cells: Cells) -> FloatArray:
 def by_trying(answer: Answer, cells: Cells, right: int) -> list[float]:
     """Every value that a secret can give by which the answer is right on so many rows."""
     rated = ((rate_of(answer, one, rows=len(cells.x)).correct, one) for one in secrets(cells))
-    return [value(cells, one) for correct, one in rated if correct >= right - 1e-12]
+    return [value(cells, one) for correct, one in rated if (correct or 0) >= right - 1e-12]
 
 
 @tries(400)

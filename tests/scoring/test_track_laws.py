@@ -87,6 +87,7 @@ def test_rates_lie_between_zero_and_one(track: Track) -> None:
             assert type(rate.rate) is float, attacker.name
             assert 0.0 <= rate.rate <= 1.0, attacker.name
             assert rate.trials == rows, attacker.name
+            assert rate.trials is not None
             assert rate.correct == pytest.approx(rate.rate * rate.trials), attacker.name
             if rate.interval is not None:
                 assert 0.0 <= rate.interval[0] <= rate.rate <= rate.interval[1] <= 1.0, attacker.name

@@ -158,7 +158,7 @@ def test_what_ended_in_a_transaction_that_failed_is_not_kept(client: TestClient)
 
 
 def numbers() -> Numbers:
-    return Numbers(0.5, 0.5, 0.0, (), {}, {}, {}, {}, {}, {})
+    return Numbers(0.5, 0.5, 0.0, (), {}, {}, {}, {}, {}, {}, {})
 
 
 def endings(count: int) -> list[Ending]:

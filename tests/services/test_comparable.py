@@ -20,6 +20,7 @@ def numbers(security: float = 0.25, **versions: str) -> Numbers:
         measures={"loss": 3.0, "more": 4.0},
         rounding={},
         attackers={"near": 0.25, "late": 0.75},
+        risks={"near": 0.25, "late": 0.75},
         correct={"near": 1, "late": 3},
         bounds={},
         versions={**found, **{name.replace("_", "."): version for name, version in versions.items()}},

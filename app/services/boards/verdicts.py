@@ -32,7 +32,8 @@ Ending = tuple[UUID, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers of a verdict. ``correct``: how many records each attacker identified, maybe expected.
+    """The numbers of a verdict. ``attackers``: their rates, and ``risks``: what E takes of these;
+    ``correct``: how many records each identified, maybe expected, if it counts them.
 
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
     a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
@@ -48,6 +49,7 @@ class Numbers:
     measures: Mapping[str, float]
     rounding: Mapping[str, float]
     attackers: Mapping[str, float]
+    risks: Mapping[str, float]
     correct: Mapping[str, float]
     bounds: Mapping[str, Bound]
     versions: Versions
@@ -114,7 +116,8 @@ def numbers(verdict: wire.Verdict) -> Numbers:
         measures={name: one.value for name, one in measures.items()},
         rounding={name: one.rounding for name, one in measures.items() if one.rounding is not None},
         attackers={name: one.rate for name, one in attackers.items()},
-        correct={name: one.correct for name, one in attackers.items()},
+        risks={name: one.taken for name, one in attackers.items()},
+        correct={name: one.correct for name, one in attackers.items() if one.correct is not None},
         bounds={name: bound_of(one) for name, one in attackers.items()},
         versions=shared(tuple(versions_in(verdict))),
         reach=array("d", chain.from_iterable(verdict.reach)),
@@ -122,6 +125,9 @@ def numbers(verdict: wire.Verdict) -> Numbers:
 
 
 def bound_of(one: wire.Attacked) -> Bound:
+    """Where nothing is counted, nobody knows anything of a rate without the answer."""
+    if one.trials is None:
+        return Bound(1.0, 1, lots=True)
     return Bound(one.trials if one.most is None else one.most, one.trials, lots=one.sd is not None)
 
 

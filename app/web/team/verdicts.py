@@ -28,7 +28,7 @@ class MeasureLine:
 
 @dataclass(frozen=True, slots=True)
 class AttackerLine:
-    """``counts``: towards E; ``decides``: its rate is E, perhaps not it alone."""
+    """``counts``: towards E; ``decides``: its risk is E, perhaps not it alone."""
 
     name: str
     entry: wire.Attacked
@@ -96,13 +96,13 @@ def values_of(board: wire.Board | None, name: str) -> tuple[float, ...]:
 
 def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
     found = verdict.attackers.items()
-    largest = max((entry.rate for name, entry in found if rules.counts(name)), default=None)
+    largest = max((entry.taken for name, entry in found if rules.counts(name)), default=None)
     return [attacker_line(rules, name, entry, largest) for name, entry in found]
 
 
 def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:
     counted = rules.counts(name)
-    return AttackerLine(name, entry, counts=counted, decides=counted and entry.rate == largest)
+    return AttackerLine(name, entry, counts=counted, decides=counted and entry.taken == largest)
 
 
 def limit_of(rules: Rules, verdict: wire.Verdict) -> Limit | None:

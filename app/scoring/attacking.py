@@ -1,0 +1,37 @@
+"""What a built-in attacker is asked of a target, and how often what it says is right."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from app.messages import Message
+from app.scoring.rates import Rate
+from app.scoring.registry import Attacker, Question, Sizes, Track
+from app.scoring.rules import Rules
+
+
+def asked(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]:
+    """Of the questions that it answers those that the competition asks."""
+    known = track.asked(rules)
+    return {name: known[name] for name in attacker.questions if name in known}
+
+
+def said_to(attacker: Attacker, said: Any) -> Mapping[str, Any]:
+    """What it says, by question."""
+    return {attacker.question: said} if isinstance(attacker.question, str) else said
+
+
+def rate_of_attack(
+    attacker: Attacker, said: Any, answer: Any, sizes: Sizes, *, track: Track, rules: Rules
+) -> Rate:
+    """Its rate; of several questions that with the largest risk, and the rate of each among the details."""
+    found = {
+        name: question.rate(said_to(attacker, said)[name], answer, sizes, **rules.questions.get(name, {}))
+        for name, question in asked(attacker, track, rules).items()
+    }
+    if not found:
+        return Rate(0.0, None, None, 0.0, note=Message("this competition does not ask what it answers"))
+    if isinstance(attacker.question, str):
+        return found[attacker.question]
+    worst = max(found.values(), key=lambda rate: (rate.risk, rate.rate))
+    return replace(worst, details={name: rate.rate for name, rate in found.items()})
