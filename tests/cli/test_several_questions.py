@@ -34,3 +34,9 @@ def test_a_guess_names_its_question_and_the_lists_do_where_there_are_several(
         assert rates == {"value": 8 / ROWS, "link": 4 / ROWS}
         assert "question" in anoncup("guesses", "small").out
         assert "link: 2, value: 2" in anoncup("targets", "small").out
+        shown = anoncup("board", "small", "--which", "reidentification").out
+        head, line = (
+            next(one.split() for one in shown.splitlines() if word in one) for word in ("rank", "blue")
+        )
+        assert head == ["rank", "team", "score", "mean", "targets", "link", "value"]
+        assert line == ["1", "blue", "*", "0.1", "0.1", "1", "0.1", "0"]

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from app import names
 from app.db.models import Competition, Team
+from app.scoring.registry import Attacker
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force, trials, verdicts
@@ -27,9 +28,10 @@ def board(session: Session, sight: Sight) -> Matrix:
     if view.digits is None:
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         numbers = comparable(found, rules.scored_by)
+        several = len(contest.track.asked(rules)) > 1
         rows += [
-            built_in_row(name, [numbers.get(one.finished.evaluation_id) for one in columns])
-            for name in contest.track.attackers
+            built_in_row(each, [numbers.get(one.finished.evaluation_id) for one in columns], several=several)
+            for each in contest.track.attackers.values()
         ]
     return Matrix(
         competition=contest.slug,
@@ -90,15 +92,18 @@ def found_by(rules: Rules) -> Callable[[Trials, Attacked], Cell]:
     return cell
 
 
-def built_in_row(name: str, columns: Sequence[Numbers | None]) -> MatrixRow:
-    cells = tuple(built_in_cell(name, numbers) for numbers in columns)
-    return MatrixRow(attacker=name, built_in=True, own=False, cells=cells)
+def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], *, several: bool) -> MatrixRow:
+    cells = tuple(built_in_cell(attacker, numbers, several=several) for numbers in columns)
+    return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
-def built_in_cell(name: str, numbers: Numbers | None) -> Cell | None:
+def built_in_cell(attacker: Attacker, numbers: Numbers | None, *, several: bool) -> Cell | None:
+    name = attacker.name
     if numbers is None or name not in numbers.attackers:
         return None
-    return Cell(correct=numbers.correct.get(name), rate=numbers.attackers[name], trials=1)
+    rate = numbers.attackers[name]
+    by_question = dict.fromkeys(attacker.questions, rate) if several else None
+    return Cell(correct=numbers.correct.get(name), rate=rate, trials=1, by_question=by_question)
 
 
 def as_csv(matrix: Matrix) -> str:

@@ -23,6 +23,8 @@ BATCH = 100
 """Evaluations read at once: each holds every measure."""
 
 GUESS_HEAD = ("id", "team", "target", "received_at", "state", "answered", "correct", "sha256")
+UNCOUNTED = ("question", "value", "baseline", "risk")
+"""What is said besides of guesses that do not count individuals."""
 
 Content = bytes | Iterable[bytes]
 
@@ -51,7 +53,7 @@ def tables(session: Session, principal: Principal, held: Holdings) -> Iterator[t
         yield f"boards/{name}.csv", text.encode()
     yield "competition.toml", competitions.published_file(row).encode()
     yield "evaluations.jsonl", evaluations(session, row)
-    yield "guesses.csv", csv_text(GUESS_HEAD, map(guess_row, held.guesses)).encode()
+    yield "guesses.csv", guesses_csv(Contest(row), held.guesses).encode()
     yield "submissions.csv", submissions_csv(Contest(row), held.submissions).encode()
     yield "targets.csv", targets_csv(session, row).encode()
     yield "teams.csv", teams_csv(session, row).encode()
@@ -172,6 +174,17 @@ def all_guesses(session: Session, row: Competition) -> list[Guess]:
         .order_by(Guess.received_at, Guess.id)
     )
     return list(session.scalars(query))
+
+
+def guesses_csv(contest: Contest, guesses: Iterable[Guess]) -> str:
+    if contest.track.counts(contest.rules):
+        return csv_text(GUESS_HEAD, map(guess_row, guesses))
+    return csv_text((*GUESS_HEAD, *UNCOUNTED), ([*guess_row(each), *found_by(each)] for each in guesses))
+
+
+def found_by(each: Guess) -> list[object]:
+    judged = each.judged
+    return [each.question, judged and judged.value, judged and judged.baseline, each.risk]
 
 
 def guess_row(each: Guess) -> list[object]:

@@ -11,7 +11,7 @@ from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
 from app.web.visitor.standings import Column, groups
-from app.wire import Board, BoardRow, Matrix, MatrixRow, MatrixTarget
+from app.wire import Board, BoardRow, Cell, Matrix, MatrixRow, MatrixTarget
 
 SCORES = ("overall", "utility", "security")
 
@@ -86,16 +86,23 @@ def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     )
 
 
-def heatmap_of(matrix: Matrix, t: Words) -> Figure:
-    """What each attacker found in each target."""
+def heatmap_of(matrix: Matrix, t: Words, question: str | None = None) -> Figure:
+    """What each attacker found in each target; ``question``: by its answers to this one alone."""
+    scale = {} if matrix.counted else {"scale": t("Found beyond chance")}
     return heatmap(
         [target_heading(one) for one in matrix.targets],
         [
-            HeatRow(attacker_heading(one, t), [cell.rate if cell else None for cell in one.cells])
+            HeatRow(attacker_heading(one, t), [found_in(cell, question) for cell in one.cells])
             for one in matrix.rows
         ],
-        worded(HeatWords, t),
+        worded(HeatWords, t, **scale),
     )
+
+
+def found_in(cell: Cell | None, question: str | None) -> float | None:
+    if cell is None:
+        return None
+    return cell.rate if question is None else (cell.by_question or {}).get(question)
 
 
 def target_heading(target: MatrixTarget) -> Heading:

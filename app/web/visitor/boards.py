@@ -1,6 +1,6 @@
 """The boards as pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
@@ -47,7 +47,7 @@ def anonymization_board(
         view=view_of(frame),
         board=board,
         wide=wide,
-        **headed(wire.BoardRow, words_for(request)),
+        **headed(wire.BoardRow.COLUMNS, words_for(request)),
         course=course_of(outline, words_for(request), frame.rules),
         **shown,
     )
@@ -84,16 +84,19 @@ def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn
         frame=frame,
         view=view_of(frame),
         board=board,
-        **headed(wire.AttackersRow, words_for(request)),
+        questions=named(board.several, words_for(request)) if board else {},
+        **headed(board.columns if board else {}, words_for(request)),
     )
 
 
 @router.get("/competitions/{slug}/boards/matrix")
-def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+def matrix_board(request: Request, slug: str, principal: MaybeSignedIn, question: str = "") -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         board = if_open(matrix.board, session, principal, slug)
-    heatmap = board_pictures.heatmap_of(board, words_for(request)) if board and board.rows else None
+    questions = named(board.several, words_for(request)) if board else {}
+    asked = question if question in questions else None
+    heatmap = board_pictures.heatmap_of(board, words_for(request), asked) if board and board.rows else None
     return page(
         request,
         principal,
@@ -102,16 +105,23 @@ def matrix_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLR
         view=view_of(frame),
         board=board,
         heatmap=heatmap,
+        questions=questions,
+        asked=asked,
     )
 
 
-def headed(row: type[wire.Line], t: Words) -> dict[str, Any]:
+def named(questions: Iterable[str], t: Words) -> dict[str, str]:
+    """What each question is called."""
+    return {name: t.label(f"question_{name}", name) for name in questions}
+
+
+def headed(columns: Mapping[str, wire.Column], t: Words) -> dict[str, Any]:
     """The columns of a table, and what they are called."""
     said = {
         field: t.pgettext(*column.page) if isinstance(column.page, tuple) else t(column.page)
-        for field, column in row.COLUMNS.items()
+        for field, column in columns.items()
     }
-    return {"columns": row.COLUMNS, "headings": said}
+    return {"columns": columns, "headings": said}
 
 
 def words_for(request: Request) -> Words:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
 from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 
@@ -14,15 +15,16 @@ FIRST = 5
 @dataclass(frozen=True, slots=True)
 class Leader:
     """``attacker``: who finds the most in the leading release, None if nobody finds anything; ``by_rival``:
-    another team does; ``told``: whether the reader may know who. ``second``: the next rank, None without one;
-    ``comparison``: in what the leader is better than it. ``tied``: how many share the first rank. ``digits``:
-    the decimals of all U and E."""
+    another team does; ``counted``: risk is the share of individuals found; ``told``: whether the reader may
+    know who. ``second``: the next rank, None without one; ``comparison``: in what the leader is better than
+    it. ``tied``: how many share the first rank. ``digits``: the decimals of all U and E."""
 
     row: BoardRow
     utility: float
     security: float
     attacker: str | None
     by_rival: bool
+    counted: bool
     told: bool
     tied: int
     second: BoardRow | None
@@ -47,6 +49,7 @@ def leader_of(board: Board, rules: Rules) -> Leader | None:
         security=ranked[0].security,
         attacker=best_attacker(first, rules),
         by_rival=first.rivals is not None and first.rivals > 0 and first.rivals == first.security,
+        counted=TRACKS[rules.track].counts(rules),
         told=board.digits is None,
         tied=sum(row.rank == first.rank for row in ranked),
         second=second,

@@ -80,7 +80,7 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
 
 def first_attackers(board: AttackersBoard) -> list[AttackersRow]:
     """Those on the first rank, as far as the scores of guesses are visible."""
-    return [row for row in board.rows if row.rank == 1 and row.identified]
+    return [row for row in board.rows if row.rank == 1 and (row.identified or row.score)]
 
 
 def paragraphs(text: str) -> list[str]:
