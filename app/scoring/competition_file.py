@@ -86,6 +86,7 @@ def read_competition(table: Table) -> Rules:
         scored_by=read_scored_by(table.table("scored_by")),
     )
     table.finish()
+    track.check_rules(rules)
     check_scored_by(rules)
     return rules
 

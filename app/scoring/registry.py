@@ -247,6 +247,10 @@ def alone(table: Tables) -> Sequence[DataFrame]:
     return (table,)
 
 
+def any_rules(rules: Rules) -> None:
+    """Whatever the tables of a competition file hold, they agree."""
+
+
 def nothing_to_check(files: Files, rules: Rules) -> None:
     """A first file could belong to any original."""
 
@@ -277,9 +281,9 @@ class Track:
     individuals. ``check_part``: refuses a first file that could belong to no original. ``files_of``: the
     release as files; ``canonical_files``: as files that say nothing but the release, so that equal releases
     are equal bytes. ``settings``: reads the table of the track's name in a competition file,
-    InvalidCompetition. ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what
-    a release's makers know of it, ``questions``: what others are asked; ``rivals``: what E takes of their
-    guesses, in [0, 1]. ``title``: what it is called, and
+    InvalidCompetition; ``check_rules``: refuses tables that do not go together. ``roles(columns, settings)``:
+    the columns that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what
+    others are asked; ``rivals``: what E takes of their guesses, in [0, 1]. ``title``: what it is called, and
     ``individual`` each of its individuals, in English; ``example``: the method of a kit's example, quick on
     any data and changing little, if there is one. ``has_columns``: its competition files say which columns
     play which role. ``frames``: the tables of each file of the original. ``shipped``: by name data whose
@@ -333,6 +337,7 @@ class Track:
     signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     utility: Literal["mean", "largest"] = "mean"
     settings: Callable[[Table], Any] | None = None
+    check_rules: Callable[[Rules], None] = any_rules
     rivals: Callable[[Risks], float] = largest
     title: str = ""
     individual: str = "row"

@@ -6,8 +6,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from app.scoring.arrays import BoolArray
+from app.scoring.competition_file import parse_competition
 from app.scoring.magnitude import LARGEST
+from app.scoring.templates import template
+from app.scoring.tracks import TRACKS
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
+from app.scoring.tracks.membership.steps import Original, parse_original
 from app.scoring.tracks.membership.tables import Table
 from tests.scoring.membership_reference import Rows
 from tests.scoring.tables_to_break import HOSTILE, TAME
@@ -26,6 +30,13 @@ class Case:
     @property
     def own(self) -> Table:
         return self.candidates.at(self.members)
+
+
+def survey(rows: int = 60, seed: int = 1) -> Original:
+    """The example data of the track."""
+    made = TRACKS["membership"].example_data
+    assert made is not None
+    return parse_original(made(rows, seed), parse_competition(template("membership")))[0]
 
 
 def schema_of(numeric: int, categorical: int) -> Schema:

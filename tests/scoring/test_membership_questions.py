@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
-from app.scoring.tracks.membership.questions import Hidden, attribute, hide, membership
+from app.scoring.tracks.membership.questions import attribute, membership
 from app.scoring.tracks.membership.roc import accuracy, auc, operating_points, tpr
 from tests.scoring import membership_reference as plain
 from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
@@ -103,33 +102,14 @@ def test_between_operating_points_the_rate_is_linear() -> None:
 @given(cases(), st.sampled_from([0.0, 0.1, 1.0, 1e300]))
 @tries(60)
 def test_a_guess_at_a_column_is_judged_as_by_plain_loops(case: Case, tolerance: float) -> None:
-    asked = asked_of(case)
-    guess = asked.truth.at(np.random.default_rng(case.released.rows).permutation(asked.truth.rows))
-    said, truth = ([row[0] for row in rows_of(table)] for table in (guess, asked.truth))
-    expected = plain.beyond(said, truth, asked.members.tolist(), tolerance)
-    outcome = attribute(guess, asked, tolerance=tolerance)
+    truth = case.candidates.only(case.candidates.schema.names[0])
+    guess = truth.at(np.random.default_rng(case.released.rows).permutation(truth.rows))
+    said, cells = ([row[0] for row in rows_of(table)] for table in (guess, truth))
+    expected = plain.beyond(said, cells, case.members.tolist(), tolerance)
+    outcome = attribute(guess, truth, case.members, tolerance=tolerance)
     assert outcome.value == float(expected)
     assert outcome.interval is not None
     assert outcome.interval[0] <= outcome.value <= outcome.interval[1]
-
-
-def asked_of(case: Case) -> Hidden:
-    names = case.candidates.schema.names
-    rest = case.candidates.at(~case.members)
-    return hide(case.own, rest, known=names, hidden=names[0], rng=np.random.default_rng(3))
-
-
-@given(cases())
-@tries(40)
-def test_members_and_controls_are_mixed_and_none_is_lost(case: Case) -> None:
-    asked = asked_of(case)
-    assert asked.members.sum() == case.own.rows == asked.truth.rows / 2
-    hidden = case.candidates.schema.names[0]
-    assert hidden not in asked.known.schema.names
-    assert rows_of(asked.truth.at(asked.members)) != [] or case.own.rows == 0
-    for whose, rows in ((asked.members, case.own), (~asked.members, case.candidates.at(~case.members))):
-        found = sorted(map(repr, rows_of(asked.truth.at(whose))))
-        assert found == sorted(map(repr, rows_of(rows.only(hidden))))
 
 
 def answered(members: list[float], controls: list[float], truth: float) -> float:
@@ -137,7 +117,7 @@ def answered(members: list[float], controls: list[float], truth: float) -> float
     cells: Rows = [[value] for value in (*members, *controls)]
     who = np.arange(len(cells)) < len(members)
     right = table_of([[truth] for _ in cells], schema)
-    return attribute(table_of(cells, schema), Hidden(right, right, who)).value
+    return attribute(table_of(cells, schema), right, who).value
 
 
 def test_only_what_is_known_of_members_alone_counts() -> None:
@@ -146,9 +126,3 @@ def test_only_what_is_known_of_members_alone_counts() -> None:
     assert answered([0, 7], [0, 7], 7) == 0.0
     assert answered([0, 0], [0, 7], 7) == 0.0
     assert answered([7, 7, 7, 0], [7, 7, 0, 0], 7) == 0.5
-
-
-def test_too_few_controls_are_refused() -> None:
-    table = table_of([[1.0], [2.0]], schema_of(1, 0))
-    with pytest.raises(InvalidInput, match="1 controls are given; 2 are needed"):
-        hide(table, table.at(np.array([0])), known=("n0",), hidden="n0", rng=np.random.default_rng(0))

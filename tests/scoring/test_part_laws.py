@@ -24,14 +24,18 @@ from app.scoring.registry import Attacker, Measure, Method, Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from tests.arena import competition_file, original_table
+from tests.scoring.membership_cases import survey as membership_survey
 
 MICRODATA = TRACKS["microdata"]
 
 
 def cases_of(name: str) -> list[Case]:
     track = TRACKS[name]
+    original: Any
     if name == "microdata":
         rules, original = parse_competition(competition_file()), original_table(60)
+    elif name == "membership":
+        rules, original = parse_competition(template(name)), membership_survey(60)
     else:
         rules = parse_competition(template(2016))
         original = track.part(track.prepare(tc400(), rules), np.arange(60))

@@ -15,10 +15,11 @@ from app.scoring.tracks import TRACKS
 SIZES = {"originals": 5, "rows": 3}
 ABOUT = About(parse_competition(template(2015)), SIZES, lambda: pytest.fail("sizes say enough"))
 SOURCE = np.array([4, 0, 2])
-LINKS = [track.questions["link"] for track in TRACKS.values()]
+LINKING = {name: track for name, track in TRACKS.items() if "link" in track.questions}
+LINKS = [track.questions["link"] for track in LINKING.values()]
 
 
-@pytest.mark.parametrize("track", TRACKS.values(), ids=TRACKS)
+@pytest.mark.parametrize("track", LINKING.values(), ids=LINKING)
 def test_an_answer_goes_into_a_file_and_comes_back(track: Track) -> None:
     answers = track.answers
     assert answers.read(answers.write(SOURCE), ABOUT).tolist() == SOURCE.tolist()

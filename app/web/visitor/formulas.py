@@ -207,7 +207,47 @@ TRANSACTIONS: Mapping[str, Markup] = {
     "basket_k_mean": K_MEAN,
 }
 
-MEASURES: Mapping[str, Mapping[str, Markup]] = {"microdata": MICRODATA, "transactions": TRANSACTIONS}
+C, P, HALF = i("C"), i("p"), frac(n("1"), n("2"))
+
+
+def variation(*place: str) -> str:
+    """The total variation distance over some cells."""
+    return row(HALF, total(row(*place)), size(sub(P, row(*place)), MINUS, sub(prime("p"), row(*place))))
+
+
+MEMBERSHIP: Mapping[str, Markup] = {
+    "marginals": block(averaged(row(i("c"), IN, C), variation(i("b")), size(C))),
+    "pairs": block(
+        averaged(
+            row(i("c"), o("&lt;"), i("d"), IN, C),
+            variation(i("a"), o(","), i("b")),
+            row(size(C), o("("), size(C), MINUS, n("1"), o(")"), o("/"), n("2")),
+        )
+    ),
+    "correlations": block(
+        averaged(
+            row(i("k"), o("&lt;"), L, IN, S),
+            row(
+                HALF,
+                size(sub(i("r"), row(i("k"), L)), MINUS, sub(prime("r"), row(i("k"), L))),
+            ),
+            row(size(S), o("("), size(S), MINUS, n("1"), o(")"), o("/"), n("2")),
+        )
+    ),
+    "tails": block(averaged(row(L, IN, S), size(sub(prime("p"), L), MINUS, n("0.02")), size(S))),
+    "copies": block(frac(count(i("y"), IN, Y, o(":"), i("y"), IN, i("M")), size(Y))),
+    "propensity": block(
+        frac(n("4"), i("N")),
+        total(row(i("i"), o("≤"), i("N"))),
+        sup(row(o("("), sub(i("q"), i("i")), MINUS, i("c"), o(")")), n("2")),
+    ),
+}
+
+MEASURES: Mapping[str, Mapping[str, Markup]] = {
+    "microdata": MICRODATA,
+    "transactions": TRANSACTIONS,
+    "membership": MEMBERSHIP,
+}
 """Of each track's measures."""
 
 

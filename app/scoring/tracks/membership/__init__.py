@@ -1,0 +1,225 @@
+"""The membership track: who was in the table that a release was made of, as asked since 2020."""
+
+from __future__ import annotations  # its types are those of numbers
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from app.deferred import deferred_in
+from app.messages import N_
+from app.scoring.files import GUESS, Columns, FileSpec, Rows, some_originals
+from app.scoring.parameters import Parameter
+from app.scoring.registry import Answers, Attacker, Draw, Measure, Method, Question, Track
+from app.scoring.tracks.membership.settings import (
+    ATTRIBUTE,
+    PLACE,
+    check_rules,
+    hidden_of,
+    public_schema,
+    read_settings,
+    roles,
+)
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
+
+_by = deferred_in(__name__)
+
+
+def all_columns(rules: Rules) -> Columns:
+    names: Columns = rules.settings.schema.names
+    return names
+
+
+def public_columns(rules: Rules) -> Columns:
+    return public_schema(rules).names
+
+
+def hidden_column(rules: Rules) -> Columns:
+    hidden = hidden_of(rules)
+    return (hidden,) if hidden else ()
+
+
+def against_members(
+    name: str, details: Callable[[Any], dict[str, float]] | None = None, within: str = "measures"
+) -> Measure:
+    """A measure in [0, 1], 0 best, of a release beside its members: its value is its utility score."""
+    compute = _by(f"{within}.{name}")
+    return Measure(
+        name,
+        1,
+        lambda release: compute(release.members, release.released),
+        weighs=True,
+        scale=1.0,
+        details=details,
+    )
+
+
+def seen(name: str) -> Attacker:
+    """An attacker that scores how surely each candidate is a member."""
+    attack = _by(f"attackers.{name}")
+    return Attacker(name, 1, lambda target: attack(target.seen), question="membership")
+
+
+def method(name: str, *parameters: Parameter) -> Method:
+    return Method(name, _by(f"methods.{name}"), parameters)
+
+
+def each_candidate(sizes: Any) -> tuple[int, int]:
+    """A line for each."""
+    return sizes["originals"], sizes["originals"]
+
+
+def each_member(sizes: Any) -> tuple[int, int]:
+    return sizes["originals"] // 2, sizes["originals"] // 2
+
+
+ONE_EACH: Rows = each_candidate
+MEMBERS = FileSpec(
+    "members",
+    title="the members",
+    said="CSV headed candidate and all columns: a row for each of the team's members",
+    header=lambda rules: (PLACE, *all_columns(rules)),
+    rows=each_member,
+    kind="members",
+    excerpts=((PLACE, "2", "3", "7", "…"),),
+)
+HIDDEN = FileSpec(
+    "hidden",
+    title="the hidden column of the candidates",
+    said="CSV headed by the hidden column, a line for each candidate",
+    header=hidden_column,
+    rows=ONE_EACH,
+)
+MEMBERSHIP_QUESTION = Question(
+    name="membership",
+    file=FileSpec(
+        GUESS,
+        title="the guess",
+        said="CSV headed score, a line for each candidate: a number from 0 to 1, higher the surer a member",
+        header=lambda _: ("score",),
+        rows=ONE_EACH,
+        kind="scores",
+        samples=(("score", "0.93", "0.5", "0", "…"),),
+        excerpts=(("score", "0.93", "0.5", "…"),),
+    ),
+    read=_by("questions.read_scores"),
+    write=_by("tables.scores_csv"),
+    answered=_by("questions.answered"),
+    judge=_by("questions.judge_membership"),
+    perfect=_by("questions.surest"),
+    rate=_by("questions.rate_membership"),
+    guess_of=_by("questions.as_it_is"),
+    parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
+)
+ATTRIBUTE_QUESTION = Question(
+    name=ATTRIBUTE,
+    file=FileSpec(
+        GUESS,
+        title="the guess",
+        said="CSV headed by the hidden column, a line for each candidate",
+        header=hidden_column,
+        rows=ONE_EACH,
+        kind="hidden",
+    ),
+    read=_by("questions.read_column"),
+    write=_by("tables.written"),
+    answered=_by("questions.rows_of"),
+    judge=_by("questions.judge_attribute"),
+    perfect=_by("questions.telling"),
+    rate=_by("questions.rate_attribute"),
+    guess_of=_by("questions.as_it_is"),
+    parameters=(
+        Parameter("hidden", "column", "columns"),
+        Parameter("tolerance", "amount", default=0.0),
+    ),
+    optional=True,
+)
+
+MEMBERSHIP = Track(
+    name="membership",
+    roles=roles,
+    settings=read_settings,
+    check_rules=check_rules,
+    release=(
+        FileSpec(
+            "released",
+            title="the release",
+            said="CSV of the members' columns, made of the team's own members",
+            header=all_columns,
+            rows=some_originals,
+            individuals=True,
+        ),
+    ),
+    original=(
+        FileSpec(
+            "candidates",
+            title="who may be a member",
+            said="CSV of the public columns; an even number of rows",
+            header=public_columns,
+            individuals=True,
+        ),
+        FileSpec(
+            "background",
+            title="other rows that everybody knows",
+            said="CSV of the public columns",
+            header=public_columns,
+            required=False,
+        ),
+    ),
+    parse_original=_by("steps.parse_original"),
+    parse_release=_by("steps.parse_release"),
+    files_of=_by("steps.files_of"),
+    canonical_files=_by("steps.canonical_files"),
+    individuals=lambda tables: int(tables.rows),
+    answers=Answers(
+        file=MEMBERS,
+        read=_by("answer.read"),
+        write=_by("answer.write"),
+        remarks=lambda _: [],
+        check=_by("answer.check"),
+    ),
+    questions={one.name: one for one in (MEMBERSHIP_QUESTION, ATTRIBUTE_QUESTION)},
+    draw=Draw(
+        files=(MEMBERS,),
+        each_team=True,
+        make=_by("answer.make"),
+        truth=(HIDDEN,),
+        shared=lambda rules: bool(rules.settings.shared),
+        check_truth=_by("answer.check_truth"),
+        holds=lambda rules: ("hidden",) if hidden_of(rules) else (),
+    ),
+    prepare=_by("steps.prepare"),
+    target_of=_by("steps.target_of"),
+    release_of=_by("steps.release_of"),
+    measures={
+        one.name: one
+        for one in (
+            against_members("marginals", _by("steps.by_column")),
+            against_members("pairs"),
+            against_members("correlations"),
+            against_members("tails"),
+            against_members("copies"),
+            against_members("propensity", within="propensity"),
+        )
+    },
+    attackers={name: seen(name) for name in ("exact_copy", "closest", "closest_ratio", "density")},
+    methods={
+        one.name: one
+        for one in (
+            method("copy"),
+            method("independent"),
+            method("noise", Parameter("strength", "share", default=0.1)),
+            method("copula"),
+        )
+    },
+    anonymize=_by("answer.anonymize"),
+    shuffle=_by("steps.shuffle"),
+    title=N_("membership"),
+    individual=N_("candidate"),
+    example="noise",
+    frames=_by("steps.frames"),
+    templates={"membership": files(__name__) / "membership.toml"},
+    example_data=_by("steps.example_data"),
+)

@@ -16,6 +16,7 @@ import math
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.random import Generator
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray
@@ -23,8 +24,13 @@ from app.scoring.draws import generator_for
 
 
 def draw(seed: bytes, team: str, rows: int, attempt: int = 0) -> BoolArray:
+    """The half that an attempt draws for a team."""
+    return half(generator_for(seed, "members", team, attempt), rows)
+
+
+def half(rng: Generator, rows: int) -> BoolArray:
     """A uniformly random half of an even number of rows, (rows,), True: a member."""
-    numbers = generator_for(seed, "members", team, attempt).bit_generator.random_raw(rows)
+    numbers = rng.bit_generator.random_raw(rows)
     members = np.zeros(rows, dtype=bool)
     members[np.argsort(numbers, kind="stable")[: rows // 2]] = True
     return members

@@ -1,18 +1,25 @@
-"""What a guess at members, or at a hidden column of theirs, comes to."""
+"""What a guess at members, or at a hidden column, comes to.
 
-from dataclasses import dataclass
+The column is asked of all candidates, and those who are no members are the controls: rows picked and mixed
+for a team would tell who its members are to whoever finds them among the candidates.
+"""
+
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 
 from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
+from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
-from app.scoring.rates import wilson
+from app.scoring.rates import Rate, rate_of_outcome, wilson
+from app.scoring.registry import About, Sizes
+from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
-from app.scoring.tracks.membership.tables import Table
+from app.scoring.tracks.membership.settings import hidden_schema
+from app.scoring.tracks.membership.tables import Table, parse_rows, parse_scores
 
 Told = Literal["tpr", "advantage"]
 """Which number of the question ``membership`` is its value; the competition says it."""
@@ -36,48 +43,96 @@ def membership(scores: FloatArray, members: BoolArray, *, value: Told = "tpr") -
     return Outcome(max(0.0, float(2 * right - 1)), interval=interval, details=details)
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
-    """Question ``attribute``: what is asked, and the answer.
-
-    ``known``: the stated columns of members and as many controls, mixed; ``truth``: their hidden column;
-    ``members``, (2N,): who is one.
-    """
-
-    known: Table
-    truth: Table
-    members: BoolArray
+def read_scores(content: bytes, about: About) -> FloatArray:
+    """A guess at the members, (2N,)."""
+    return parse_scores(content, about.sizes["originals"])[0]
 
 
-def hide(members: Table, controls: Table, *, known: tuple[str, ...], hidden: str, rng: Generator) -> Hidden:
-    """Members and as many of the controls, drawn and mixed by ``rng``; InvalidInput if there are too few."""
-    if controls.rows < members.rows:
-        given, needed = controls.rows, members.rows
-        raise InvalidInput("{given} controls are given; {needed} are needed", given=given, needed=needed)
-    chosen = controls.at(rng.permutation(controls.rows)[: members.rows])
-    numbers = np.concatenate((members.numbers, chosen.numbers))
-    codes = np.concatenate((members.codes, chosen.codes))
-    order = rng.permutation(len(codes))
-    mixed = Table(members.schema, numbers, codes).at(order)
-    names = [name for name in known if name != hidden]
-    return Hidden(mixed.only(*names), mixed.only(hidden), order < members.rows)
+def answered(scores: FloatArray) -> int:
+    """Every candidate has a score."""
+    return len(scores)
 
 
-def attribute(guess: Table, asked: Hidden, *, tolerance: float = 0.0) -> Outcome:
-    """A guess at the hidden column, a table of it alone, against the truth.
+def surest(members: Members) -> FloatArray:
+    """The guess of whoever knows the members."""
+    return members.among.astype(np.float64)
+
+
+def judge_membership(scores: FloatArray, members: Members, sizes: Sizes, *, value: Told = "tpr") -> Outcome:  # noqa: ARG001
+    return membership(scores, members.among, value=value)
+
+
+def rate_membership(scores: FloatArray, members: Members, sizes: Sizes, *, value: Told = "tpr") -> Rate:
+    """What an attacker's scores come to."""
+    return rate_of_outcome(judge_membership(scores, members, sizes, value=value))
+
+
+def read_column(content: bytes, about: About) -> Table:
+    """A guess at the hidden column of all candidates, (2N rows)."""
+    rows = about.sizes["originals"]
+    return parse_rows(content, hidden_schema(about.rules), file=GUESS, fewest=rows, most=rows)[0]
+
+
+def rows_of(column: Table) -> int:
+    return column.rows
+
+
+def known_column(members: Members) -> Table:
+    """The hidden column of all candidates; InvalidInput where it is not at hand."""
+    if members.hidden is None:
+        raise InvalidInput("the hidden column is known to the service alone")
+    return members.hidden
+
+
+def telling(members: Members) -> Table:
+    """The guess that tells most: right of every member, and, if there is another value, of nobody else."""
+    column = known_column(members)
+    others = ~members.among
+    numbers, codes = column.numbers.copy(), column.codes.copy()
+    for place, each in enumerate(column.schema.numeric):
+        with np.errstate(over="ignore"):
+            above = numbers[others, place] - each.least > each.most - numbers[others, place]
+        numbers[others, place] = np.where(above, each.least, each.most)
+    for place, kind in enumerate(column.schema.categorical):
+        codes[others, place] = (codes[others, place] + 1) % len(kind.values)
+    return Table(column.schema, numbers, codes)
+
+
+def judge_attribute(
+    guess: Table,
+    members: Members,
+    sizes: Sizes,  # noqa: ARG001
+    *,
+    hidden: str = "",  # noqa: ARG001 - it has been read into the members
+    tolerance: float = 0.0,
+) -> Outcome:
+    return attribute(guess, known_column(members), members.among, tolerance=tolerance)
+
+
+def rate_attribute(guess: Table, members: Members, sizes: Sizes, **parameters: Any) -> Rate:
+    return rate_of_outcome(judge_attribute(guess, members, sizes, **parameters))
+
+
+def as_it_is(said: Any, _: Generator) -> Any:
+    """What a built-in attacker says is a guess already."""
+    return said
+
+
+def attribute(guess: Table, truth: Table, members: BoolArray, *, tolerance: float = 0.0) -> Outcome:
+    """A guess at the hidden column of all candidates, a table of it alone, against the truth.
 
     p is the share of right cells: equal texts, or numbers at most ``tolerance`` apart, over the members (p_m)
-    and over the controls (p_c). The value clip((p_m - p_c)/(1 - p_c), 0, 1) is what is known of members
-    beyond what is known of anybody; in [0, 1], 0 best for the anonymizer, baseline 0 (Giomi et al.,
-    "A unified framework for quantifying privacy risk in synthetic data", 2023, section 2). Where every
-    control is told rightly there is nothing beyond: 0. The interval is of Wilson's at 95 %, of p_m low
-    against p_c high, and the other way round.
+    and over the others, who are the controls (p_c). The value clip((p_m - p_c)/(1 - p_c), 0, 1)
+    is what is known of members beyond what is known of anybody; in [0, 1], 0 best for the anonymizer,
+    baseline 0 (Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", 2023,
+    section 2). Where every control is told rightly there is nothing beyond: 0. The interval is of Wilson's at
+    95 %, of p_m low against p_c high, and the other way round.
     """
-    right = right_cells(guess, asked.truth, tolerance)
-    hits, others = int(right[asked.members].sum()), int(right[~asked.members].sum())
-    trials = int(asked.members.sum())
-    member, control = Fraction(hits, trials), Fraction(others, trials)
-    (low, high), (least, most) = wilson(hits, trials), wilson(others, trials)
+    right = right_cells(guess, truth, tolerance)
+    hits, others = int(right[members].sum()), int(right[~members].sum())
+    trials, held = int(members.sum()), int((~members).sum())
+    member, control = Fraction(hits, trials), Fraction(others, held)
+    (low, high), (least, most) = wilson(hits, trials), wilson(others, held)
     return Outcome(
         float(beyond(member, control)),
         correct=hits,

@@ -6,6 +6,9 @@ from typing import cast
 from app.messages import Message
 from app.scoring.toml_values import CONTROL, LARGEST, Table, choice, wrong
 
+LONGEST_NAME = 80
+"""Characters of a column's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Numeric:
@@ -62,6 +65,9 @@ def read_schema(table: Table) -> Schema:
 
 
 def _column(name: str, entry: Table) -> Column:
+    if not name or len(name) > LONGEST_NAME or CONTROL.search(name):
+        what = Message("named by 1 to {most} characters, none of them a control character", most=LONGEST_NAME)
+        raise wrong(entry.path, what)
     column = _numeric(name, entry) if entry.take("kind", _kind) == "numeric" else _categorical(name, entry)
     entry.finish()
     return column
@@ -88,6 +94,7 @@ def signed(value: object, path: str) -> float:
 
 
 def categories(value: object, path: str) -> tuple[str, ...]:
+    """The texts of a categorical column."""
     listed = value if isinstance(value, list) else []
     texts = tuple(each for each in listed if isinstance(each, str) and not CONTROL.search(each))
     if not texts or len(texts) != len(listed) or len(set(texts)) != len(texts):

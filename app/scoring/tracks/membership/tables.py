@@ -1,7 +1,7 @@
 """Bytes to typed tables and back, or InvalidUpload with file, row, column and code.
 
-Candidates, background rows, releases, controls and guesses are all read here: they differ in their columns
-and in how many rows they may have. Below this file rows are aligned by position.
+Candidates, background rows, members, releases and guesses are all read here: they differ in their columns and
+in how many rows they may have. Below this file rows are aligned by position.
 """
 
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def parse_candidates(
 def parse_rows(
     content: bytes, schema: Schema, *, file: str, fewest: int = 1, most: int = MAX_ROWS
 ) -> tuple[Table, list[Remark]]:
-    """A table of the schema's columns: background, controls, a release ("released") or a guess.
+    """A table of the schema's columns: background, members, a release ("released") or a guess.
 
     Numbers are within their column's range, texts in its set, rows within ``fewest`` and ``most``.
     """
@@ -98,12 +98,21 @@ def parse_scores(content: bytes, rows: int, *, file: str = "guess") -> tuple[Flo
     return table.numbers[:, 0], remarks
 
 
+def scores_csv(scores: FloatArray) -> bytes:
+    return written(Table(SCORE, scores[:, None], np.empty((len(scores), 0), dtype=np.int64)))
+
+
 def written(table: Table) -> bytes:
     """The table as a CSV file that parses back to itself."""
+    return table_csv(frame(table))
+
+
+def frame(table: Table) -> pd.DataFrame:
+    """The columns in the order of the file."""
     numeric = {each.name: table.numbers[:, place] for place, each in enumerate(table.schema.numeric)}
     texts = {each.name: table.texts(place) for place, each in enumerate(table.schema.categorical)}
     columns: dict[str, FloatArray | list[str]] = {**numeric, **texts}
-    return table_csv(pd.DataFrame({name: columns[name] for name in table.schema.names}))
+    return pd.DataFrame({name: columns[name] for name in table.schema.names})
 
 
 def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:

@@ -1,5 +1,5 @@
 """Texts that are chosen by a name at run time: literals of name and English."""
 
-from app.web.site.labels import contest, organizing, parts, refusals
+from app.web.site.labels import contest, membership, organizing, parts, refusals
 
-LABELS = contest.LABELS | organizing.LABELS | parts.LABELS | refusals.LABELS
+LABELS = contest.LABELS | organizing.LABELS | parts.LABELS | membership.LABELS | refusals.LABELS

@@ -1,0 +1,140 @@
+"""What is done with the tables of the membership track."""
+
+from __future__ import annotations  # rules know their tracks
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from app.scoring.files import Remark
+from app.scoring.registry import Files
+from app.scoring.tracks.membership import attackers, survey
+from app.scoring.tracks.membership.measures import BINS, binned, total_variation
+from app.scoring.tracks.membership.rows import in_order
+from app.scoring.tracks.membership.settings import public_schema
+from app.scoring.tracks.membership.tables import Table, frame, parse_candidates, parse_rows, written
+
+if TYPE_CHECKING:
+    from app.scoring.rules import Rules
+    from app.scoring.tracks.membership.answer import Members
+
+CANDIDATES, BACKGROUND, RELEASED = "candidates", "background", "released"
+"""The files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What everybody knows: 2N candidates, and maybe other rows of the same columns.
+
+    Nothing more is prepared of it before something is measured.
+    """
+
+    candidates: Table
+    background: Table | None = None
+
+    @property
+    def rows(self) -> int:
+        return self.candidates.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A release as others see it."""
+
+    original: Original
+    released: Table
+
+    @property
+    def rows(self) -> int:
+        return self.released.rows
+
+    @property
+    def seen(self) -> attackers.Target:
+        """All in the columns that everybody knows."""
+        public = self.original.candidates
+        return attackers.Target(public, self.released.only(*public.schema.names), self.original.background)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A target and the members whom it stands for."""
+
+    target: Target
+    members: Table
+
+    @property
+    def original(self) -> Original:
+        return self.target.original
+
+    @property
+    def released(self) -> Table:
+        return self.target.released
+
+
+def parse_original(files: Files, rules: Rules) -> tuple[Original, list[Remark]]:
+    schema = public_schema(rules)
+    candidates, remarks = parse_candidates(files[CANDIDATES], schema)
+    if BACKGROUND not in files:
+        return Original(candidates), remarks
+    background, more = parse_rows(files[BACKGROUND], schema, file=BACKGROUND)
+    return Original(candidates, background), [*remarks, *more]
+
+
+def parse_release(files: Files, original: Original, rules: Rules) -> tuple[Table, list[Remark]]:
+    fewest, most = rules.settings.rows(original.rows)
+    return parse_rows(files[RELEASED], rules.settings.schema, file=RELEASED, fewest=fewest, most=most)
+
+
+def files_of(tables: Table | Original) -> dict[str, bytes]:
+    if isinstance(tables, Table):
+        return {RELEASED: written(tables)}
+    background = {} if tables.background is None else {BACKGROUND: written(tables.background)}
+    return {CANDIDATES: written(tables.candidates), **background}
+
+
+def canonical_files(released: Table) -> dict[str, bytes]:
+    """The rows sorted: their order says nothing of a release, and might of its members."""
+    return files_of(in_order(released))
+
+
+def frames(original: Original) -> Sequence[pd.DataFrame]:
+    """Of each file; of one that is left out no rows."""
+    tables = (original.candidates, original.background)
+    return [frame(original.candidates).iloc[:0] if table is None else frame(table) for table in tables]
+
+
+def prepare(original: Original, rules: Rules) -> Original:  # noqa: ARG001
+    return original
+
+
+def target_of(original: Original, released: Table) -> Target:
+    return Target(original, released)
+
+
+def release_of(original: Original, released: Table, members: Members) -> Release:
+    return Release(Target(original, released), members.table)
+
+
+def by_column(release: Release) -> dict[str, float]:
+    """The distance of each column's distribution, which ``marginals`` is the mean of."""
+    schema = release.members.schema
+    names = [column.name for column in schema.numeric] + [column.name for column in schema.categorical]
+    cells = binned(release.members, release.released, BINS)
+    return {name: total_variation(*each) for name, each in zip(names, cells, strict=True)}
+
+
+def shuffle(released: Table, members: Members, *, rng: Generator) -> tuple[Table, Members]:
+    """The rows in another order, which says nothing of anybody."""
+    return released.at(rng.permutation(released.rows)), members
+
+
+def example_data(rows: int | None, seed: int) -> dict[str, bytes]:
+    """Candidates of a survey, and answers of others to it as a background, a quarter as many."""
+    candidates = survey.ROWS if rows is None else rows + rows % 2
+    made = survey.survey_table(candidates + max(1, candidates // 4), seed=seed)
+    places = np.arange(made.rows)
+    return files_of(Original(made.at(places < candidates), made.at(places >= candidates)))
