@@ -34,4 +34,8 @@ def rate_of_attack(
     if isinstance(attacker.question, str):
         return found[attacker.question]
     worst = max(found.values(), key=lambda rate: (rate.risk, rate.rate))
-    return replace(worst, details={name: rate.rate for name, rate in found.items()})
+    return replace(
+        worst,
+        details={name: rate.rate for name, rate in found.items()},
+        risks={name: rate.risk for name, rate in found.items()},
+    )

@@ -313,6 +313,7 @@ def attacker_json(rate: Rate, version: int) -> Json:
         **(expected if rate.interval is None else {"interval": list(rate.interval)}),
         **({"risk": rate.risk} if rate.chance else {}),
         **({"details": dict(rate.details)} if rate.details else {}),
+        **({"risks": dict(rate.risks)} if rate.risks else {}),
         **({} if rate.most is None else {"most": rate.most}),
         **({} if rate.note is None else kept_under("note", rate.note)),
     }

@@ -57,7 +57,8 @@ class Rate:
     rate of blind guessing, 1/n. ``note``: what the attacker says about its answer. ``most``: the largest
     ``correct`` that any secret could have given the same answer, so that it tells nothing of this one.
     ``correct`` and ``trials``: None where nothing is counted. ``chance``: what E takes off, 0 where nothing
-    is taken off. ``details``: further numbers by name.
+    is taken off. ``details``: further numbers by name. ``risks``: what E would take of each of several
+    questions, of which this is the worst.
     """
 
     rate: float
@@ -70,6 +71,7 @@ class Rate:
     most: int | float | None = None
     chance: float = 0.0
     details: Mapping[str, float] = field(default_factory=dict)
+    risks: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def risk(self) -> float:

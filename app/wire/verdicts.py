@@ -72,7 +72,8 @@ class Attacked(Part):
     """A rate with its interval at 95 %, or with its deviation (``sd``) if it is an expectation.
 
     ``baseline``: the rate of guessing at random; ``most``: the most that its answer could find. ``correct``
-    of ``trials``: where something is counted. ``risk``: what E takes, where that is not the rate itself.
+    of ``trials``: where something is counted. ``risk``: what E takes, where that is not the rate itself;
+    ``risks``: of each of several questions that it answers.
     """
 
     rate: Share
@@ -86,6 +87,7 @@ class Attacked(Part):
     sd: Number | None = unless_none()
     risk: Annotated[Number | None, Admitted(within={"ge": 0, "le": 1})] = unless_none()
     details: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
+    risks: Annotated[dict[str, Number] | None, at_most(100)] = unless_none()
     most: Number | None = unless_none()
     note: str | None = unless_none()
     note_template: str | None = unless_none()

@@ -55,6 +55,7 @@ def test_the_numbers_are_those_worked_out_by_hand() -> None:
     seen, everybody, foremost = found.attackers.values()
     assert (seen.rate.rate, seen.rate.risk) == (1.0, 1.0)
     assert seen.rate.details == {"member": 0.25, "first": 1.0}
+    assert seen.rate.risks == {"member": 0.0, "first": 1.0}
     assert (everybody.rate.rate, everybody.rate.risk) == (0.75, 0.5)
     assert (foremost.rate.rate, foremost.rate.baseline) == (1.0, 0.25)
     assert (found.security, found.overall) == (1.0, 1.0)
@@ -113,8 +114,8 @@ def test_a_verdict_is_stored_and_read_back_with_its_risks() -> None:
     assert again.excessive is None
     assert [one.taken for one in again.attackers.values()] == [1.0, 0.5, 1.0]
     kept = numbers(again)
-    assert kept.attackers["everybody"] == 0.75
-    assert kept.risks["everybody"] == 0.5
+    assert kept.attackers == {"seen": 1.0, "everybody": 0.5, "foremost": 1.0}
+    assert kept.risks == {"seen": {"member": 0.0, "first": 1.0}}
     assert kept.correct == {}
 
 

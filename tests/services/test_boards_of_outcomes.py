@@ -1,5 +1,6 @@
 """Boards of contests that ask several questions, a second time: plain Python over a list of guesses."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,13 +17,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from app import wire
 from app.db.models import Guess, State, Submission, Target, Team
+from app.scoring.competition_file import parse_competition
+from app.scoring.evaluate import evaluate
 from app.scoring.outcomes import Outcome
 from app.scoring.tracks import TRACKS
+from app.services.boards.matrix import built_in_cell
+from app.services.boards.verdicts import numbers
 from app.transaction import transaction
+from app.wire import Cell
+from tests import small_track
 from tests.arena import Arena
 from tests.contest import Contest, two_phase_file
 from tests.riddles import ASKED, RIDDLES
+from tests.small_track import SMALL
 from tests.with_track import installed
 
 TEAMS = ("red", "blue", "緑", "barred", "idle")
@@ -245,3 +254,24 @@ def check_rivals(played: Played) -> None:
 def test_the_risk_of_a_count_is_its_share_to_the_last_bit(made: tuple[int, int]) -> None:
     correct, rows = made
     assert Outcome(correct / rows, correct=correct, trials=rows).risk == correct / rows
+
+
+def test_of_built_in_attackers_too_a_cell_is_what_they_find_beyond_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of four numbers, 10 and 20 and 30 are members; what stands in the list is 10 only."""
+    small_track.install(monkeypatch)
+    rules = parse_competition(small_track.text())
+    found = evaluate(
+        rules, SMALL.prepare((10.0, 20.0, 30.0, 40.0), rules), (10.0,), (True, True, True, False)
+    )
+    read = numbers(wire.read(json.loads(json.dumps(found.to_json()))))
+    cells = {name: built_in_cell(each, read, ("member", "first")) for name, each in SMALL.attackers.items()}
+    plain = {name: (cell.correct, cell.rate, cell.by_question) for name, cell in cells.items() if cell}
+    assert plain == {
+        "seen": (None, 1.0, {"member": 0.0, "first": 1.0}),
+        "everybody": (None, 0.5, {"member": 0.5}),
+        "foremost": (None, 1.0, {"first": 1.0}),
+    }
+    (only,) = (built_in_cell(SMALL.attackers["everybody"], read, ("member",)),)
+    assert only == Cell(correct=None, rate=0.5, trials=1)

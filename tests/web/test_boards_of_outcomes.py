@@ -83,6 +83,8 @@ def test_the_matrix_is_shown_of_each_question_and_of_all_together(contest: Conte
         assert not any(said(word) in text_of(html) for word in WORDS_OF_COUNTS)
     chosen = board_page(contest.arena, "matrix", "?question=value")
     assert '<option value="value" selected>' in chosen
+    built_in = [row for row in contest.board("matrix", organizer=True)["rows"] if row["built_in"]]
+    assert all(cell["by_question"] == {"link": cell["rate"]} for row in built_in for cell in row["cells"])
     line = sheet(contest, "matrix")[0]
     (name,) = (one["name"] for one in contest.targets("blue") if not one["own"])
     assert [line[f"{name}{part}"] for part in ("", " link", " value")] == [

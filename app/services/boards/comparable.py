@@ -28,7 +28,8 @@ def by_rules(numbers: Numbers, scored_by: Versions) -> Numbers | None:
     """
     if any(numbers.versions.get(name) != version for name, version in measured(scored_by)):
         return None
-    found = security(risk for name, risk in numbers.risks.items() if f"attackers.{name}" in scored_by)
+    risks = numbers.attackers.items()
+    found = security(risk for name, risk in risks if f"attackers.{name}" in scored_by)
     if found == numbers.security:
         return numbers
     return replace(numbers, security=found, overall=overall(numbers.utility, found))
@@ -59,7 +60,6 @@ def in_versions(numbers: Numbers, shown: Versions) -> Numbers:
         numbers,
         measures=without(other, "measures", numbers.measures),
         attackers=without(other, "attackers", numbers.attackers),
-        risks=without(other, "attackers", numbers.risks),
         correct=without(other, "attackers", numbers.correct),
     )
 

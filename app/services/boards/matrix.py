@@ -28,9 +28,9 @@ def board(session: Session, sight: Sight) -> Matrix:
     if view.digits is None:
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
         numbers = comparable(found, rules.scored_by)
-        several = len(contest.track.asked(rules)) > 1
+        asked = tuple(contest.track.asked(rules))
         rows += [
-            built_in_row(each, [numbers.get(one.finished.evaluation_id) for one in columns], several=several)
+            built_in_row(each, [numbers.get(one.finished.evaluation_id) for one in columns], asked)
             for each in contest.track.attackers.values()
         ]
     return Matrix(
@@ -92,18 +92,23 @@ def found_by(rules: Rules) -> Callable[[Trials, Attacked], Cell]:
     return cell
 
 
-def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], *, several: bool) -> MatrixRow:
-    cells = tuple(built_in_cell(attacker, numbers, several=several) for numbers in columns)
+def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], asked: Sequence[str]) -> MatrixRow:
+    cells = tuple(built_in_cell(attacker, numbers, asked) for numbers in columns)
     return MatrixRow(attacker=attacker.name, built_in=True, own=False, cells=cells)
 
 
-def built_in_cell(attacker: Attacker, numbers: Numbers | None, *, several: bool) -> Cell | None:
-    name = attacker.name
-    if numbers is None or name not in numbers.attackers:
+def built_in_cell(attacker: Attacker, numbers: Numbers | None, asked: Sequence[str]) -> Cell | None:
+    """What E takes of it, with each question that it answers if several are asked."""
+    if numbers is None or attacker.name not in numbers.attackers:
         return None
-    rate = numbers.attackers[name]
-    by_question = dict.fromkeys(attacker.questions, rate) if several else None
-    return Cell(correct=numbers.correct.get(name), rate=rate, trials=1, by_question=by_question)
+    risk = numbers.attackers[attacker.name]
+    risks = numbers.risks.get(attacker.name) or dict.fromkeys(set(attacker.questions) & set(asked), risk)
+    return Cell(
+        correct=numbers.correct.get(attacker.name),
+        rate=risk,
+        trials=1,
+        by_question=dict(risks) if len(asked) > 1 else None,
+    )
 
 
 def as_csv(matrix: Matrix) -> str:

@@ -32,8 +32,8 @@ Ending = tuple[UUID, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The numbers of a verdict. ``attackers``: their rates, and ``risks``: what E takes of these;
-    ``correct``: how many records each identified, maybe expected, if it counts them.
+    """The numbers of a verdict. ``attackers``: what E takes of each, and ``risks``: by question of those that
+    answer several; ``correct``: how many records each identified, maybe expected, if it counts them.
 
     ``violations``: their codes, of a rejected one. ``rounding``: by measure, below which a value is none;
     a verdict of an older version may not say it. ``bounds``: what each attacker's answer, which anyone can
@@ -49,7 +49,7 @@ class Numbers:
     measures: Mapping[str, float]
     rounding: Mapping[str, float]
     attackers: Mapping[str, float]
-    risks: Mapping[str, float]
+    risks: Mapping[str, Mapping[str, float]]
     correct: Mapping[str, float]
     bounds: Mapping[str, Bound]
     versions: Versions
@@ -115,8 +115,8 @@ def numbers(verdict: wire.Verdict) -> Numbers:
         violations=tuple(intern(each.code) for each in verdict.violations),
         measures={name: one.value for name, one in measures.items()},
         rounding={name: one.rounding for name, one in measures.items() if one.rounding is not None},
-        attackers={name: one.rate for name, one in attackers.items()},
-        risks={name: one.taken for name, one in attackers.items()},
+        attackers={name: one.taken for name, one in attackers.items()},
+        risks={name: one.risks for name, one in attackers.items() if one.risks},
         correct={name: one.correct for name, one in attackers.items() if one.correct is not None},
         bounds={name: bound_of(one) for name, one in attackers.items()},
         versions=shared(tuple(versions_in(verdict))),
