@@ -27,7 +27,7 @@ MASTER = ("sex", "birthday", "country")
 
 Columns = tuple[str, ...]
 Rows = Callable[[Mapping[str, int]], tuple[int, int]]
-"""Of the sizes of an original: the fewest and the most rows that a file may have."""
+"""Of the sizes of an original, of a guess also of a release: the fewest and the most rows of a file."""
 
 
 def headed(*names: str) -> Callable[[Rules], Columns | None]:
@@ -43,6 +43,11 @@ def as_given(rules: Rules) -> Columns | None:  # noqa: ARG001
 def some_originals(sizes: Mapping[str, int]) -> tuple[int, int]:
     """Rows are deleted, never added, and one is left."""
     return 1, sizes["originals"]
+
+
+def each_released(sizes: Mapping[str, int]) -> tuple[int, int]:
+    """A guess about every individual of a release."""
+    return sizes["rows"], sizes["rows"]
 
 
 def any_number(sizes: Mapping[str, int]) -> tuple[int, int]:  # noqa: ARG001

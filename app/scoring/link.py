@@ -6,7 +6,7 @@ Sizes: ``originals`` and ``rows``, the individuals of the original and of the re
 from typing import TYPE_CHECKING, Any
 
 from app.deferred import deferred, deferred_in
-from app.scoring.files import GUESS, SECRET, FileSpec, headed
+from app.scoring.files import GUESS, SECRET, FileSpec, each_released, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Answers, Question, Sizes
 
@@ -70,6 +70,7 @@ LINK = Question(
         title="the guess",
         said="CSV headed original_row, a line per row; 0 = abstain",
         header=headed("original_row"),
+        rows=each_released,
         kind="rows",
         samples=(("original_row", "27", "0", "3", "…"),),
         excerpts=(("original_row", "17", "0", "…"),),

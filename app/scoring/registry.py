@@ -95,9 +95,10 @@ class Question:
     """What is asked about a target. ``file``: how a guess is written.
 
     ``read(content, about)``: a guess from its file, InvalidUpload; ``write``: as a file, equal ones as equal
-    bytes; ``answered``: of how many it says anything; ``judge(guess, answer, sizes, **parameters)``: what it
-    came to. ``perfect``: the guess of whoever holds the answer. ``optional``: it is asked where the
-    competition file has a table ``[questions.NAME]``, which may hold the ``parameters``.
+    bytes; ``answered``: on how many of its lines it says anything;
+    ``judge(guess, answer, sizes, **parameters)``: what it came to. ``perfect``: the guess of whoever holds
+    the answer. ``optional``: it is asked where the competition file has a table ``[questions.NAME]``, which
+    may hold the ``parameters``.
     ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
     many they are; boards then say so, and else speak of risk only. Of attackers that are built in, ``rate``
     judges what they say in the same way, and ``guess_of(said, rng)`` is a guess that follows from it, None

@@ -1,5 +1,6 @@
 """A guess sent by a form: taken in as the API takes it, refused on the target's own page."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -35,21 +36,26 @@ def back_to_the_target(target_id: UUID) -> Response:
 
 @router.post("/targets/{target_id}/guesses")
 async def guess(request: Request, target_id: UUID, principal: SignedIn) -> Response:
-    """Say which row of the original each row of the target came from."""
+    """Answer a question about the target."""
+    form = Sent()
     try:
         at = await run_in_threadpool(entrance, principal, target_id)
-        await take_in_form(request, principal, at, BY_FORM)
+        await take_in_form(request, principal, at, Way(guesses.renewed, form.guessed))
     except REFUSALS as problem:
-        return await run_in_threadpool(target_page, request, principal, target_id, problem)
+        return await run_in_threadpool(target_page, request, principal, target_id, problem, form.question)
     return see(f"/targets/{target_id}", done="guessed")
 
 
-def guessed_once(principal: Principal, at: Entrance, sent: Parts) -> None:
-    """A form sent twice is one guess."""
-    with transaction() as session:
-        question = at.question(sent.texts.get("question"))
-        named = guesses.named_by_content(session, principal, at, sent.file(GUESS), question)
-    guessed(principal, named, sent)
+@dataclass
+class Sent:
+    """What came by the form: the question that it answers, by whose form it is refused."""
 
+    question: str | None = None
 
-BY_FORM = Way(guesses.renewed, guessed_once)
+    def guessed(self, principal: Principal, at: Entrance, sent: Parts) -> None:
+        """A form sent twice is one guess."""
+        self.question = at.question(sent.texts.get("question"))
+        content = sent.file(GUESS)
+        with transaction() as session:
+            named = guesses.named_by_content(session, principal, at, content, self.question)
+        guessed(principal, named, sent)

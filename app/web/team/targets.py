@@ -1,7 +1,7 @@
 """The second phase as its teams meet it: what may be attacked, and one target with its guesses."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -33,10 +33,12 @@ WAITING = (State.QUEUED, State.SCORING)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One of the team's own guesses; ``outcome``: None while the competition hides it."""
+    """One of the team's own guesses; ``outcome``: None while the competition hides it; ``lines``: how many
+    its file has, where that is settled."""
 
     made: Guess
     outcome: Judged | None
+    lines: int | None
 
     @property
     def correct(self) -> int | None:
@@ -45,6 +47,22 @@ class Told:
     @property
     def waits(self) -> bool:
         return self.made.state in WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question about one target, as the team may answer it. ``left``: guesses, None where it cannot guess;
+    ``best``: the best outcome that it knows of."""
+
+    question: Question
+    left: int | None
+    best: Judged | None
+    lines: int | None
+    checks: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.question.name
 
 
 @router.get("/competitions/{slug}/targets")
@@ -81,20 +99,38 @@ def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[To
     if frame.team is None:
         return []
     found, horizon = guesses.of_team(session, principal, frame.contest.slug)
-    return [Told(made, guesses.told(made, horizon)) for made in found]
+    known = frame.contest.track.questions
+
+    def lines(made: Guess) -> int | None:
+        return lines_of(known[made.question], made.target) if made.question in known else None
+
+    return [Told(made, guesses.told(made, horizon), lines(made)) for made in found]
 
 
-def best_by_target(own: Sequence[Told]) -> dict[UUID, int]:
-    """The most rows that a guess of the team is known to have right, by target."""
-    best: defaultdict[UUID, int] = defaultdict(int)
+def lines_of(question: Question, target: Target) -> int | None:
+    """How many lines a guess has; None where it may have several numbers of them."""
+    fewest, most = question.file.rows(target.sizes)
+    return fewest if fewest == most else None
+
+
+Best = Mapping[UUID, Mapping[str, Judged]]
+
+
+def best_by_target(own: Sequence[Told]) -> Best:
+    """The best outcome that the team knows of, by target and question."""
+    best: defaultdict[UUID, dict[str, Judged]] = defaultdict(dict)
     for one in own:
-        if one.correct is not None:
-            best[one.made.target_id] = max(best[one.made.target_id], one.correct)
-    return dict(best)
+        if one.outcome is None:
+            continue
+        before = best[one.made.target_id].setdefault(one.made.question, one.outcome)
+        if one.outcome.value > before.value:
+            best[one.made.target_id][one.made.question] = one.outcome
+    return best
 
 
-def asked(frame: Frame) -> Question:
-    return next(iter(frame.contest.track.questions.values()))
+def asked(frame: Frame) -> list[Question]:
+    """The questions of the competition, the usual one first."""
+    return list(frame.contest.track.asked(frame.rules).values())
 
 
 def guide(frame: Frame) -> dict[str, Any]:
@@ -103,7 +139,8 @@ def guide(frame: Frame) -> dict[str, Any]:
     released = [f"{name}.csv" for name in track.target_files]
     original = [f"{name}.csv" for name in track.original_files]
     return {
-        "question": asked(frame),
+        "questions": asked(frame),
+        "counts": all(question.counts for question in asked(frame)),
         "released": released,
         "original": original,
         "attacker": next(iter(track.attackers)),
@@ -117,14 +154,20 @@ def one_target(request: Request, target_id: UUID, principal: SignedIn) -> HTMLRe
 
 
 def target_page(
-    request: Request, principal: Principal, target_id: UUID, problem: DomainError | None = None
+    request: Request,
+    principal: Principal,
+    target_id: UUID,
+    problem: DomainError | None = None,
+    question: str | None = None,
 ) -> HTMLResponse:
-    """One target; ``problem``: why a guess on it was refused."""
+    """One target; ``problem``: why a guess on it was refused, which answered this ``question``."""
     with transaction() as session:
         content = target_content(session, principal, target_id)
     content["script_words"] = script_words(languages.words_of(request))
     if problem is None:
         return page(request, principal, "team/target.html", **content)
+    several = len(content["asked"]) > 1
+    content["refused_at"] = question if several else None
     if isinstance(problem, InvalidUpload):
         content |= {"problems": grouped(problem.problems), "total": problem.total}
     return again(request, principal, "team/target.html", problem, **content)
@@ -167,18 +210,43 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "one": shown,
         "own": own,
         "waits": any(each.waits for each in own),
-        "best": best_by_target(own).get(target_id),
         "files": files_of(target),
+        "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.targets},
         "originals": frame.contest.row.original_rows or 0,
         "salt": salt_of(session, frame.contest.row, target),
         "open": may_guess(frame, shown),
-        "checks": {
-            "kind": asked(frame).file.kind,
-            "rows": target.rows,
-            "originals": frame.contest.row.original_rows or 0,
-            "most_bytes": frame.rules.limits.file_mb * 2**20,
-        },
+        "asked": asked_about(frame, shown, best_by_target(own).get(target_id, {})),
         "guide": guide(frame),
+    }
+
+
+def asked_about(frame: Frame, shown: Shown, best: Mapping[str, Judged]) -> list[Asked]:
+    """What the competition asks about a target."""
+    return [
+        Asked(
+            question=question,
+            left=shown.left.get(question.name) if shown.left else None,
+            best=best.get(question.name),
+            lines=lines_of(question, shown.target),
+            checks=checks_of(frame, question, shown.target),
+        )
+        for question in asked(frame)
+    ]
+
+
+def checks_of(frame: Frame, question: Question, target: Target) -> dict[str, Any]:
+    """What the browser holds a guess against, by its kind."""
+    fewest, most = question.file.rows(target.sizes)
+    return {
+        "kind": question.file.kind,
+        "rows": most if fewest == most else None,
+        "originals": frame.contest.row.original_rows or 0,
+        "most_bytes": frame.rules.limits.file_mb * 2**20,
+        "header": question.file.header(frame.rules) or [],
+        "fewest": fewest,
+        "most": most,
+        "required": 0,
+        "others": [],
     }
 
 

@@ -78,6 +78,12 @@ LABELS = {
     "guess_sample_link": N_(
         "Row 1 of the target is taken for row 27 of the original, row 2 is left open, row 3 is taken for row 3."
     ),
+    "guess_outcome_daily": N_("You see what a guess found after midnight on the competition’s clock."),
+    "guess_outcome_hidden": N_("What a guess found stays hidden until the competition closes."),
+    "guess_outcome_immediate": N_("You see what a guess found as soon as it is scored."),
+    "guess_target_link": N_(
+        "A target is the release of another team: the individuals of the original, changed, in another order, under a name that says nothing."
+    ),
     "how_win_rank_sum": N_(
         "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
     ),
@@ -113,6 +119,8 @@ LABELS = {
         "Each team’s best accepted submission. U is the utility loss, E the risk: the largest rate of an attacker that counts. The overall score is the mean of both, and the lowest leads."
     ),
     "reidentification": N_("Re-identification phase"),
+    "question_asks_link": N_("Say which row of the original each row of a target came from."),
+    "question_link": N_("Origin of the rows"),
     "row_is_transactions": N_("Here a row is a customer: a line of customers.csv."),
     "rules_attackers": N_("Attackers"),
     "rules_data": N_("Data"),

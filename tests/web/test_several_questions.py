@@ -1,0 +1,127 @@
+"""A target's page where a competition asks several questions: a form, a limit and a best guess for each."""
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from app.language import LANGUAGES
+from tests.arena import ROWS
+from tests.contest import Contest, judge_everything
+from tests.riddle_contest import claims, played
+from tests.riddles import RIDDLES
+from tests.web.reader import page, send, words_of
+from tests.web.spoken import said
+from tests.web.test_targets import text_of
+from tests.with_track import installed
+
+
+@pytest.fixture(autouse=True)
+def riddles(tmp_path: Path) -> Iterator[None]:
+    with installed(RIDDLES, "tests.riddles", tmp_path):
+        yield
+
+
+def guess(contest: Contest, target: str, content: bytes, question: str) -> Response:
+    files = {"guess": ("guess.csv", content)}
+    return send(contest.arena, f"/targets/{target}/guesses", {"question": question}, files=files, team="blue")
+
+
+def forms(text: str) -> dict[str, str]:
+    """What stands between each question's heading and the end of its form."""
+    found = re.findall(r"<h3>(\w[^<]*)</h3>(.*?)</form>", text, re.DOTALL)
+    return {unescape(name): form for name, form in found}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_question_has_its_form_with_its_own_check(client: TestClient, language: str) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    found = forms(shown)
+    link = said("question_link", language)
+    assert list(found) == [link, "value"]
+    kinds = {
+        name: json.loads(unescape(re.findall(r"data-checks='([^']*)'", form)[0]))
+        for name, form in found.items()
+    }
+    assert [(kinds[name]["kind"], kinds[name]["rows"]) for name in found] == [
+        ("rows", ROWS),
+        ("values", ROWS),
+    ]
+    assert kinds["value"]["header"] == ["age"]
+    assert 'name="question" value="value"' in found["value"]
+    assert "CSV headed like the column that is asked for" in found["value"]
+    assert 'id="guessing-link"' in found[link]
+
+
+def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    for right in (30, 8):
+        assert guess(contest, target, claims(contest, red, right), "value").status_code == 303
+    assert guess(contest, target, contest.right_on(red, 10), "link").status_code == 303
+    judge_everything()
+    shown = page(contest.arena, f"/targets/{target}", team="blue")
+    text = " ".join(words_of(shown.text))
+    assert "Your best (Origin of the rows) 0.2500 10 / 40" in text
+    assert "Your best (value) 0.7500" in text
+    rows = re.findall(r"<tr><th.*?</tr>", shown.text, re.DOTALL)
+    cells = [
+        [" ".join(words_of(cell)) for cell in re.findall(r"<td.*?</td>", row, re.DOTALL)] for row in rows
+    ]
+    assert cells[-3:] == [
+        ["Origin of the rows", "Scored", "10 / 40", "10", "0.2500", "0.2500"],
+        ["value", "Scored", "8 / 40", "–", "0.2000", "0.0000"],
+        ["value", "Scored", "30 / 40", "–", "0.7500", "0.5000"],
+    ]
+    assert "Guesses left: 1" in text_of(shown)
+    listed = " ".join(words_of(page(contest.arena, f"{contest.path}/targets", team="blue").text))
+    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 value 0.7500" in listed
+
+
+def test_what_a_guess_without_counts_found_is_told_beside_blind_guessing(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    guess(contest, target, claims(contest, red, 30), "value")
+    judge_everything()
+    shown = text_of(page(contest.arena, f"/targets/{target}", team="blue"))
+    assert (
+        said("It found {rate}; guessing blindly finds {baseline}.", rate="0.7500", baseline="0.5000") in shown
+    )
+
+
+def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    refused = guess(contest, target, b"age\n20\n", "value")
+    assert refused.status_code == 422
+    found = forms(refused.text)
+    assert "The first line must be age, a line for each row below." in unescape(found["value"])
+    assert refused.text.count('role="alert"') == 1
+    unknown = guess(contest, target, b"age\n", "who")
+    assert (unknown.status_code, "asked here are link, value" in text_of(unknown)) == (422, True)
+
+
+def test_a_file_sent_twice_is_one_guess_and_the_same_for_another_question_another(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    content = claims(contest, red, 3)
+    assert [guess(contest, target, content, "value").status_code for _ in range(2)] == [303, 303]
+    assert guess(contest, target, content, "link").status_code == 422
+    assert len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()) == 1
+
+
+def test_a_question_without_guesses_left_says_so_and_the_other_stays_open(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    for right in range(3):
+        guess(contest, target, claims(contest, red, right), "value")
+    shown = page(contest.arena, f"/targets/{target}", team="blue")
+    assert said("Your team has no guess left on this question.") in text_of(shown)
+    assert re.findall(r'name="question" value="(\w+)"', shown.text) == ["link"]
