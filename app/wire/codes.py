@@ -42,6 +42,7 @@ ANSWERS: dict[str, str] = {
     "401.invalid_token": "the token is unknown, expired or revoked",
     "409.invite_made": "this invite has been made already",
     "422.key_unreadable": "a key file of the service cannot be read",
+    "422.knowledge_missing": "the tables of partial knowledge are not there yet",
     "409.last_member": "the last member cannot leave a team",
     "409.last_organizer": "the last organizer stays",
     "422.malformed_upload": "row 3 has 3 cells; 4 are needed",

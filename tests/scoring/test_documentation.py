@@ -19,6 +19,7 @@ from app.scoring.settings import MeasureSettings
 from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from app.scoring.tracks.monthly.example import example_data
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
 METHODS: dict[int, tuple[str, dict[str, Any]]] = {
@@ -85,3 +86,22 @@ def test_the_page_shows_the_distance_of_the_transactions() -> None:
     shown = example(2016)
     assert shown.verdict.excessive is not None
     assert f"The mean distance is {shown.verdict.excessive.mean:.6g}" in shown.part
+
+
+def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
+    rules, track = parse_competition(template(2017)), TRACKS["monthly"]
+    original, _ = track.parse_original(example_data(), rules)
+    rng = np.random.default_rng(1)
+    made = track.anonymize(track.methods["noisy_purchases"], original, rules, rng, {})
+    verdict, page = evaluate(rules, track.prepare(original, rules), *made), PAGE.split("\n## ")[3]
+    rows = f"{original.rows} customers, {original.records.rows:,} rows"
+    assert rows in page
+    for name, measure in verdict.measures.items():
+        assert f"| {name} | {measure.value:.6g} |" in page
+    for name, attacker in verdict.attackers.items():
+        numbers = [*(attacker.rate.details[question] for question in track.questions), attacker.rate.rate]
+        assert f"| {name} | {' | '.join(f'{each:.6g}' for each in numbers)} |" in page
+    u, e = verdict.utility, verdict.security
+    assert f"**U** is the largest, {u:.6g}." in page
+    assert f"**E** = {e:.6g}," in page
+    assert f"**overall** = ({u:.6g} + {e:.6g}) / 2 = {verdict.overall:.6g}." in page

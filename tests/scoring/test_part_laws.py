@@ -23,6 +23,7 @@ from app.scoring.rates import OwnCluster
 from app.scoring.registry import Attacker, Measure, Method, Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
+from app.scoring.tracks.monthly.example import example_data
 from tests.arena import competition_file, original_table
 from tests.scoring.membership_cases import survey as membership_survey
 
@@ -36,6 +37,9 @@ def cases_of(name: str) -> list[Case]:
         rules, original = parse_competition(competition_file()), original_table(60)
     elif name == "membership":
         rules, original = parse_competition(template(name)), membership_survey(60)
+    elif name == "monthly":
+        rules = parse_competition(template(2017))
+        original, _ = track.parse_original(example_data(30), rules)
     else:
         rules = parse_competition(template(2016))
         original = track.part(track.prepare(tc400(), rules), np.arange(60))

@@ -19,7 +19,7 @@ from app.services.contest import phases
 from app.services.people import accounts
 from app.transaction import transaction
 from app.web.site import notation
-from app.web.site.labels import LABELS, contest, membership, organizing, parts, refusals
+from app.web.site.labels import LABELS, contest, membership, monthly, organizing, parts, refusals
 from app.web.site.pages import HERE
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, Arena, competition_file
@@ -96,7 +96,7 @@ def test_every_label_is_used() -> None:
 
 
 def test_a_label_stands_in_one_place_only() -> None:
-    areas = (contest, membership, organizing, parts, refusals)
+    areas = (contest, membership, monthly, organizing, parts, refusals)
     assert sum(len(area.LABELS) for area in areas) == len(LABELS)
 
 

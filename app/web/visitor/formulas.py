@@ -243,10 +243,45 @@ MEMBERSHIP: Mapping[str, Markup] = {
     ),
 }
 
+LEFT = row(i("r"), IN, i("R"))
+PAIR = row(i("i"), o(","), i("j"))
+LIKENESS = block(
+    call(
+        words("min"),
+        n("1"),
+        o(","),
+        frac(
+            row(total(PAIR), size(sub(i("a"), PAIR), MINUS, sub(i("c"), PAIR))),
+            row(total(PAIR), sub(i("a"), PAIR)),
+        ),
+    )
+)
+"""How far the cosines of goods have moved."""
+
+
+def price_by(function: str) -> str:
+    return call(words(function), sub(i("p"), i("r")), o(","), sub(prime("p"), i("r")))
+
+
+MONTHLY: Mapping[str, Markup] = {
+    "itemcf_levels": LIKENESS,
+    "itemcf_small": LIKENESS,
+    "top_goods": TRANSACTIONS["top_goods"],
+    "top_cf": LIKENESS,
+    "date_shift": block(
+        averaged(LEFT, size(sub(i("d"), i("r")), MINUS, sub(prime("d"), i("r"))), row(n("31"), i("m")))
+    ),
+    "price_ratio": block(
+        averaged(LEFT, row(o("("), n("1"), MINUS, frac(price_by("min"), price_by("max")), o(")")), i("m"))
+    ),
+    "deleted": block(n("1"), MINUS, frac(prime("m"), i("m"))),
+}
+
 MEASURES: Mapping[str, Mapping[str, Markup]] = {
     "microdata": MICRODATA,
     "transactions": TRANSACTIONS,
     "membership": MEMBERSHIP,
+    "monthly": MONTHLY,
 }
 """Of each track's measures."""
 

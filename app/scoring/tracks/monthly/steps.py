@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.rates import Rate
+from app.scoring.rates import Rate, rate_of_outcome
 from app.scoring.registry import About, Files, Method, Sizes
 from app.scoring.release import once
 from app.scoring.tracks.monthly import attackers, original, release
@@ -99,8 +99,7 @@ def make_knowledge(
 
 
 def rate(said: Named, answer: Named, sizes: Sizes) -> Rate:
-    found = judge_named(said, answer, sizes)
-    return Rate(found.value, found.correct or 0, found.trials or 0, found.baseline, found.interval)
+    return rate_of_outcome(judge_named(said, answer, sizes))
 
 
 def mean_of_largest(found: Mapping[str, Sequence[float]]) -> float:

@@ -1,0 +1,131 @@
+"""What the parts of contests by month are called, and what they say of themselves."""
+
+from app.messages import N_
+from app.scoring.tracks.monthly.files import QUESTIONS
+
+LABELS = {
+    "about_monthly": N_(
+        "A contest on a year’s purchases of {individuals} customers under pseudonyms that change every month."
+    ),
+    "attacker_date_good": N_("Date and kind of good"),
+    "attacker_date_good_said": N_(
+        "Looks for a known purchase by its date and the first two characters of its good."
+    ),
+    "attacker_date_quantity": N_("Date and quantity"),
+    "attacker_date_quantity_said": N_("Looks for a known purchase by its date and its quantity."),
+    "attacker_good_date_quantity": N_("Date, kind of good and quantity"),
+    "attacker_good_date_quantity_said": N_(
+        "Looks for a known purchase by its date, the first two characters of its good and its quantity."
+    ),
+    "attacker_good_price": N_("Kind of good and price"),
+    "attacker_good_price_quantity": N_("Kind of good, price and quantity"),
+    "attacker_good_price_quantity_said": N_(
+        "Looks for a known purchase by the first two characters of its good, its price and its quantity."
+    ),
+    "attacker_good_price_said": N_(
+        "Looks for a known purchase by the first two characters of its good and its price."
+    ),
+    "attacker_good_quantity": N_("Kind of good and quantity"),
+    "attacker_good_quantity_said": N_(
+        "Looks for a known purchase by the first two characters of its good and its quantity."
+    ),
+    "choose_start_2017": N_("Monthly pseudonyms, rules of 2017"),
+    "choose_start_2017_said": N_(
+        "Customers and a year of purchases; the seven measures and the attackers of PWS Cup 2017."
+    ),
+    "choose_start_monthly": N_("Monthly pseudonyms, empty"),
+    "choose_start_monthly_said": N_("Customers and purchases by month: every utility measure takes part."),
+    "data_monthly": N_(
+        "Two tables: customers, a row each, and their purchases in at most twelve months. Beside them four tables of partial knowledge: 25, 50, 75 and 100% of the purchases, of each good the first two characters. Everybody knows all of them; what the organizers do not upload the service draws, by a seed that it commits to beforehand."
+    ),
+    "file_knowledge_25": N_("Known purchases, 25%"),
+    "file_knowledge_50": N_("Known purchases, 50%"),
+    "file_knowledge_75": N_("Known purchases, 75%"),
+    "file_knowledge_100": N_("Known purchases, 100%"),
+    "files_release_monthly": N_(
+        "transactions.csv with this header line and as many rows as the original’s, in the same order. A customer is a pseudonym of A–Z, a–z, 0–9, _ and -, one for each customer and month, never a real id, never shared. Dates stay in their month, goods are the original’s. A deleted row is DEL and empty cells; at most half may be deleted. UTF-8, {file_mb} MB a file at most."
+    ),
+    "measure_date_shift": N_("Shifted dates"),
+    "measure_date_shift_said": N_(
+        "By how many days the dates have moved, as a share of 31 days for every purchase of the original."
+    ),
+    "measure_deleted": N_("Deleted purchases"),
+    "measure_deleted_said": N_("The share of the purchases that are deleted."),
+    "measure_itemcf_levels": N_("Likeness of goods by levels"),
+    "measure_itemcf_levels_said": N_(
+        "How far the likeness of goods, by who buys how much of them, has moved: quantities in levels of a dozen."
+    ),
+    "measure_itemcf_small": N_("Likeness of goods by small quantities"),
+    "measure_itemcf_small_said": N_(
+        "How far the likeness of goods, by who buys how much of them, has moved: quantities up to 11."
+    ),
+    "measure_price_ratio": N_("Changed prices"),
+    "measure_price_ratio_said": N_(
+        "By how much the prices have changed, relative to the larger one, averaged over the purchases of the original."
+    ),
+    "measure_top_cf": N_("Likeness of best-sellers"),
+    "measure_top_cf_said": N_(
+        "How far the likeness of the 100 goods with the most buyers, by who buys them, has moved."
+    ),
+    "method_delete_purchases": N_("Monthly pseudonyms, purchases deleted"),
+    "method_noisy_purchases": N_("Monthly pseudonyms, noise"),
+    "method_pseudonyms": N_("Monthly pseudonyms"),
+    "notation_monthly": N_(
+        "In the formulas m and m′ are the numbers of purchases before and after, R the rows that are left; q is how much of a good a user bought, the users being customers before and pseudonyms after; a stroke marks what belongs to the release."
+    ),
+    "original_knowledge_25": N_("knowledge_25.csv"),
+    "original_knowledge_50": N_("knowledge_50.csv"),
+    "original_knowledge_75": N_("knowledge_75.csv"),
+    "original_knowledge_100": N_("knowledge_100.csv"),
+    "row_is_monthly": N_("Rows are counted by customer: one is right if all of its months are."),
+    "secret_rules_monthly": N_(
+        "For each customer the pseudonym in each month, DEL where none of the month’s purchases is left. It must agree with the release. Since the order of the release tells the same, both are sealed on receipt."
+    ),
+    "secret_said_monthly": N_(
+        "The pseudonym of each customer in each month, DEL where there is none. It is sealed on receipt, as the release is: nobody gets it back before the reveal."
+    ),
+    "secret_sample_customer": N_("one line for each customer, a column for each month"),
+    "track_monthly": N_("Monthly pseudonyms: a year of purchases"),
+    "where_itemcf_levels": N_(
+        "a, c: the cosine of two goods by who bought them, before and after, over the pairs with a > 0; q is replaced by the number of 12, 24, 36, 48, 60 and 72 that it reaches."
+    ),
+    "where_itemcf_small": N_(
+        "a, c: the cosine of two goods by who bought them, before and after, over the pairs with a > 0; q counts 0 if it is above 11."
+    ),
+    "where_price_ratio": N_("p, p′: the price before and after; 1 − 0 / 0 is 0."),
+    "where_date_shift": N_("d, d′: the day before and after."),
+    "where_top_cf": N_(
+        "a, c: the cosine of two goods by who bought them, before and after, over the pairs with a > 0 of the original’s 100 goods with the most buyers; q counts 1."
+    ),
+}
+
+
+def of_each_question(prefix: str, text: str) -> dict[str, str]:
+    """What is said of all questions, which differ in what is known alone."""
+    return {f"{prefix}_{name}": text for name in QUESTIONS}
+
+
+LABELS |= of_each_question(
+    "guess_guide",
+    N_(
+        "For each customer write the pseudonym that you take for theirs in each month, as the target has it; DEL where you name none. Each question is answered by what one table of partial knowledge tells."
+    ),
+)
+LABELS |= of_each_question(
+    "guess_rules",
+    N_(
+        "In the re-identification phase, for each target and each table of partial knowledge: for each customer the pseudonym in each month, DEL where none is named. A customer is found if all months are right."
+    ),
+)
+LABELS |= of_each_question(
+    "guess_said",
+    N_(
+        "CSV: the line customer and the months, then {originals} lines, one for each customer, a pseudonym or DEL in each month."
+    ),
+)
+LABELS |= of_each_question(
+    "guess_sample",
+    N_(
+        "12347 is taken for p07 in December 2010 and for x-3 in January 2011; of 12348 one month is left open."
+    ),
+)

@@ -1,0 +1,205 @@
+"""A contest by month from its data to the reveal, through the service, every number computed once more."""
+
+import csv
+import hashlib
+import io
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from numpy.random import PCG64, Generator
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.templates import template
+from app.scoring.toml_text import with_tables
+from app.scoring.tracks import TRACKS
+from app.scoring.tracks.monthly.example import example_data
+from app.scoring.tracks.monthly.files import QUESTIONS
+from tests.api.test_submissions import score_everything
+from tests.arena import API, Arena
+from tests.contest import Contest, judge_everything, two_phase_file
+from tests.scoring import monthly_reference as reference
+from tests.scoring.monthly_reference import Row
+
+SLUG = "cup-2017"
+TRACK = TRACKS["monthly"]
+ORIGINAL = example_data(6)
+METHODS = {"red": "pseudonyms", "blue": "noisy_purchases"}
+
+
+def competition() -> str:
+    windows = two_phase_file()
+    text = with_tables(template(2017), "phases", windows[windows.index("[[phases]]") :])
+    shown = 'feedback = "immediate"\nreveal_notice_hours = 0'
+    return with_tables(text, "publication", f"[publication]\n{shown}")
+
+
+def rows_of(content: bytes) -> list[Row]:
+    return [tuple(row) for row in list(csv.reader(io.StringIO(content.decode())))[1:]]  # type: ignore[misc]
+
+
+def released(team: str) -> tuple[bytes, bytes]:
+    """A team's release and its answer."""
+    rules = parse_competition(competition())
+    original, _ = TRACK.parse_original(ORIGINAL, rules)
+    method = TRACK.methods[METHODS[team]]
+    release, answer = TRACK.anonymize(method, original, rules, Generator(PCG64(len(team))), {})
+    return TRACK.files_of(release)["transactions"], TRACK.answers.write(answer)
+
+
+@pytest.fixture
+def contest(client: TestClient, arena: Arena) -> Contest:
+    """The template with its data, which shows guesses at once."""
+    assert arena.post("/competitions", content=competition()).status_code == 201
+    for name, content in ORIGINAL.items():
+        answer = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=content)
+        assert answer.status_code == 200, answer.text
+    assert answer.json()["original_rows"] == 6
+    return Contest(Arena(client, arena.organizer, SLUG, arena.table))
+
+
+def send(contest: Contest, team: str, **changed: bytes) -> Any:
+    release, secret = released(team)
+    parts = {"transactions": release, "secret": secret} | changed
+    files = {name: (f"{name}.csv", content) for name, content in parts.items()}
+    return contest.arena.post(f"{contest.path}/submissions", token=contest.arena.team(team), files=files)
+
+
+def scored(contest: Contest, team: str) -> str:
+    answer = send(contest, team)
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["sha256"] == {"transactions.csv": hashlib.sha256(released(team)[0]).hexdigest()}
+    score_everything()
+    return str(answer.json()["id"])
+
+
+T = rows_of(ORIGINAL["transactions"])
+PEOPLE = [row[0] for row in rows_of(ORIGINAL["customers"])]
+
+
+def expected_rates(team: str) -> dict[str, dict[str, float]]:
+    """By attacker and question, from plain loops."""
+    after = rows_of(released(team)[0])
+    truth = reference.answer(T, after)
+    return {
+        name: {
+            question: float(
+                reference.outcome(
+                    PEOPLE,
+                    reference.months(T),
+                    reference.attack(after, rows_of(ORIGINAL[table]), key),
+                    truth,
+                )
+            )
+            for question, table in QUESTIONS.items()
+        }
+        for name, key in reference.KEYS.items()
+    }
+
+
+def expected_measures(team: str) -> dict[str, float]:
+    after = rows_of(released(team)[0])
+    return {name: compute(T, after) for name, compute in reference.MEASURES.items()}
+
+
+def guess_with(answer: bytes, right: int) -> bytes:
+    """Right about the first customers, who are named in all months; wrong about the others."""
+    head, *lines = answer.decode().splitlines()
+    wrong = [",".join([line.split(",")[0], *("nobody" for _ in line.split(",")[1:])]) for line in lines]
+    return "\n".join([head, *lines[:right], *wrong[right:], ""]).encode()
+
+
+def test_every_number_of_a_release_is_that_of_plain_loops(contest: Contest) -> None:
+    for team in METHODS:
+        result = contest.arena.get(f"/submissions/{scored(contest, team)}").json()
+        verdict, rates = result["result"], expected_rates(team)
+        assert (result["status"], result["rows"]) == ("SCORED", 6)
+        assert verdict["excessive"] is None
+        values = {name: one["value"] for name, one in verdict["measures"].items()}
+        assert values == pytest.approx(expected_measures(team), rel=1e-12, abs=1e-13)
+        assert verdict["utility"] == max(values.values())
+        for name, one in verdict["attackers"].items():
+            assert one["rate"] == max(rates[name].values())
+            assert one["details"] == rates[name]
+        assert verdict["security"] == max(one["rate"] for one in verdict["attackers"].values())
+        assert verdict["overall"] == (verdict["utility"] + verdict["security"]) / 2
+    assert max(expected_rates("red")["good_date_quantity"].values()) > 0
+
+
+def test_a_release_that_disagrees_with_its_answer_is_refused_without_a_word_of_it(contest: Contest) -> None:
+    release, _ = released("red")
+    answer = send(contest, "red", secret=released("blue")[1])
+    found = answer.json()["errors"]
+    assert answer.status_code == 422
+    assert {one["code"] for one in found} == {"not_the_release"}
+    names = {row[0] for row in rows_of(release)} | {row[0] for row in rows_of(released("blue")[0])}
+    assert not any(name in answer.text for name in names)
+
+
+def test_a_contest_by_month_is_played_to_its_reveal(contest: Contest) -> None:
+    arena, sent = contest.arena, {team: scored(contest, team) for team in METHODS}
+    for token in (arena.team("red"), arena.organizer):
+        answer = arena.get(f"/submissions/{sent['red']}/data/transactions.csv", token=token)
+        assert (answer.status_code, answer.json()["code"]) == (404, "release_sealed")
+    contest.attack()
+    targets = {team: contest.target_of(submission) for team, submission in sent.items()}
+    for team, target in targets.items():
+        other = "blue" if team == "red" else "red"
+        assert set(target["files"]) == {"transactions.csv"}
+        path = f"/targets/{target['id']}/data/transactions.csv"
+        content = arena.get(path, token=arena.team(other)).content
+        assert hashlib.sha256(content).hexdigest() == target["files"]["transactions.csv"]
+        kept = [row for row in rows_of(released(team)[0]) if row[0] != "DEL"]
+        assert rows_of(content) != kept
+        assert sorted(rows_of(content)) == sorted(kept)
+    right = {"link_25": 1, "link_50": 0, "link_75": 2, "link_100": 6}
+    for question, count in right.items():
+        guessed(contest, "blue", targets["red"]["id"], question, guess_with(released("red")[1], count))
+    guessed(contest, "blue", targets["red"]["id"], "link_25", guess_with(released("red")[1], 0))
+    guessed(contest, "red", targets["blue"]["id"], "link_50", guess_with(released("blue")[1], 3))
+    judge_everything()
+    reached = {"red": sum(right.values()) / 6 / 4, "blue": 3 / 6 / 4}
+    board = {row["team"]: row for row in contest.board(organizer=True)["rows"]}
+    for team in METHODS:
+        built_in = max(max(each.values()) for each in expected_rates(team).values())
+        utility = max(expected_measures(team).values())
+        security = max(built_in, reached[team])
+        assert board[team]["security"] == pytest.approx(security, abs=1e-9)
+        assert board[team]["utility"] == pytest.approx(utility, abs=1e-9)
+        assert board[team]["overall"] == pytest.approx((utility + security) / 2, abs=1e-9)
+    (first, second) = contest.board("reidentification", organizer=True)["rows"]
+    assert (first["team"], second["team"]) == ("blue", "red")
+    assert first["by_question"] == pytest.approx({name: count / 6 for name, count in right.items()})
+    contest.close()
+    assert contest.state() == "closed"
+    for team, target in targets.items():
+        secret = arena.client.get(f"{API}/targets/{target['id']}/secret").content
+        assert secret == released(team)[1]
+
+
+def guessed(contest: Contest, team: str, target: str, question: str, content: bytes) -> None:
+    headers = {"Authorization": f"Bearer {contest.arena.team(team)}"}
+    answer = contest.arena.client.post(
+        f"{API}/targets/{target}/guesses",
+        headers=headers,
+        files={"guess": ("g.csv", content)},
+        data={"question": question},
+    )
+    assert answer.status_code == 202, answer.text
+
+
+def test_a_guess_names_each_customer_once_and_pseudonyms_only(contest: Contest) -> None:
+    submission = scored(contest, "red")
+    contest.attack()
+    target = contest.target_of(submission)["id"]
+    head, first, *rest = released("red")[1].decode().splitlines()
+    for lines, code in (
+        ([head, first, first, *rest[1:]], "duplicate_customer"),
+        ([head, *rest], "too_few_rows"),
+        ([head, first.replace(PEOPLE[0], "c", 1), *rest], "unknown_customer"),
+        ([head, first + "é", *rest], "not_a_pseudonym"),
+        ([head.replace("customer", "client"), first, *rest], "header"),
+    ):
+        answer = contest.guess("blue", target, "\n".join([*lines, ""]).encode())
+        assert answer.status_code == 422
+        assert code in {one["code"] for one in answer.json()["errors"]}
