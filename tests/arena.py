@@ -1,5 +1,6 @@
 """A small contest to test in: an organizer, teams, a table, releases."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -115,7 +116,14 @@ class Arena:
     sessions: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def opened(cls, client: TestClient, *, slug: str = "small", file: str | None = None) -> "Arena":
+    def opened(
+        cls,
+        client: TestClient,
+        *,
+        slug: str = "small",
+        file: str | None = None,
+        original: Mapping[str, bytes] | None = None,
+    ) -> "Arena":
         """Create the organizer, the competition and its data through the API."""
         name = f"organizer {next(numbers)}"
         with transaction() as session:
@@ -124,8 +132,9 @@ class Arena:
         arena = cls(client, token, slug, original_table())
         answer = arena.post("/competitions", content=file or competition_file(slug))
         assert answer.status_code == 201, answer.text
-        answer = arena.put(f"/competitions/{slug}/original/original.csv", content=table_csv(arena.table))
-        assert answer.status_code == 200, answer.text
+        for part, content in (original or {"original": table_csv(arena.table)}).items():
+            answer = arena.put(f"/competitions/{slug}/original/{part}.csv", content=content)
+            assert answer.status_code == 200, answer.text
         return arena
 
     def call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> Response:

@@ -25,6 +25,7 @@ from app.scoring.outcomes import Outcome
 from app.scoring.rates import Rate, rate_of_outcome
 from app.scoring.registry import About, Answers, Attacker, Measure, Method, Question, Track
 from app.scoring.tracks import TRACKS
+from workers import child
 
 Numbers = tuple[float, ...]
 
@@ -283,7 +284,10 @@ def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> Track:
+    """In this process, and in the scoring children that it starts; ``child.keeper.discard()`` ends one that
+    it has."""
     monkeypatch.setitem(TRACKS, "small", SMALL)
+    monkeypatch.setattr(child, "PROGRAM", "tests.small_scorer")
     return SMALL
 
 
@@ -293,3 +297,7 @@ def package(folder: Path) -> None:
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: small-track\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[anoncup.plugins]\nsmall_track = tests.small_track:PLUGIN\n")
+
+
+def scale_of_shift(rows: int = 20) -> float:
+    return span(Prepared(rows, original(rows)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -9,44 +10,46 @@ from app import wire
 from app.cli.files import LocalContest
 from app.cli.terminal import progress_bar
 from app.errors import InvalidInput
-from app.scoring.arrays import IntArray
+from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.evaluate import attacker_json
-from app.scoring.rates import Answer
-from app.scoring.registry import Attacker, Tables, Track
+from app.scoring.registry import Attacker, Tables
 
 
-def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Answer]:
+def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:
     target = contest.track.target_of(contest.prepared, release)
     answers = {}
     with progress_bar("attacking") as progress:
         for step, name in enumerate(names, 1):
             progress(step, len(names), name)
-            settings = contest.rules.attacker(name)
-            answers[name] = contest.track.attackers[name].attack(target, **settings.parameters)
+            settings, attacker = contest.rules.attacker(name), contest.track.attackers[name]
+            is_asked = asked(attacker, contest.track, contest.rules)
+            answers[name] = attacker.attack(target, **settings.parameters) if is_asked else None
     return answers
 
 
 def rates_of(
-    answers: Mapping[str, Answer], contest: LocalContest, release: Tables, source: IntArray
+    answers: Mapping[str, Any], contest: LocalContest, release: Tables, source: Any
 ) -> dict[str, wire.Attacked]:
-    sizes = contest.track.sizes(contest.tables, release)
+    sizes, track, rules = contest.track.sizes(contest.tables, release), contest.track, contest.rules
 
-    def attacked(attacker: Attacker, answer: Answer) -> wire.Attacked:
-        settled = contest.rules.questions.get(attacker.questions[0], {})
-        rate = contest.track.questions[attacker.questions[0]].rate(answer, source, sizes, **settled)
+    def attacked(attacker: Attacker, said: Any) -> wire.Attacked:
+        rate = rate_of_attack(attacker, said, source, sizes, track=track, rules=rules)
         return wire.Attacked.model_validate(attacker_json(rate, attacker.version))
 
     return {name: attacked(contest.track.attackers[name], answer) for name, answer in answers.items()}
 
 
-def write_guesses(answers: Mapping[str, Answer], track: Track, into: Path, seed: int) -> None:
-    """A guess file of each attacker that can make a guess."""
+def write_guesses(answers: Mapping[str, Any], contest: LocalContest, into: Path, seed: int) -> None:
+    """A guess file of each attacker that can make a guess; where several questions are asked, of each."""
     into.mkdir(parents=True, exist_ok=True)
-    for name, answer in answers.items():
-        question = track.questions[track.attackers[name].questions[0]]
-        guess = question.guess_of(answer, np.random.default_rng(seed))
-        if guess is not None:
-            (into / f"{name}.csv").write_bytes(question.write(guess))
+    several = len(contest.track.asked(contest.rules)) > 1
+    for name, said in answers.items():
+        attacker = contest.track.attackers[name]
+        for question in asked(attacker, contest.track, contest.rules).values():
+            guess = question.guess_of(said_to(attacker, said)[question.name], np.random.default_rng(seed))
+            if guess is not None:
+                file = f"{name}.{question.name}.csv" if several else f"{name}.csv"
+                (into / file).write_bytes(question.write(guess))
 
 
 def chosen_attackers(contest: LocalContest, names: list[str]) -> list[str]:

@@ -84,7 +84,7 @@ def attack(
     table, _ = release_in(contest, release)
     answers = answers_of(contest, table, chosen_attackers(contest, attackers or []))
     if into is not None:
-        write_guesses(answers, contest.track, into, seed)
+        write_guesses(answers, contest, into, seed)
     if secret is not None:
         rates = rates_of(answers, contest, table, secret_in(secret, contest, table)[0])
         if as_json:

@@ -98,18 +98,27 @@ def show_attackers(out: Console, attackers: Mapping[str, wire.Attacked]) -> None
     """Rates with 95 % intervals or, of expectations, deviations; below them what an attacker says."""
     table = numbered("attacker", "rate", "found", "95 % or ±", "at random")
     for name, entry in attackers.items():
-        found = f"{digits(entry.correct)}/{entry.trials}"
+        found = "–" if entry.trials is None else f"{digits(entry.correct)}/{entry.trials}"
         table.add_row(name, f"{entry.rate:.4f}", found, spread(entry), f"{entry.baseline:.2g}")
     out.print(table)
     for name, entry in attackers.items():
         if entry.note is not None:
             out.print(f"  {name}: {entry.note}", soft_wrap=True)
+        if more := beyond_rate(entry):
+            parts = ", ".join(f"{part} {digits(number)}" for part, number in more.items())
+            out.print(f"  {name}: {parts}", soft_wrap=True)
+
+
+def beyond_rate(entry: wire.Attacked) -> dict[str, float]:
+    """What else is known of an attack: its risk, where that is not its rate, and its details."""
+    risk = {} if entry.risk is None else {"risk": entry.risk}
+    return {**risk, **(entry.details or {})}
 
 
 def spread(entry: wire.Attacked) -> str:
     if entry.interval is not None:
         return "–".join(f"{bound:.4f}" for bound in entry.interval)
-    return f"± {entry.sd:.4f}"
+    return "–" if entry.sd is None else f"± {entry.sd:.4f}"
 
 
 def show_fingerprint(alike: Sequence[Resemblance]) -> None:

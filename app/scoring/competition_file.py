@@ -13,7 +13,7 @@ from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.parameters import Parameter, Roles
-from app.scoring.registry import Measure, Track, as_sent
+from app.scoring.registry import Measure, Track
 from app.scoring.requires import read_requires
 from app.scoring.rules import Rules
 from app.scoring.settings import (
@@ -216,7 +216,7 @@ def read_excessive(table: Table, track: Track) -> Excessive:
 def read_publication(table: Table, zone: ZoneInfo, track: Track) -> Publication:
     default = Publication()
     shuffled = cast(bool, table.take("shuffle_targets", flag, False))
-    if shuffled and track.shuffle is as_sent:
+    if shuffled and not track.shuffles:
         key = "publication.shuffle_targets"
         raise wrong(key, Message("false: this track knows no other order of a release"))
     given = {

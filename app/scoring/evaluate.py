@@ -233,8 +233,7 @@ def _told(
 ) -> Reach:
     """What anybody can tell of U by E, of a release that is accepted; empty if it is nothing."""
     reading = [each for name, each in track.measures.items() if name in rules.weights and each.reads_secret]
-    asked_of = {one for name in answers if rules.counts(name) for one in track.attackers[name].questions}
-    if not any(each.cells for each in reading) or not all(track.questions[one].counts for one in asked_of):
+    if not any(each.cells for each in reading) or not track.counts(rules):
         return ()
     limit = rules.excessive
     rule = accepted(limit, track.distances[limit.distance], target) if limit else None

@@ -18,7 +18,7 @@ from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.files import FileSpec
 from app.scoring.parameters import Parameter
 from app.scoring.rates import Rate
-from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track, as_sent
+from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import Parameters
@@ -76,11 +76,6 @@ class Tried:
     def release(self) -> Any:
         return self.track.release_of(self.prepared, self.case.release, self.case.answer)
 
-    @property
-    def has_order(self) -> bool:
-        """Whether the track knows the release in another order."""
-        return self.track.shuffle is not as_sent
-
     def shuffled(self, seed: int) -> "Tried":
         """The same release in another order."""
         rng = np.random.default_rng(seed)
@@ -127,7 +122,7 @@ def check_measure(measure: Measure, track: Track, cases: Iterable[Case]) -> None
         with left_alone(measure.name, one):
             value = measured(measure, one)
         require(value == measured(measure, one), measure.name, "the same release has the same value")
-        for seed in range(SHUFFLES if one.has_order else 0):
+        for seed in range(SHUFFLES if one.track.shuffles else 0):
             other = measured(measure, one.shuffled(seed))
             kept = math.isclose(other, value, rel_tol=ROUNDING, abs_tol=ROUNDING)
             require(kept, measure.name, f"the order of the rows is no matter: {value}, then {other}")
@@ -340,7 +335,7 @@ def check_parameters(name: str, parameters: Sequence[Parameter], function: Calla
 
 def another(one: Tried) -> Any | None:
     """An answer of the same sizes that is another; None where nobody knows one."""
-    if one.case.other is not None or not one.has_order:
+    if one.case.other is not None or not one.track.shuffles:
         return one.case.other
     rng = np.random.default_rng(0)
     return one.track.shuffle(one.case.release, one.case.answer, rng=rng)[1]

@@ -378,6 +378,11 @@ class Track:
         settled = rules.questions
         return {name: one for name, one in self.questions.items() if not one.optional or name in settled}
 
+    @property
+    def shuffles(self) -> bool:
+        """Whether it knows another order of a release."""
+        return self.shuffle is not as_sent
+
     def counts(self, rules: Rules) -> bool:
         """Whether all that is asked is who the individuals are: boards then count them."""
         asked = self.asked(rules).values()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
+from math import isclose
 from sys import intern
 from threading import Lock
 from uuid import UUID
@@ -125,8 +126,8 @@ def numbers(verdict: wire.Verdict) -> Numbers:
 
 
 def bound_of(one: wire.Attacked) -> Bound:
-    """Where nothing is counted, nobody knows anything of a rate without the answer."""
-    if one.trials is None:
+    """Of a rate that is no share of what is counted nobody knows anything without the answer."""
+    if one.trials is None or one.correct is None or not isclose(one.correct, one.taken * one.trials):
         return Bound(1.0, 1, lots=True)
     return Bound(one.trials if one.most is None else one.most, one.trials, lots=one.sd is not None)
 

@@ -15,7 +15,8 @@ NEAR = 0.9
 
 @dataclass(frozen=True, slots=True)
 class MeasureLine:
-    """``weight``: its share in U; ``scale``: what its value is divided by; ``adds``: to U, all adding up."""
+    """``weight``: its share in U; ``scale``: what its value is divided by; ``adds``: to U, all adding up, or
+    what U is the largest of."""
 
     name: str
     value: float
@@ -60,7 +61,14 @@ def measure_lines(
 ) -> list[MeasureLine]:
     """Every measure; ``board``: what this viewer may compare it with, None if nothing."""
     return [
-        measure_line(rules, track.measures.get(name), entry, name=name, among=values_of(board, name))
+        measure_line(
+            rules,
+            track.measures.get(name),
+            entry,
+            name=name,
+            among=values_of(board, name),
+            largest=track.utility == "largest",
+        )
         for name, entry in verdict.measures.items()
     ]
 
@@ -72,10 +80,11 @@ def measure_line(
     *,
     name: str,
     among: tuple[float, ...],
+    largest: bool,
 ) -> MeasureLine:
     weight = rules.weight(name)
     scale = rules.scales.get(name)
-    share = weight / sum(rules.weights.values()) if weight else None
+    share = weight / (weight if largest else sum(rules.weights.values())) if weight else None
     value, tiny = entry.value, NOTHING if entry.rounding is None else entry.rounding
     return MeasureLine(
         name,

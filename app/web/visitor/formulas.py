@@ -330,6 +330,17 @@ SCORES: Mapping[str, Markup] = {
         EQUALS,
         frac(row(total(i("k")), WEIGHT, sub(i("u"), i("k"))), row(total(i("k")), WEIGHT)),
     ),
+    "largest_utility": block(i("U"), EQUALS, most(i("k")), sub(i("u"), i("k"))),
+    "risk": block(
+        sub(i("e"), i("a")),
+        EQUALS,
+        call(
+            words("max"),
+            n("0"),
+            o(","),
+            frac(row(sub(i("r"), i("a")), o("−"), i("c")), row(n("1"), o("−"), i("c"))),
+        ),
+    ),
     "rate": block(
         sub(i("e"), i("a")),
         EQUALS,

@@ -137,7 +137,9 @@ def worked(rules: Rules, track: Track) -> Worked | None:
     values = dict.fromkeys(weighing, 0.0) | {
         name: share * scales[name] for name, share in zip(weighing, SHARES, strict=False)
     }
-    u = utility_by(values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0)({})
+    u = utility_by(
+        values, measures=known, weights=rules.weights, scales=scales, largest_cell=0.0, how=track.utility
+    )({})
     shown = {name: (value, utility_score(value, scales[name])) for name, value in values.items() if value}
     return Worked(shown, u, FOUND, overall(u, FOUND))
 

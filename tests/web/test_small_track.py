@@ -1,0 +1,98 @@
+"""A contest without distances and counts: scored by a worker, shown on every page, in both languages."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests import small_track
+from tests.api.test_submissions import score_everything
+from tests.arena import Arena
+from tests.web.reader import page, send
+from tests.web.spoken import said
+from workers import child
+
+LANGUAGES = ("en", "ja")
+
+
+@pytest.fixture
+def small(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
+    small_track.install(monkeypatch)
+    child.keeper.discard()
+    yield Arena.opened(client, file=small_track.text(), original={"numbers": small_track.original_file()})
+    child.keeper.discard()
+
+
+def submitted(small: Arena, team: str, seed: int = 1) -> str:
+    """A release that is sent, and scored by a worker's child."""
+    sent = {name: (f"{name}.csv", content) for name, content in small_track.files(seed).items()}
+    answer = small.post("/competitions/small/submissions", token=small.team(team), files=sent)
+    assert answer.status_code == 202, answer.text
+    score_everything()
+    return str(answer.json()["id"])
+
+
+def test_a_worker_scores_it_and_the_board_ranks_by_risk(small: Arena) -> None:
+    identifier = submitted(small, "red")
+    found = small.submission(identifier, "red")
+    assert found["status"] == "SCORED"
+    result = found["result"]
+    assert result["excessive"] is None
+    assert result["violations"] == []
+    # All members are released as they are, so that nobody else's number is: "seen" knows all.
+    assert result["attackers"]["seen"]["rate"] == 1.0
+    assert result["attackers"]["everybody"]["risk"] == 0.0
+    assert "correct" not in result["attackers"]["everybody"]
+    assert result["measures"]["left_out"]["value"] == 0.0
+    assert result["utility"] == pytest.approx(
+        result["measures"]["shift"]["value"] / small_track.scale_of_shift()
+    )
+    (row,) = small.get("/competitions/small/boards/anonymization").json()["rows"]
+    assert (row["security"], row["attackers"]["everybody"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_submissions_page_does_without_distances_and_counts(small: Arena, language: str) -> None:
+    identifier = submitted(small, "red")
+    shown = page(small, f"/submissions/{identifier}", team="red", language=language)
+    assert shown.status_code == 200
+    assert said("Excessive anonymization", language) not in shown.text
+    assert said("Adds to U", language) not in shown.text
+    assert said("The risk is what {names} found out.", language).split("{")[0] in shown.text
+    assert "None" not in shown.text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "path",
+    ["", "/rules", "/boards/anonymization", "/submissions", "/organize", "/organize/measures", "/organize/publication",
+     "/organize/data", "/organize/file", "/organize/rescores", "/organize/basics", "/organize/phases",
+     "/organize/submissions"],
+)  # fmt: skip
+def test_every_page_of_it_is_there(small: Arena, path: str, language: str) -> None:
+    submitted(small, "red")
+    inside = {"organizer": True} if "/organize" in path else {"team": "red"}
+    shown = page(small, f"/competitions/small{path}", language=language, **inside)
+    assert shown.status_code == 200, shown.text
+    for word in ("Threshold", "Let the service shuffle the rows of releases"):
+        assert said(word, language) not in shown.text
+
+
+def test_there_is_no_threshold_to_set_and_no_advice(small: Arena) -> None:
+    shown = page(small, "/competitions/small/organize/threshold", organizer=True)
+    assert shown.status_code == 404
+    asked = small.post("/competitions/small/threshold-reports", json={})
+    assert (asked.status_code, asked.json()["code"]) == (404, "no_distances")
+
+
+def test_new_weights_are_scored_anew_without_a_threshold(small: Arena) -> None:
+    identifier = submitted(small, "red")
+    fields = {"by": "rules", "weight_left_out": "1", "weight_shift": "0"}
+    begun = send(small, "/competitions/small/organize/rescores", fields, organizer=True)
+    assert begun.status_code == 303, begun.text
+    score_everything()
+    compared = page(small, begun.headers["location"], organizer=True)
+    assert compared.status_code == 200
+    applied = send(small, f"{begun.headers['location'].partition('?')[0]}/apply", organizer=True)
+    assert applied.status_code == 303, applied.text
+    assert small.submission(identifier, "red")["result"]["utility"] == 0.0
