@@ -34,6 +34,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id slug": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),
         "file scales scored_by original original_rows paused_at": ("riu", "r", "r"),
+        "drawing": ("riu", "r", "r"),
         "drawn": ("riu", "r", "ru"),
         "drawn_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
     },
@@ -104,7 +105,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "name": ("ri", "", "r"),
         "name_key name_look name_capitals": ("riu", "", ""),
         "disqualified_at": ("riu", "", "r"),
-        "created_at": ("r", "", ""),
+        "created_at": ("r", "", "r"),
         "baseline": ("ri", "", "r"),
     },
     "threshold_reports": {
@@ -141,6 +142,7 @@ DELETES: Mapping[str, tuple[str, ...]] = {
     "announcements": (WEB,),
     "members": (WEB,),
     "organizers": (WEB,),
+    "truths": (WEB,),
 }
 """Whose rows may be removed by whom."""
 
@@ -191,6 +193,7 @@ FENCES = (
     ),
     # What teams' files were drawn from stands.
     Fence("kept_once_drawn", "truths", WEB, "UPDATE", UNDRAWN),
+    Fence("stays_once_drawn", "truths", WEB, "DELETE", UNDRAWN),
     Fence("none_once_drawn", "truths", WEB, "INSERT", UNDRAWN),
     Fence(
         "begins_unturned",

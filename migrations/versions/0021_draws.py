@@ -27,8 +27,9 @@ def moment_of_insert(name: str) -> sa.Column[datetime]:
 
 
 def upgrade() -> None:
-    drawn = sa.Column("drawn", sa.JSON(), server_default=sa.text("'{}'"), nullable=False)
-    op.add_column("competitions", drawn)
+    for name in ("drawing", "drawn"):
+        column = sa.Column(name, sa.JSON(), server_default=sa.text("'{}'"), nullable=False)
+        op.add_column("competitions", column)
     op.add_column("competitions", sa.Column("drawn_at", sa.DateTime(timezone=True), nullable=True))
     op.create_table(
         "seeds",
@@ -77,3 +78,4 @@ def downgrade() -> None:
     op.execute("DROP POLICY IF EXISTS begins_unturned ON competitions")
     op.drop_column("competitions", "drawn_at")
     op.drop_column("competitions", "drawn")
+    op.drop_column("competitions", "drawing")

@@ -27,6 +27,9 @@ class Competition(Base):
     """SHA-256 of each file of the original; some may be missing yet."""
     drawn: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
     """SHA-256 of the files that the service has drawn for all, in place of those that the original lacks."""
+    drawing: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default=sql("'{}'"))
+    """What the service draws, as its track says: ``files``, ``each_team``, and of which ``truth``; {}:
+    nothing."""
     original_rows: Mapped[int | None]
     """The number of individuals, once the original is complete."""
     created_at: Mapped[datetime] = moment_of_insert()
@@ -42,6 +45,18 @@ class Competition(Base):
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
+
+    @property
+    def given(self) -> dict[str, str]:
+        """SHA-256 of each file that everybody is given: the original's, and what is drawn for all besides."""
+        return {**self.drawn, **self.original}
+
+    @property
+    def undrawn(self) -> tuple[str, ...]:
+        """The files that are drawn for all and are not there yet."""
+        if not self.drawing or self.drawing["each_team"]:
+            return ()
+        return tuple(name for name in self.drawing["files"] if name not in self.given)
 
 
 class Organizer(Base):
