@@ -70,9 +70,23 @@ def id_of_private(text: bytes) -> str:
 
 def seal(public_file: Path | None, *, submission_id: UUID, secret: bytes) -> Sealed:
     """``secret`` bound to its submission: a box moved to another row does not open there."""
-    key = read_public_key(public_file)
+    return sealed_to(read_public_key(public_file), submission_id, secret)
+
+
+def seal_to_held(private_folder: Path | None, *, bound_to: UUID, secret: bytes) -> Sealed:
+    """The same by a process that can open it: to the newest key that it holds."""
+    held = held_keys(private_folder)
+    if private_folder is None or not held:
+        raise Unavailable(
+            "there is no private key in ANONCUP_OPENING_KEYS_DIR", code="opening_key_missing", key_id=""
+        )
+    newest = max(held, key=lambda key_id: (private_folder / f"{key_id}.key").stat().st_mtime_ns)
+    return sealed_to(read_private_key(private_folder, newest).public_key, bound_to, secret)
+
+
+def sealed_to(key: PublicKey, bound_to: UUID, secret: bytes) -> Sealed:
     salt = secrets.token_bytes(SALT_BYTES)
-    box = SealedBox(key).encrypt(submission_id.bytes + salt + secret)
+    box = SealedBox(key).encrypt(bound_to.bytes + salt + secret)
     return Sealed(key_id_of(key), box, commitment_of(salt, secret))
 
 

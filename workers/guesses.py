@@ -12,6 +12,7 @@ from app.services.attacks.guesses import Claim
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Verdict
+from workers.drawing import aids
 from workers.fitness import FOR_SECRETS
 from workers.work import Trial
 
@@ -52,4 +53,5 @@ def trial_of(claimed: Claim, settings: Settings) -> Trial:
         secret=secret.decode(),
         question=claimed.question,
         sizes=dict(claimed.sizes),
+        aids=aids(claimed.competition_file, claimed.means, settings),
     )

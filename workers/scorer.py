@@ -22,15 +22,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from app.errors import InvalidCompetition
 from app.scoring import kernels
 from app.scoring.competition_file import parse_competition
+from app.scoring.draws import generator_of
 from app.scoring.evaluate import Progress, Verdict, evaluate
 from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
-from app.scoring.registry import About
+from app.scoring.registry import About, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from workers import walls
@@ -149,6 +150,10 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     return verdict.to_json() | of_release | ({"reach": [*map(list, verdict.reach)]} if verdict.reach else {})
 
 
+def original_in(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
+    return {name: desk.fetch(digest) for name, digest in request["original"].items()}
+
+
 def contents(request: dict[str, Any], desk: Desk) -> dict[str, bytes]:
     """The files of a release."""
     return {name: desk.fetch(digest) for name, digest in request["files"].items()}
@@ -158,8 +163,7 @@ def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]
     """A target's files as the service itself writes them: no trace of the uploaded bytes."""
     rules = parse_competition(request["competition_file"])
     track = TRACKS[rules.track]
-    original = {name: desk.fetch(digest) for name, digest in request["original"].items()}
-    tables, _ = track.parse_original(original, rules)
+    tables, _ = track.parse_original(original_in(request, desk), rules)
     release, _ = track.parse_release(contents(request, desk), tables, rules)
     files = (
         track.canonical_files(release)
@@ -173,9 +177,33 @@ def published(request: dict[str, Any], rules: Rules, tables: Any, release: Any) 
     """What others get of a release where that depends on its answer, or on what the service draws for it."""
     track = TRACKS[rules.track]
     assert track.published is not None  # noqa: S101  # or it would not be asked
-    about = About(rules, track.sizes(tables, release), lambda: tables, release)
+    about = About(
+        rules, track.sizes(tables, release), lambda: tables, release, *aids_in(request["aids"], track)
+    )
     answer = track.answers.read(request["secret"].encode(), about)
     return track.published(release, answer, about, default_rng(secrets.randbits(128)))
+
+
+Drawer = Callable[[str], Generator]
+
+
+def aids_in(told: dict[str, dict[str, str]], track: Track) -> tuple[dict[str, bytes], Drawer | None]:
+    """What organizers hold, and what draws for the team by purpose, if the service draws in this track."""
+    truth = {name: content.encode("latin-1") for name, content in told["truth"].items()}
+    keys = {purpose: bytes.fromhex(key) for purpose, key in told["keys"].items()}
+    return truth, None if track.draw is None else lambda purpose: generator_of(keys[purpose])
+
+
+def draw(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]:
+    """What a track draws from its original, for one team or for all."""
+    rules = parse_competition(request["competition_file"])
+    track = TRACKS[rules.track]
+    tables, _ = track.parse_original(original_in(request, desk), rules)
+    truth, generator = aids_in(request["aids"], track)
+    assert track.draw is not None  # noqa: S101  # or it would not be asked
+    assert generator is not None  # noqa: S101  # since it draws
+    made = track.draw.make(tables, truth, rules, generator)
+    return {"files": {name: made[name].decode() for name in request["names"]}}
 
 
 def resembled(rules: Rules, prepared: Any, verdict: Verdict) -> list[dict[str, object]]:
@@ -200,7 +228,13 @@ def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
     rules, sizes = parse_competition(request["competition_file"]), request["sizes"]
     track, digests = TRACKS[rules.track], tuple(sorted(request["original"].items()))
     question = track.questions[request["question"]]
-    about = About(rules, sizes, lambda: desk.original(digests, request["competition_file"])[1])
+    about = About(
+        rules,
+        sizes,
+        lambda: desk.original(digests, request["competition_file"])[1],
+        None,
+        *aids_in(request["aids"], track),
+    )
     guess = question.read(desk.fetch(request["guess"]), about)
     answer = track.answers.read(request["secret"].encode(), about)
     found = question.judge(guess, answer, sizes, **rules.questions.get(question.name, {}))
@@ -212,6 +246,7 @@ WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] =
     "Inquiry": advise,
     "Trial": judge,
     "Rewriting": rewrite,
+    "Drawing": draw,
 }
 """What is done with each kind of ``workers.work``."""
 

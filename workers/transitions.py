@@ -7,6 +7,7 @@ usage: python -m workers.transitions COMPETITION_ID
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -18,13 +19,16 @@ from app.contest import read_file
 from app.errors import DomainError, Unavailable
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
-from app.services.attacks import owners, transitions
+from app.services.attacks import drawing, owners, transitions
 from app.services.attacks.transitions import Unrevealed, Unwritten
+from app.services.contest import held
+from app.services.contest.held import Box
 from app.storage import store
 from app.transaction import transaction
 from workers import child
+from workers.drawing import aids, draw, opened_seed
 from workers.fitness import FOR_REPORTS, FOR_SECRETS
-from workers.work import Rewriting
+from workers.work import Aids, Rewriting
 
 log = structlog.get_logger(__name__)
 
@@ -49,13 +53,28 @@ def work(competition_id: UUID) -> bool:
     with transaction() as session:
         unwritten = transitions.unwritten(session, competition_id)
         unrevealed = transitions.unrevealed(session, competition_id)
-    reason = (FOR_SECRETS if unrevealed else FOR_REPORTS).wanting()
+        seed = transitions.unopened_seed(session, competition_id)
+        undrawn = drawing.undrawn(session, competition_id)
+    reason = (FOR_SECRETS if unrevealed or seed or undrawn else FOR_REPORTS).wanting()
     if reason is not None:
         log.error("takes_no_work", competition=str(competition_id), reason=reason)
         return False
+    drawn = done(lambda: draw_all(competition_id, settings), competition=competition_id)
     written = each(unwritten, lambda target: write(target, settings))
     opened = each(unrevealed, lambda target: open_secret(target, settings))
-    return written and opened and published(competition_id)
+    if seed is not None:
+        opened &= done(lambda: open_seed(competition_id, seed, settings), competition=competition_id)
+    return drawn and written and opened and published(competition_id)
+
+
+def draw_all(competition_id: UUID, settings: Settings) -> None:
+    """Draw what is to be drawn, one after the other: what a team gets depends on who came before."""
+    while True:
+        with transaction() as session:
+            undrawn = drawing.undrawn(session, competition_id)
+        if undrawn is None:
+            return
+        draw(undrawn, settings)
 
 
 def published(competition_id: UUID) -> bool:
@@ -69,14 +88,19 @@ def published(competition_id: UUID) -> bool:
 
 def each(targets: Iterable[T], do: Callable[[T], None]) -> bool:
     """Whether all of them could be done; one that cannot does not hold up the others."""
-    failed = 0
-    for target in targets:
-        try:
-            do(target)
-        except DomainError as problem:
-            failed += 1
-            log.error("turning_failed", target=str(target.target_id), reason=str(problem))
-    return not failed
+    tried = [done(partial(do, target), target=target.target_id) for target in targets]
+    return all(tried)
+
+
+def done(do: Callable[[], None], **what: UUID) -> bool:
+    """Whether it could be done; if not, the log has the reason."""
+    try:
+        do()
+    except DomainError as problem:
+        named = {kind: str(one) for kind, one in what.items()}
+        log.error("turning_failed", **named, reason=str(problem))
+        return False
+    return True
 
 
 def write(target: Unwritten, settings: Settings) -> None:
@@ -89,11 +113,21 @@ def write(target: Unwritten, settings: Settings) -> None:
         names=track.target_files,
         secret=None if track.published is None else secret_of(target, settings),
         sealed_for=str(target.submission_id) if track.seals_release else None,
+        aids=aids_of(target, track, settings),
     )
     found = child.evaluate(asked, settings, warm=False).content["files"]
     files = {name: store().put(content.encode()) for name, content in found.items()}
     with transaction() as session:
         transitions.written(session, target.target_id, files)
+
+
+def aids_of(target: Unwritten, track: Track, settings: Settings) -> Aids:
+    """What its files may depend on besides."""
+    if track.published is None or track.draw is None:
+        return Aids()
+    with transaction() as session:
+        means = held.means(session, target.competition_id, target.team_id)
+    return aids(target.competition_file, means, settings)
 
 
 def track_of(target: Unwritten) -> Track:
@@ -105,6 +139,13 @@ def secret_of(target: Unwritten, settings: Settings) -> str:
         settings.opening_keys_dir, key_id=target.key_id, box=target.sealed, submission_id=target.submission_id
     )
     return secret.decode()
+
+
+def open_seed(competition_id: UUID, seed: Box, settings: Settings) -> None:
+    """Open the seed for the reveal, if it is what was committed to."""
+    content = opened_seed(seed, settings)
+    with transaction() as session:
+        drawing.opened(session, competition_id, content)
 
 
 def open_secret(target: Unrevealed, settings: Settings) -> None:

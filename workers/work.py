@@ -29,6 +29,15 @@ class Work(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Aids:
+    """What only workers have besides. ``truth``: the bytes of each file that organizers hold, as Latin-1;
+    ``keys``: by purpose what a team's draws follow from, in hexadecimal (``app.scoring.draws``)."""
+
+    truth: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class OfRelease:
     """What is asked about a release: its files and the original's, by their SHA-256.
 
@@ -68,10 +77,32 @@ class Rewriting(OfRelease):
 
     names: tuple[str, ...]
     secret: str | None = None
+    aids: Aids = field(default_factory=Aids)
 
     @property
     def longest(self) -> int:
         return LONGEST_FILES
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.are_files(content) and content["files"].keys() == set(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Files ``names`` that are to be drawn from the original and what workers have besides."""
+
+    competition_file: str
+    original: dict[str, str]
+    names: tuple[str, ...]
+    aids: Aids
+
+    @property
+    def longest(self) -> int:
+        return LONGEST_FILES
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return set(self.original.values())
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.are_files(content) and content["files"].keys() == set(self.names)
@@ -107,6 +138,7 @@ class Trial:
     secret: str
     question: str
     sizes: dict[str, int]
+    aids: Aids = field(default_factory=Aids)
 
     @property
     def longest(self) -> int:

@@ -19,8 +19,9 @@ from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.http.intake import admission
 from app.scoring import toml_text
-from app.services.contest import competitions, phases, revisions, witnesses
+from app.services.contest import competitions, held, phases, revisions, witnesses
 from app.services.contest.phases import Standing
+from app.services.data import draws
 from app.services.membership import invites
 from app.services.work.leases import clock
 from app.storage import store
@@ -56,7 +57,17 @@ class InviteIn(BaseModel):
 def described(session: Session, contest: Contest) -> wire.Competition:
     """The competition as it stands now."""
     reveal = witnesses.expected(session, [contest.row]).get(contest.id)
-    return description(contest, phases.standing(session, contest.row), reveal)
+    found = description(contest, phases.standing(session, contest.row), reveal)
+    return found.model_copy(update=committed(session, contest.row)) if contest.row.drawing else found
+
+
+def committed(session: Session, row: Competition) -> dict[str, object]:
+    """To what the service and the organizers have committed themselves."""
+    truth = held.commitments(session, row.id)
+    return {
+        "seed_commitment": held.commitment_of(session, row.id),
+        "truth_commitments": {f"{name}.csv": one for name, one in truth.items()},
+    }
 
 
 def description(contest: Contest, now: Standing, reveal: datetime | None) -> wire.Competition:
@@ -71,8 +82,11 @@ def description(contest: Contest, now: Standing, reveal: datetime | None) -> wir
         phases=[wire.Phase(name=one.name, start=one.start, end=one.end) for one in rules.phases],
         reveal_at=reveal,
         original_rows=row.original_rows,
-        original_sha256={f"{name}.csv": digest for name, digest in row.original.items()},
+        original_sha256={f"{name}.csv": digest for name, digest in row.given.items()},
         original_files=[f"{name}.csv" for name in contest.track.original_files],
+        own_files=[f"{name}.csv" for name in draws.own_files(row)],
+        truth_files=[f"{name}.csv" for name in row.drawing.get("truth", ())],
+        truth_commitments={},
     )
 
 
@@ -149,7 +163,9 @@ def get_original(slug: str, file: str) -> Response:
     name = revisions.part_of_original(contest, file)
     if contest.row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")
-    return Response(store().get(contest.row.original[name]), media_type="text/csv")
+    if name not in contest.row.given:
+        raise NotFound("{name}.csv is not there", code="no_such_file", name=name)
+    return Response(store().get(contest.row.given[name]), media_type="text/csv")
 
 
 @router.put(

@@ -51,7 +51,9 @@ def entrance(slug: str, principal: SignedIn, idempotency_key: IdempotencyKey = N
     status_code=status.HTTP_202_ACCEPTED,
     openapi_extra=multipart(PARTS, SENT, needed=NEEDED),
     responses=refusing(
-        UPLOAD, "file_lost phase_closed phase_paused too_late 409.no_original changed_meanwhile comment"
+        UPLOAD,
+        "file_lost phase_closed phase_paused too_late 409.no_original not_drawn_yet",
+        "changed_meanwhile comment",
     ),
 )
 async def create_submission(

@@ -1,19 +1,10 @@
 """Draws from a seed that is committed to before and shown at the end, so that anybody can draw again."""
 
-import hashlib
-import hmac
-
 from numpy.random import PCG64, Generator
 
+from app.seeds import commitment, key_for
 
-def commitment(seed: bytes) -> str:
-    """What is published before: binds to the seed, and tells nothing of 32 random bytes."""
-    return hashlib.sha256(seed).hexdigest()
-
-
-def key_for(seed: bytes, purpose: str, team: str, attempt: int = 0) -> bytes:
-    """What a team's draws for a purpose follow from: 32 bytes that tell nothing of the seed or of others."""
-    return hmac.digest(seed, f"{purpose}\0{attempt}\0{team}".encode(), "sha256")
+__all__ = ["commitment", "generator_for", "generator_of", "key_for"]
 
 
 def generator_of(key: bytes) -> Generator:

@@ -29,6 +29,7 @@ from app.wire.boards import (
     MatrixTarget,
 )
 from app.wire.competitions import Competition, Listed, Listing, Original, Phase, State, UnavailableCompetition
+from app.wire.draws import Draw, Draws, Own
 from app.wire.form import Form
 from app.wire.health import Alive, Queue, Ready
 from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, Team, TeamJudged

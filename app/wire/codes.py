@@ -17,6 +17,7 @@ ANSWERS: dict[str, str] = {
     "403.cross_site": "a browser's session was used from another site",
     "503.database_unavailable": "the database cannot be reached right now",
     "403.disqualified": "your team has been disqualified",
+    "409.drawn_already": "teams have got what was drawn for them: what it is drawn from is fixed",
     "422.encoding": "the file is not UTF-8 text",
     "422.end_passed": "the new end must lie ahead, after the phase's start",
     "422.end_too_far": "the new end lies too far ahead",
@@ -79,6 +80,7 @@ ANSWERS: dict[str, str] = {
     "409.not_an_organizer": "this person has no organizer's account",
     "409.not_failed": "only a submission that ended in ERROR is scored again alone",
     "404.not_found": "there is nothing here",
+    "409.not_drawn_yet": "what the service draws is not there yet; it will be in a moment",
     "403.not_in_a_team": "you are in no team of this competition",
     "403.not_organizer": "only this competition's organizers may do that",
     "404.not_revealed_yet": "the secrets are not revealed yet",
@@ -87,6 +89,7 @@ ANSWERS: dict[str, str] = {
     "409.not_valid": "a submission that ended without being accepted cannot be a final",
     "409.notice_fixed": "once somebody has submitted, the notice before an early reveal can only become"
     " longer",
+    "404.nothing_drawn": "the service draws nothing in this competition",
     "409.nothing_to_change": "it is disqualified already, or was not",
     "503.opening_key_missing": "a private key is missing from the workers' folder",
     "409.organizes_it": "an organizer of a competition organizes it once and is in no team of it",

@@ -58,7 +58,7 @@ TEAM = "not_in_a_team"
 ORGANIZER = "not_organizer"
 REVISION = (
     f"{READ} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open malformed_upload "
-    "scale_zero"
+    "scale_zero drawn_already"
 )
 JUDGED = "not_organizer nothing_to_change"
 BOARD = "scope_missing board_not_open"

@@ -12,14 +12,15 @@ from sqlalchemy.orm import Session, joinedload
 
 from app import beside, queue, wire
 from app.contest import Contest, read_file
-from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
+from app.db.models import Attempt, Competition, Guess, Secret, State, Submission, Target, Team
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Question, Sizes
 from app.scoring.tracks import TRACKS
 from app.services.attacks import targets
-from app.services.contest import competitions, phases, visibility
+from app.services.contest import competitions, held, phases, visibility
+from app.services.contest.held import Means
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota, uploads
@@ -84,6 +85,7 @@ class Claim:
     question: str
     sizes: Sizes
     file: str
+    means: Means | None
     key_id: str
     sealed: bytes
 
@@ -269,13 +271,21 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         attempt=guess.attempt,
         submission_id=target.submission_id,
         competition_file=competitions.published_file(row),
-        original=dict(row.original),
+        original=row.given,
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
+        means=means_of(session, row, target),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
+
+
+def means_of(session: Session, row: Competition, target: Target) -> Means | None:
+    """What the service has drawn for the target's team by, if it draws in this track."""
+    if not row.drawing:
+        return None
+    return held.means(session, row.id, session.get_one(Submission, target.submission_id).team_id)
 
 
 def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool:

@@ -18,8 +18,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Evaluation, Guess, Opening, Secret, Submission, Target, WitnessedEnd
 from app.errors import CompetitionUnavailable
-from app.services.attacks import candidates
+from app.services.attacks import candidates, drawing
 from app.services.contest import phases, witnesses
+from app.services.contest.held import Box
 from app.services.people import audit
 from app.services.submissions import attempts
 from app.services.work.leases import UNFINISHED, clock
@@ -36,6 +37,8 @@ class Unwritten:
     original: tuple[tuple[str, str], ...]
     files: dict[str, str]
     submission_id: UUID
+    competition_id: UUID
+    team_id: UUID
     key_id: str
     sealed: bytes
 
@@ -74,7 +77,7 @@ def due(session: Session) -> Found:
         try:
             if witnesses.is_new(row, seen):
                 found.unwitnessed.append(row.id)
-            if is_due(row, seen, now):
+            if is_due(row, seen, now) or drawing.is_due(session, row, now):
                 found.due.append(row.id)
         except CompetitionUnavailable as problem:
             found.unreadable[row.id] = str(problem)
@@ -96,7 +99,8 @@ def next_step(session: Session, competition_id: UUID) -> bool:
     """Take the one step that the competition has before it; False if that is not due or awaits something."""
     row = session.get_one(Competition, competition_id)
     if row.frozen_at is None:
-        return freeze(session, competition_id)
+        # A deadline waits for no key.
+        return freeze(session, competition_id) or commit(session, competition_id)
     if row.published_at is None:
         return not awaits_owners(row) and publish(session, competition_id)
     if row.closed_at is None:
@@ -107,19 +111,26 @@ def next_step(session: Session, competition_id: UUID) -> bool:
 def awaits_work(session: Session, competition_id: UUID) -> bool:
     """Whether files are to be written, owners to be counted or secrets to be opened before the next step."""
     row = session.get_one(Competition, competition_id)
-    if awaits_owners(row):
+    if awaits_owners(row) or drawing.awaited(session, row, clock(session)) is not None:
         return True
     mine = Target.competition_id == competition_id
     if session.scalar(select(exists().where(mine, Target.files.is_(None)))):
         return True
     sealed = session.scalar(select(exists().where(mine, is_sealed())))
-    return bool(sealed) and may_open(session, row)
+    return bool(sealed or drawing.sealed_seed(session, row.id)) and may_open(session, row)
 
 
 def awaits_owners(row: Competition) -> bool:
     """Whether the targets are published only where each could be of several teams, which is long work."""
     taken = row.frozen_at is not None and row.published_at is None
     return taken and phases.timetable_of(row).owners_at_least > 1
+
+
+def commit(session: Session, competition_id: UUID) -> bool:
+    """Commit to the seed of what the service draws, if it draws anything in this competition."""
+    if not drawing.is_uncommitted(session, session.get_one(Competition, competition_id)):
+        return False
+    return drawing.commit(session, locked(session, competition_id))
 
 
 def freeze(session: Session, competition_id: UUID) -> bool:
@@ -159,16 +170,26 @@ def is_being_scored(session: Session, row: Competition) -> bool:
 def unwritten(session: Session, competition_id: UUID) -> list[Unwritten]:
     row = session.get_one(Competition, competition_id)
     found = session.execute(
-        select(Target.id, Submission.files, Secret)
+        select(Target.id, Submission, Secret)
         .join(Target.submission)
         .join(Secret, Secret.submission_id == Submission.id)
         .where(Target.competition_id == competition_id, Target.files.is_(None))
         .order_by(Target.name)
     )
-    original = tuple(sorted(row.original.items()))
+    original = tuple(sorted(row.given.items()))
     return [
-        Unwritten(target_id, row.file, original, files, secret.submission_id, secret.key_id, secret.sealed)
-        for target_id, files, secret in found
+        Unwritten(
+            target_id,
+            row.file,
+            original,
+            one.files,
+            one.id,
+            row.id,
+            one.team_id,
+            secret.key_id,
+            secret.sealed,
+        )
+        for target_id, one, secret in found
     ]
 
 
@@ -229,6 +250,13 @@ def unrevealed(session: Session, competition_id: UUID) -> list[Unrevealed]:
     ]
 
 
+def unopened_seed(session: Session, competition_id: UUID) -> Box | None:
+    """The seed of a closed competition that is still sealed; of another, none."""
+    if not may_open(session, session.get_one(Competition, competition_id)):
+        return None
+    return drawing.sealed_seed(session, competition_id)
+
+
 def is_sealed() -> ColumnElement[bool]:
     return ~exists().where(Opening.target_id == Target.id)
 
@@ -244,6 +272,8 @@ def reveal(session: Session, competition_id: UUID) -> bool:
     row = locked(session, competition_id)
     sealed = exists().where(Target.competition_id == row.id, is_sealed())
     if row.revealed_at is not None or session.scalar(select(sealed)) or not may_open(session, row):
+        return False
+    if drawing.sealed_seed(session, row.id) is not None:
         return False
     row.revealed_at = clock(session)
     shown = session.scalar(select(func.count()).where(Target.competition_id == row.id))

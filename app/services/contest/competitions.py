@@ -100,7 +100,7 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     require_creator(principal)
     text = sent_file(text)
     rules = hostable(text)
-    row = Competition(slug=rules.slug, file=text, scales={}, original={})
+    row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=drawing(rules))
     session.add(row)
     try:
         session.flush()
@@ -181,6 +181,18 @@ def fix_what_counts(row: Competition) -> None:
 
 def has_submissions(session: Session, competition_id: UUID) -> bool:
     return bool(session.scalar(select(exists().where(Submission.competition_id == competition_id))))
+
+
+def drawing(rules: Rules) -> dict[str, object]:
+    """What the service draws in a competition, for those who do not know its track; {}: nothing."""
+    draw = TRACKS[rules.track].draw
+    if draw is None:
+        return {}
+    return {
+        "each_team": draw.each_team,
+        "files": [file.name for file in draw.files],
+        "truth": [file.name for file in draw.truth_of(rules)],
+    }
 
 
 def contents_of(original: Mapping[str, str]) -> dict[str, bytes]:

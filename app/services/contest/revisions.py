@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app import beside
-from app.contest import Contest, parsed
-from app.db.models import Competition, Rescore
+from app.contest import Contest, parsed, read_file
+from app.db.models import Competition, Rescore, Truth
 from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
-from app.messages import Message
+from app.messages import N_, Message
 from app.scoring.disclosure import discloses_more
 from app.scoring.files import Remark
 from app.scoring.rules import Rules
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 else:
     check_scales = deferred("app.scoring.scales.check_scales")
     scales = deferred("app.scoring.scales.scales")
+
+DRAWN_ALREADY = N_("teams have got what was drawn for them: what it is drawn from is fixed")
 
 State = tuple[str, dict[str, str]]
 """A competition's file, and the digests of its original."""
@@ -94,7 +96,7 @@ def revised(replaces: State, file: str, contents: dict[str, bytes], *, in_use: b
     """``in_use``: somebody has been scored by it."""
     rules = parsed(file)
     track = TRACKS[rules.track]
-    missing = [name for name in track.original_files if name not in contents]
+    missing = [file.name for file in track.original if file.required and file.name not in contents]
     if missing:
         if contents:
             track.check_part(contents, rules)
@@ -131,9 +133,40 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     require_confirmed_ends(session, principal, row, parsed(new.file).phases)
     require_confirmed_disclosure(session, principal, contest, parsed(new.file))
     note_revision(session, principal, row, new)
+    let_go_of_truth(session, row, new)
+    row.drawn, row.drawing = drawn_after(row, new), competitions.drawing(parsed(new.file))
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
     return contest
+
+
+def let_go_of_truth(session: Session, row: Competition, new: Revision) -> None:
+    """What organizers hold was found right for data and rules that are replaced."""
+    if row.drawing.get("truth") and not is_drawn_from_same(row, new):
+        session.execute(delete(Truth).where(Truth.competition_id == row.id))
+
+
+def is_drawn_from_same(row: Competition, new: Revision) -> bool:
+    try:
+        same = drawn_by(read_file(row.file)) == drawn_by(parsed(new.file))
+    except CompetitionUnavailable:
+        same = False
+    return same and row.original == new.original
+
+
+def drawn_after(row: Competition, new: Revision) -> dict[str, str]:
+    """What stays of what was drawn for all: everything, or nothing if it was drawn from something else."""
+    return row.drawn if is_drawn_from_same(row, new) else {}
+
+
+def drawn_by(rules: Rules) -> tuple[object, ...]:
+    """What a draw depends on beside the data and the seed."""
+    return *read_as(rules), rules.questions
+
+
+def held_by(rules: Rules) -> tuple[object, ...]:
+    """What teams' own files are drawn from, whatever is measured or asked of them."""
+    return *read_as(rules), competitions.drawing(rules)
 
 
 def require_unchanged(row: Competition, new: Revision) -> None:
@@ -218,6 +251,8 @@ def check_fixed_parts(session: Session, contest: Contest, new: Revision) -> None
     for name, turned_at in (("anonymization", row.frozen_at), ("reidentification", row.closed_at)):
         if turned_at is not None and before.phase(name) != after.phase(name):
             raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
+    if row.drawn_at is not None and (row.original != new.original or drawn_by(before) != drawn_by(after)):
+        raise Conflict(DRAWN_ALREADY, code="drawn_already")
     if row.paused_at is not None and before.phases != after.phases:
         raise Conflict("a phase is paused: resume it before its windows are changed", code="phase_paused")
     require_no_open_rescore(session, row.id)
@@ -251,6 +286,8 @@ def check_repair(session: Session, row: Competition, new: Revision, after: Rules
         if turned_at is not None and (phase is None or phase.end > turned_at):
             raise Conflict("the {phase} phase has ended and turned", code="phase_turned", phase=Message(name))
     require_no_open_rescore(session, row.id)
+    if row.original != new.original and row.drawn_at is not None:
+        raise Conflict(DRAWN_ALREADY, code="drawn_already")
     if row.original != new.original and competitions.has_submissions(session, row.id):
         raise Conflict("there are submissions: the data are fixed", code="fixed")
 

@@ -78,14 +78,15 @@ def summed_up(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None
     rules = read_file(file)
     track = TRACKS[rules.track]
     contents = competitions.contents_of(dict(digests))
-    if set(contents) != set(track.original_files):
+    there = [file.name for file in track.original if file.name in contents]
+    if any(file.required and file.name not in there for file in track.original):
         return None
     try:
         tables, remarks = track.parse_original(contents, rules)
     except InvalidUpload:
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
-    named = zip(track.original_files, track.frames(tables), strict=True)
+    named = zip(there, track.frames(tables), strict=True)
     parts = [part(name, frame, sensitive) for name, frame in named]
     return Summary(tuple(parts), tuple(remarks))
 

@@ -11,6 +11,7 @@ from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.contest import competitions
+from app.services.data import draws
 from app.services.desk import rulings
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
@@ -34,7 +35,10 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     row = competitions.for_organizer(session, principal, slug).row
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by)
+    own = draws.require_drawn(session, row, None)
+    return Entrance(
+        row.id, row.file, uploads.digests(row), key=None, attempt=None, first=not row.scored_by, own=own
+    )
 
 
 def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:

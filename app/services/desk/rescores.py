@@ -81,6 +81,8 @@ def begin(session: Session, principal: Principal, slug: str, new: Revision) -> R
     same_kind = (before.slug, before.track, before.columns) == (after.slug, after.track, after.columns)
     if not same_kind or contest.row.original != new.original:
         raise Conflict("address, track, columns and data are fixed: a set changes the rules", code="fixed")
+    if contest.row.drawn_at is not None and revisions.held_by(before) != revisions.held_by(after):
+        raise Conflict(revisions.DRAWN_ALREADY, code="drawn_already")
     revisions.require_notice(session, contest.row, before, after)
     revisions.require_no_open_rescore(session, contest.id)
     made = Rescore(

@@ -77,7 +77,7 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
         attempt=evaluation.attempt,
         submission_id=submission.id,
         competition_file=rules_of(session, evaluation, competition),
-        original=competition.original,
+        original=competition.given,
         files=submission.files,
         key_id=secret.key_id,
         sealed=secret.sealed,

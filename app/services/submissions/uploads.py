@@ -23,6 +23,7 @@ from app.scoring.registry import About, Sizes, Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, phases
+from app.services.data import draws
 from app.services.people import teams
 from app.services.people.accounts import Principal
 from app.services.submissions import attempts, quota
@@ -113,7 +114,8 @@ def entrance(session: Session, principal: Principal, slug: str, *, key: str | No
     )
     if row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
-    return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by)
+    own = draws.require_drawn(session, row, team)
+    return Entrance(row.id, row.file, digests(row), key, attempt, not row.scored_by, own=own)
 
 
 def renewed(session: Session, principal: Principal, at: Entrance) -> Entrance:
@@ -143,8 +145,8 @@ def require_qualified(team: Team) -> None:
 
 
 def digests(row: Competition) -> tuple[tuple[str, str], ...]:
-    """Name and SHA-256 of each file of the original."""
-    return tuple(sorted(row.original.items()))
+    """Name and SHA-256 of each file that everybody is given."""
+    return tuple(sorted(row.given.items()))
 
 
 def stands(row: Competition, at: Entrance) -> bool:

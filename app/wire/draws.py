@@ -1,0 +1,32 @@
+"""What the service draws, as its teams and later everybody see it."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from app.wire.form import DIGEST, Form, example
+
+Files = Annotated[dict[str, str], Field(description="SHA-256 of each file"), example({"members.csv": DIGEST})]
+
+
+class Own(Form):
+    files: Files
+    drawn_at: Annotated[datetime, example("2027-01-10T00:00:01Z")]
+
+
+class Draw(Form):
+    team: Annotated[
+        str, Field(description="the name it was drawn for; empty: for all baselines"), example("red")
+    ]
+    attempt: Annotated[int, Field(description="from 0; more where an earlier team had the same"), example(0)]
+    files: Files
+
+
+class Draws(Form):
+    seed: Annotated[str, Field(description="32 bytes, in hexadecimal"), example(DIGEST)]
+    commitment: Annotated[str, Field(description="SHA-256 of the seed, published before"), example(DIGEST)]
+    draws: Annotated[
+        list[Draw],
+        Field(description="of each team, in the order in which they were made"),
+    ]

@@ -1,0 +1,335 @@
+"""What the service draws: by a seed committed to before, once for each, for one team's eyes, and again by
+anybody after the reveal."""
+
+import hashlib
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import select
+
+from app.config import Settings, get_settings
+from app.db.models import AuditEntry, Drawn, Seed
+from app.scoring.csv_text import table_csv
+from app.scoring.draws import generator_for
+from app.scoring.files import FileSpec
+from app.scoring.permutation import source_from_secret
+from app.scoring.registry import Draw
+from app.services.attacks import drawing
+from app.transaction import transaction
+from tests.api.test_submissions import score_everything
+from tests.arena import ROWS, Arena
+from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file
+from tests.drawing import HINTS, OWN, draws, labels, own_order, rotations
+
+PATH = "/competitions/small"
+
+
+def opened(client: TestClient, patch: pytest.MonkeyPatch, draw: Draw, *, more: str = "") -> Contest:
+    draws(patch, draw)
+    return Contest.opened(client, more=more)
+
+
+@pytest.fixture
+def contest(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Contest:
+    """Of a track that draws teams' answers from labels that the organizers have given."""
+    made = opened(client, monkeypatch, OWN)
+    assert given(made.arena).status_code == 200
+    return made
+
+
+def given(arena: Arena, content: bytes | None = None, *, file: str = "hidden.csv") -> Any:
+    return arena.put(f"{PATH}/truth/{file}", content=labels(ROWS) if content is None else content)
+
+
+def own(arena: Arena, team: str, file: str = "") -> Any:
+    return arena.get(f"{PATH}/own{file and '/' + file}", token=arena.team(team))
+
+
+def rows() -> dict[str, Drawn]:
+    with transaction() as session:
+        return {one.team: one for one in session.scalars(select(Drawn))}
+
+
+def acts(action: str) -> list[AuditEntry]:
+    with transaction() as session:
+        query = select(AuditEntry).where(AuditEntry.action == action).order_by(AuditEntry.number)
+        return list(session.scalars(query))
+
+
+def release(contest: Contest, team: str) -> bytes:
+    """The rows in the order that was drawn for the team."""
+    secret = own(contest.arena, team, "secret.csv").content
+    order = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
+    return table_csv(contest.arena.table.iloc[order].reset_index(drop=True))
+
+
+def submit(contest: Contest, team: str) -> Any:
+    path, token = f"{PATH}/submissions", contest.arena.team(team)
+    content = release(contest, team)
+    return contest.arena.post(path, token=token, files={"anonymized": ("a.csv", content)})
+
+
+def test_a_seed_is_committed_to_once_and_told_to_everybody(contest: Contest) -> None:
+    assert contest.arena.client.get(f"/api/v1{PATH}").json()["seed_commitment"] is None
+    for _ in range(3):
+        turn()
+    (entry,) = acts("seed.commit")
+    told = contest.arena.client.get(f"/api/v1{PATH}").json()
+    assert told["seed_commitment"] == entry.after["sha256"]  # type: ignore[index]
+    assert (told["own_files"], told["truth_files"]) == (["secret.csv", "labels.csv"], ["hidden.csv"])
+    with transaction() as session:
+        seed = session.scalars(select(Seed)).one()
+    assert seed.commitment.encode() not in seed.sealed
+    assert len(seed.sealed) > 32 + 32 + 16
+
+
+def test_each_team_gets_its_own_files_and_a_later_one_at_once(contest: Contest) -> None:
+    contest.arena.team("red")
+    assert own(contest.arena, "red").json()["code"] == "not_drawn_yet"
+    turn()
+    first = own(contest.arena, "red").json()
+    contest.arena.team("blue")
+    turn()
+    assert own(contest.arena, "red").json() == first
+    assert list(rows()) == ["", "red", "blue"]
+    assert len({str(one.files) for one in rows().values()}) == 3
+    for team in ("red", "blue"):
+        secret, labelled = (own(contest.arena, team, f"{name}.csv").content for name in ("secret", "labels"))
+        order = source_from_secret(secret, originals=ROWS, anonymized=ROWS)
+        assert labelled.decode().splitlines() == [f"label {row}" for row in order]
+        told = own(contest.arena, team).json()["files"]
+        assert told == {
+            "secret.csv": hashlib.sha256(secret).hexdigest(),
+            "labels.csv": hashlib.sha256(labelled).hexdigest(),
+        }
+    assert [entry.after for entry in acts("own.draw")] == [
+        {"team": team, "attempt": 0} for team in ("", "red", "blue")
+    ]
+
+
+def test_nothing_is_drawn_for_teams_before_the_first_phase_nor_without_what_organizers_hold(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = opened(client, monkeypatch, OWN)
+    contest.arena.team("red")
+    contest.move(anonymization=(1, 2), reidentification=(3, 4))
+    turn()
+    assert given(contest.arena).status_code == 200
+    turn()
+    assert rows() == {}
+    contest.move(anonymization=(-1, 2))
+    turn()
+    assert set(rows()) == {"", "red"}
+
+
+def test_a_release_is_scored_against_what_was_drawn_for_its_team(contest: Contest) -> None:
+    arena = contest.arena
+    arena.team("red")
+    early = arena.post(f"{PATH}/submissions", token=arena.team("red"), files={"anonymized": ("a.csv", b"")})
+    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
+    assert arena.get(f"{PATH}/quota", token=arena.team("red")).json()["caps"][0]["used"] == 0
+    turn()
+    answer = submit(contest, "red")
+    assert answer.status_code == 202, answer.text
+    score_everything()
+    found = arena.submission(answer.json()["id"], "red")
+    assert found["status"] == "SCORED"
+    # Untouched rows in the drawn order: who holds it loses nothing.
+    assert found["result"]["measures"]["mean_mae"]["value"] == 0.0
+
+
+def test_what_teams_files_were_drawn_from_stands(contest: Contest) -> None:
+    arena = contest.arena
+    assert given(arena).status_code == 200
+    turn()
+    for answer in (
+        given(arena),
+        arena.put(f"{PATH}/original/original.csv", content=table_csv(arena.table.iloc[::-1])),
+        arena.put(f"{PATH}/competition.toml", content=two_phase_file().replace('"rent"]', "]")),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (409, "drawn_already"), answer.text
+    later = arena.put(f"{PATH}/competition.toml", content=two_phase_file(more="[limits]\nfile_mb = 3\n"))
+    assert later.status_code == 200
+
+
+def test_what_organizers_hold_is_let_go_with_the_data_it_belongs_to(contest: Contest) -> None:
+    arena = contest.arena
+    assert list(arena.get(PATH).json()["truth_commitments"]) == ["hidden.csv"]
+    longer = arena.table.iloc[[0, *range(ROWS)]]
+    answer = arena.put(f"{PATH}/original/original.csv", content=table_csv(longer))
+    assert answer.json()["truth_commitments"] == {}
+    turn()
+    assert rows() == {}
+    assert given(arena).json()["errors"][0]["code"] == "rows"
+    assert given(arena, labels(ROWS + 1)).status_code == 200
+    turn()
+    assert set(rows()) == {""}
+
+
+def test_what_organizers_hold_is_refused_by_the_track_and_by_name(contest: Contest) -> None:
+    refused = given(contest.arena, b"label\nA SECRET LABEL\n")
+    assert refused.status_code == 422
+    assert "SECRET LABEL" not in refused.text
+    assert given(contest.arena, file="other.csv").json()["code"] == "no_such_file"
+
+
+def test_no_two_teams_have_the_same_until_there_are_none_left(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = Draw(files=(FileSpec("secret"),), each_team=True, make=rotations(4))
+    contest = opened(client, monkeypatch, draw)
+    for team in ("red", "blue", "green", "black"):
+        contest.arena.team(team)
+    turn()
+    found = rows()
+    assert list(found) == ["", "red", "blue", "green"]
+    assert len({one.files["secret"] for one in found.values()}) == 4
+    with transaction() as session:
+        assert drawing.undrawn(session, competition_id()) is not None
+
+
+def test_teams_may_have_the_same_where_the_competition_says_so(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = rotations(2)
+    draw = Draw(files=(FileSpec("secret"),), each_team=True, make=made, shared=lambda _: True)
+    contest = opened(client, monkeypatch, draw)
+    teams = [f"team {number}" for number in range(4)]
+    for team in teams:
+        contest.arena.team(team)
+    turn()
+    found = Counter(one.files["secret"] for one in rows().values())
+    assert (sum(found.values()), len(found)) == (5, 2) or len(found) == 1
+    assert {one.attempt for one in rows().values()} == {0}
+
+
+def test_many_clocks_at_once_draw_once(contest: Contest) -> None:
+    for team in ("red", "blue"):
+        contest.arena.team(team)
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(turn) for _ in range(8)]:
+            done.result()
+    assert len(acts("seed.commit")) == 1
+    assert [entry.after["team"] for entry in acts("own.draw")] == ["", "red", "blue"]  # type: ignore[index]
+
+
+def test_who_was_there_first_is_drawn_for_first_whoever_comes_meanwhile(contest: Contest) -> None:
+    """What is drawn while data change is let go: it was drawn from something else."""
+    turn_to_seed(contest)
+    with transaction() as session:
+        undrawn = drawing.undrawn(session, competition_id())
+    assert undrawn is not None
+    assert given(contest.arena, labels(ROWS).replace(b"label 3\n", b"other 3\n")).status_code == 200
+    with transaction() as session:
+        assert drawing.drawn(session, undrawn, {"secret": "0" * 64}, 0, shared=False)
+    assert rows() == {}
+    turn()
+    assert b"other 3" in own(contest.arena, "red", "labels.csv").content
+
+
+def turn_to_seed(contest: Contest) -> None:
+    """A seed, and nothing drawn yet."""
+    contest.arena.team("red")
+    contest.move(anonymization=(1, 2), reidentification=(3, 4))
+    turn()
+    contest.move(anonymization=(-1, 2))
+
+
+def test_after_the_reveal_anybody_draws_again_what_was_drawn(contest: Contest) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.team(team)
+    turn()
+    sent = submit(contest, "red").json()["id"]
+    score_everything()
+    owned = {team: own(arena, team, "secret.csv").content for team in ("red", "blue")}
+    contest.attack()
+    for answer in (arena.client.get(f"/api/v1{PATH}/draws"), arena.get(f"{PATH}/draws")):
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_revealed_yet")
+    contest.close()
+    told = arena.client.get(f"/api/v1{PATH}/draws").json()
+    assert told["commitment"] == hashlib.sha256(bytes.fromhex(told["seed"])).hexdigest()
+    assert told["commitment"] == arena.get(PATH).json()["seed_commitment"]
+    assert [one["team"] for one in told["draws"]] == ["", "red", "blue"]
+    for one in told["draws"]:
+        made = own_order(
+            arena.table,
+            {"hidden": labels(ROWS)},
+            None,  # type: ignore[arg-type]  # it draws whatever the rules are
+            lambda purpose, one=one: generator_for(  # type: ignore[misc]
+                bytes.fromhex(told["seed"]), purpose, one["team"], one["attempt"]
+            ),
+        )
+        digests = {f"{name}.csv": hashlib.sha256(made[name]).hexdigest() for name in ("secret", "labels")}
+        assert digests == one["files"]
+        if one["team"]:
+            assert made["secret"] == owned[one["team"]]
+    (revealed,) = arena.client.get(f"/api/v1{PATH}/reveal").json()
+    assert revealed["submission_id"] == sent
+    assert revealed["secret_sha256"] == hashlib.sha256(owned["red"]).hexdigest()
+
+
+def test_what_is_drawn_for_all_is_given_out_with_the_original_and_again_when_that_changes(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = opened(client, monkeypatch, HINTS)
+    arena = contest.arena
+    early = arena.submit("red")
+    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
+    assert arena.get(f"{PATH}/original/hints.csv").json()["code"] == "no_such_file"
+    turn()
+    first = arena.get(f"{PATH}/original/hints.csv").text
+    assert first.splitlines()[1].startswith(f"{ROWS},")
+    told = arena.get(PATH).json()
+    assert told["original_sha256"]["hints.csv"] == hashlib.sha256(first.encode()).hexdigest()
+    assert arena.submit("red").status_code == 202
+    score_everything()
+    assert arena.get(f"{PATH}/submissions/all").json()[0]["status"] == "SCORED"
+    assert [entry.after for entry in acts("data.draw")] == [dict(competition_row().drawn)]
+
+
+def test_hints_are_drawn_anew_when_the_data_change_and_never_over_uploaded_ones(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = opened(client, monkeypatch, HINTS)
+    arena = contest.arena
+    turn()
+    first = arena.get(f"{PATH}/original/hints.csv").text
+    longer = arena.table.iloc[[0, *range(ROWS)]]
+    arena.put(f"{PATH}/original/original.csv", content=table_csv(longer))
+    assert competition_row().drawn == {}
+    turn()
+    second = arena.get(f"{PATH}/original/hints.csv").text
+    assert second == first.replace(f"\n{ROWS},", f"\n{ROWS + 1},")
+    uploaded = b"rows,number\n1,2\n"
+    assert arena.put(f"{PATH}/original/hints.csv", content=uploaded).status_code == 200
+    turn()
+    assert competition_row().drawn == {}
+    assert arena.get(f"{PATH}/original/hints.csv").content == uploaded
+
+
+def test_a_track_that_draws_nothing_has_no_seed(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    contest.arena.team("red")
+    turn()
+    assert acts("seed.commit") == []
+    assert own(contest.arena, "red").json()["code"] == "nothing_drawn"
+    told = contest.arena.get(PATH).json()
+    assert (told["own_files"], told["seed_commitment"], told["truth_files"]) == ([], None, [])
+
+
+def test_without_a_private_key_no_seed_is_made_and_phases_turn_all_the_same(
+    contest: Contest, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("ANONCUP_OPENING_KEYS_DIR", str(tmp_path))
+    get_settings.cache_clear()
+    turn()
+    assert acts("seed.commit") == []
+    contest.move(anonymization=(-3, -2), reidentification=(1, 2))
+    turn()
+    assert competition_row().published_at is not None
+    monkeypatch.undo()
+    get_settings.cache_clear()

@@ -1,0 +1,68 @@
+"""Draws in the walled child, with keys that follow from the seed: it never gets the seed itself."""
+
+from app import sealing, seeds
+from app.config import Settings
+from app.contest import read_file
+from app.errors import Unavailable
+from app.scoring.tracks import TRACKS
+from app.services.attacks import drawing
+from app.services.attacks.drawing import Undrawn
+from app.services.contest.held import Box, Means
+from app.storage import store
+from app.transaction import transaction
+from workers import child
+from workers.work import Aids, Drawing
+
+MOST_ATTEMPTS = 200
+"""At a draw that no other team has: more means that there are none left."""
+
+
+def draw(undrawn: Undrawn, settings: Settings) -> None:
+    """Draw the files and note them, again until no other team has the same."""
+    rules = read_file(undrawn.competition_file)
+    rule = TRACKS[rules.track].draw
+    shared = rule is not None and rule.shared(rules)
+    for attempt in range(MOST_ATTEMPTS):
+        files = drawn(undrawn, settings, attempt)
+        stored = {name: store().put(content.encode()) for name, content in files.items()}
+        with transaction() as session:
+            if drawing.drawn(session, undrawn, stored, attempt, shared=shared):
+                return
+    raise Unavailable(
+        "after {times} attempts every draw for {team} is another team's too",
+        times=MOST_ATTEMPTS,
+        team=undrawn.means.team,
+    )
+
+
+def drawn(undrawn: Undrawn, settings: Settings, attempt: int) -> dict[str, str]:
+    told = aids(undrawn.competition_file, undrawn.means, settings, attempt=attempt)
+    asked = Drawing(undrawn.competition_file, undrawn.original, undrawn.names, told)
+    found: dict[str, str] = child.evaluate(asked, settings, warm=False).content["files"]
+    return found
+
+
+def aids(file: str, means: Means | None, settings: Settings, *, attempt: int | None = None) -> Aids:
+    """What a child is told of seed and truth; both are opened here and go to it through a pipe only."""
+    draw = TRACKS[read_file(file).track].draw
+    if draw is None or means is None:
+        return Aids()
+    truth = {name: opened_box(box, settings).decode("latin-1") for name, box in means.truth.items()}
+    if means.seed is None:
+        return Aids(truth)
+    seed, at = opened_seed(means.seed, settings), means.attempt if attempt is None else attempt
+    return Aids(truth, {one: seeds.key_for(seed, one, means.team, at).hex() for one in draw.drawn_for})
+
+
+def opened_seed(box: Box, settings: Settings) -> bytes:
+    """The seed, if it is what was committed to."""
+    seed = opened_box(box, settings)
+    if seeds.commitment(seed) != box.commitment:
+        raise Unavailable("a seed is not the one that was committed to", code="secret_unreadable")
+    return seed
+
+
+def opened_box(box: Box, settings: Settings) -> bytes:
+    return sealing.open_sealed(
+        settings.opening_keys_dir, key_id=box.key_id, box=box.sealed, submission_id=box.bound_to
+    )
