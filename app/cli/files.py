@@ -76,3 +76,9 @@ def secret_in(path: Path, contest: LocalContest, release: Tables) -> tuple[IntAr
     about = About(contest.rules, sizes, lambda: contest.tables, release)
     source = answers.read(path.read_bytes(), about)
     return source, [] if contest.rules.publication.shuffle_targets else answers.remarks(source)
+
+
+def own_file(path: Path, contest: LocalContest) -> Any:
+    """The answer that the service has drawn for a team, of whose release nothing is known yet."""
+    sizes = contest.track.sizes(contest.tables, contest.tables)
+    return contest.track.answers.read(path.read_bytes(), About(contest.rules, sizes, lambda: contest.tables))

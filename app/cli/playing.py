@@ -34,11 +34,18 @@ def anonymize(
     ] = None,
     seed: Seed = 0,
     keep_order: Annotated[bool, typer.Option(help="leave the rows in the original's order")] = False,
+    secret: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="your team's own file, where the service gives one"),
+    ] = None,
 ) -> None:
-    """Make a release with a sample method: the anonymized files and secret.csv, rows shuffled."""
+    """Make a release with a sample method: the anonymized files and secret.csv, rows shuffled.
+
+    Where the service draws each team's own file, give it as --secret; else one is drawn here to try.
+    """
     import numpy as np
 
-    from app.cli.files import contest_of
+    from app.cli.files import contest_of, own_file
     from app.cli.sampling import empty_place, method_of, methods_table, read_parameters
 
     contest = contest_of(competition, original)
@@ -48,13 +55,14 @@ def anonymize(
     chosen, folder = method_of(contest, method), empty_place(contest, into)
     rng = np.random.default_rng(seed)
     given = read_parameters(contest, chosen, parameters or [])
-    release, source = contest.track.anonymize(chosen, contest.tables, contest.rules, rng, given)
+    own = {"answer": own_file(secret, contest)} if contest.track.draws_answer and secret else {}
+    release, source = contest.track.anonymize(chosen, contest.tables, contest.rules, rng, given, **own)
     if not keep_order:
         release, source = contest.track.shuffle(release, source, rng=rng)
     folder.mkdir(parents=True, exist_ok=True)
     contents = contest.track.files_of(release)
-    if not contest.track.draws_answer:
-        contents |= {"secret": contest.track.answers.write(source)}
+    if not own:
+        contents |= {contest.track.answers.file.name: contest.track.answers.write(source)}
     for name, content in contents.items():
         (folder / f"{name}.csv").write_bytes(content)
     print(f"wrote {', '.join(f'{name}.csv' for name in contents)} into {folder}")

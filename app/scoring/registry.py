@@ -279,16 +279,17 @@ class Track:
     """A kind of contest: its data, and all that is measured, run and offered in it.
 
     ``release``: a release's files; ``original``: those of the original; of each the rows of the first are
-    individuals. ``check_part``: refuses a first file that could belong to no original. ``files_of``: the
-    release as files; ``canonical_files``: as files that say nothing but the release, so that equal releases
-    are equal bytes. ``settings``: reads the table of the track's name in a competition file,
-    InvalidCompetition; ``check_rules``: refuses tables that do not go together. ``roles(columns, settings)``:
-    the columns that parameters may name. ``answers``: what a release's makers know of it, ``questions``: what
-    others are asked; ``rivals``: what E takes of their guesses, in [0, 1]. ``title``: what it is called, and
-    ``individual`` each of its individuals, in English; ``example``: the method of a kit's example, quick on
-    any data and changing little, if there is one. ``has_columns``: its competition files say which columns
-    play which role. ``frames``: the tables of each file of the original. ``shipped``: by name data whose
-    source is known, as the SHA-256 of each file.
+    individuals. ``anonymize(method, original, rules, rng, parameters)``: a release and its answer; where the
+    service draws the answers, ``answer=`` names one. ``check_part``: refuses a first file that could belong
+    to no original. ``files_of``: the release as files; ``canonical_files``: as files that say nothing but the
+    release, so that equal releases are equal bytes. ``settings``: reads the table of the track's name in a
+    competition file, InvalidCompetition; ``check_rules``: refuses tables that do not go together.
+    ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what a release's makers
+    know of it, ``questions``: what others are asked; ``rivals``: what E takes of their guesses, in [0, 1].
+    ``title``: what it is called, and ``individual`` each of its individuals, in English; ``example``: the
+    method of a kit's example, quick on any data and changing little, if there is one. ``has_columns``: its
+    competition files say which columns play which role. ``frames``: the tables of each file of the original.
+    ``shipped``: by name data whose source is known, as the SHA-256 of each file.
     ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
     these are none, files like the release's; None: its canonical files, whatever the answer.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
@@ -324,7 +325,7 @@ class Track:
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
-    anonymize: Callable[[Method, Tables, Rules, Generator, Mapping[str, Any]], tuple[Tables, Any]]
+    anonymize: Callable[..., tuple[Tables, Any]]
     check_part: Callable[[Files, Rules], None] = nothing_to_check
     deletes: bool = False
     distances: Mapping[str, Distance] = field(default_factory=dict)

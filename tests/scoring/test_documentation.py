@@ -20,6 +20,7 @@ from app.scoring.synthetic import household_table
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.example import example_data
+from tests.scoring.membership_cases import survey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text()
 METHODS: dict[int, tuple[str, dict[str, Any]]] = {
@@ -105,3 +106,21 @@ def test_the_page_shows_a_release_under_monthly_pseudonyms() -> None:
     assert f"**U** is the largest, {u:.6g}." in page
     assert f"**E** = {e:.6g}," in page
     assert f"**overall** = ({u:.6g} + {e:.6g}) / 2 = {verdict.overall:.6g}." in page
+
+
+def test_the_page_shows_a_contest_of_membership() -> None:
+    track, rules = TRACKS["membership"], parse_competition(template("membership"))
+    part = PAGE.partition("## Membership: ")[2].partition("\n## ")[0]
+    original, rng = survey(2000, 0), np.random.default_rng(1)
+    made = track.anonymize(track.methods["noise"], original, rules, rng, {"strength": 0.5})
+    verdict = evaluate(rules, original, *track.shuffle(*made, rng=rng))
+    for name, found in verdict.measures.items():
+        assert f"| {name} | {found.value:.6g} |" in part
+    sum_of = " + ".join(f"{verdict.measures[name].value:.6g}" for name in rules.weights)
+    assert f"**U** = ({sum_of}) / 5 = {verdict.utility:.6g}." in part
+    for name, result in verdict.attackers.items():
+        told = result.rate.details
+        numbers = (result.rate.rate, told["auc"], told["advantage"], result.rate.risk)
+        assert f"| {name} | {' | '.join(f'{one:.6g}' for one in numbers)} |" in part
+    u, e = verdict.utility, verdict.security
+    assert f"**E** = {e:.6g}, and **overall** = ({u:.6g} + {e:.6g}) / 2 = {overall(u, e):.6g}." in part
