@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -23,6 +24,9 @@ from tests.web.test_boards import board_page, lines, text_of
 from tests.with_track import installed
 
 WORDS_OF_COUNTS = ("Individuals identified", "of individuals", "Share of individuals found")
+SAID_OF_INDIVIDUALS = re.compile(
+    r"share of individuals|identifies|re-identification rate|% of the individuals"
+)
 LINKED, CLAIMED = 10, 35
 VALUE = (CLAIMED / ROWS - 0.5) / 0.5
 
@@ -98,7 +102,14 @@ def test_the_first_page_says_who_leads_and_what_sets_the_risk(contest: Contest) 
     html = unescape(page(contest.arena, contest.path, organizer=True).text)
     led = "On the re-identification board {team} leads with {score} of {targets}: what it found in each target, added up."
     assert said(led, team="blue", score=notation.score(VALUE), targets=1) in html
-    assert "individuals" not in text_of(html.partition('class="why"')[2].partition("</p>")[0])
+    for one in ("", "/boards/anonymization", "/boards/matrix", "/boards/reidentification"):
+        found = page(contest.arena, contest.path + one, organizer=True)
+        assert found.status_code == 200
+        assert not SAID_OF_INDIVIDUALS.search(text_of(found.text)), one
+    attackers = "Every attacker runs on every submission. The risk is the most that one of those that count finds out beyond chance."
+    assert said(attackers) in unescape(
+        page(contest.arena, f"{contest.path}/organize/measures", organizer=True).text
+    )
 
 
 def test_an_export_says_what_each_guess_came_to(contest: Contest) -> None:

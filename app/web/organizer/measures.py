@@ -142,6 +142,7 @@ def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
     return {
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
+        "counted": track.counts(rules),
         "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
         "min_rows_kept": kept if track.deletes else None,
     }

@@ -88,14 +88,17 @@ def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
 
 def heatmap_of(matrix: Matrix, t: Words, question: str | None = None) -> Figure:
     """What each attacker found in each target; ``question``: by its answers to this one alone."""
-    scale = {} if matrix.counted else {"scale": t("Found beyond chance")}
+    uncounted = {
+        "scale": t("Found beyond chance"),
+        "said": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
+    }
     return heatmap(
         [target_heading(one) for one in matrix.targets],
         [
             HeatRow(attacker_heading(one, t), [found_in(cell, question) for cell in one.cells])
             for one in matrix.rows
         ],
-        worded(HeatWords, t, **scale),
+        worded(HeatWords, t, **({} if matrix.counted else uncounted)),
     )
 
 

@@ -34,7 +34,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
-    rules = frame.rules
+    rules, track = frame.rules, frame.contest.track
     return page(
         request,
         principal,
@@ -50,9 +50,11 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         in_view=IN_VIEW,
         waits_until=waits_until(frame, reveal),
         step=next_step(frame, principal),
-        columns=column_count(rules, frame.contest.track),
-        built_in=len(frame.contest.track.attackers),
+        columns=column_count(rules, track),
+        built_in=len(track.attackers),
         two_phases=rules.phase("reidentification") is not None,
+        counted=track.counts(rules),
+        drawn=track.draw is not None and track.draw.each_team,
     )
 
 

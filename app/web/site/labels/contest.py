@@ -84,6 +84,9 @@ LABELS = {
     "guess_target_link": N_(
         "A target is the release of another team: the individuals of the original, changed, in another order, under a name that says nothing."
     ),
+    "how_win_found_score": N_(
+        "The overall score is the mean of utility loss and risk, the most that anyone finds out beyond chance: the lowest wins."
+    ),
     "how_win_rank_sum": N_(
         "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
     ),
@@ -112,6 +115,12 @@ LABELS = {
         "{second} in second place is no less useful (utility loss {utility}) but easier to attack (risk {security})."
     ),
     "overall": N_("Overall"),
+    "ranked_by_found_rank_sum": N_(
+        "Each team’s best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: what attackers find out beyond chance."
+    ),
+    "ranked_by_found_score": N_(
+        "Each team’s best accepted submission. U is the utility loss, E the risk: what attackers find out beyond chance. The overall score is the mean of both, and the lowest leads."
+    ),
     "ranked_by_rank_sum": N_(
         "Each team’s best accepted submission. The teams are ranked in every measure that weighs in U and in E; the lowest sum of ranks leads. U is the utility loss, E the risk: the largest rate of an attacker that counts."
     ),
