@@ -94,7 +94,9 @@ def test_the_kits_times_are_those_of_the_competitions_zone() -> None:
             Phase("anonymization", datetime(2027, 1, 9, 15, tzinfo=UTC), datetime(2027, 1, 31, tzinfo=UTC)),
         ),
     )
-    readme = kit_words.readme(rules, TRACKS[rules.track], {"anonymized": "a,b", "secret": "original_row"})
+    readme = kit_words.readme(
+        rules, TRACKS[rules.track], {"anonymized": "a,b", "secret": "original_row"}, ["original"]
+    )
     assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
     assert "- 匿名化フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 

@@ -1,6 +1,6 @@
 """What a kit's README says, in every language."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from zoneinfo import ZoneInfo
 
 from app.language import LANGUAGES, Words, in_language
@@ -14,22 +14,11 @@ KEPT = N_("At least {share} of the original's {individual}s must be kept, and no
 README = (
     "# {title}",
     N_("What you need to take part in `{slug}`, track {track}."),
-    N_(
-        "| | |\n"
-        "|---|---|\n"
-        "| `competition.toml` | the competition's rules, the very file that the service scores by |\n"
-        "| `original/` | the original data |\n"
-        "| `example/` | a release that the rules accept, with its secret: it shows the form, it protects little |"
-    ),
+    "{contents}",
     N_("Times ({timezone}):"),
     "{phases}",
     N_("## Taking part"),
-    N_(
-        "On the service's pages: join with an invite code from the organizers or from a team, open **Submissions**,\n"
-        "choose the release and the secret, send them. The page shows the scores as soon as they are there. In the\n"
-        "re-identification phase **Targets** has what to attack, and takes your guesses. No command is needed for\n"
-        "this."
-    ),
+    "{pages}",
     N_(
         "The command `anoncup` does the same from a terminal, and scores on your own machine without using up\n"
         "attempts. It comes with the service's source code: `./bootstrap requirements.lock` in there makes\n"
@@ -44,9 +33,42 @@ README = (
     N_("UTF-8 CSV files with exactly these header lines, columns in this order:"),
     "{headers}",
     "{kept}",
-    N_("## The secret"),
 )
 """By paragraph; what the secret is follows."""
+SENT = {
+    "contents": N_(
+        "| | |\n"
+        "|---|---|\n"
+        "| `competition.toml` | the competition's rules, the very file that the service scores by |\n"
+        "| `original/` | the original data |\n"
+        "| `example/` | a release that the rules accept, with its secret: it shows the form, it protects little |"
+    ),
+    "pages": N_(
+        "On the service's pages: join with an invite code from the organizers or from a team, open **Submissions**,\n"
+        "choose the release and the secret, send them. The page shows the scores as soon as they are there. In the\n"
+        "re-identification phase **Targets** has what to attack, and takes your guesses. No command is needed for\n"
+        "this."
+    ),
+    "answer": N_("## The secret"),
+}
+"""Where every team sends a secret with its release."""
+DRAWN = {
+    "contents": N_(
+        "| | |\n"
+        "|---|---|\n"
+        "| `competition.toml` | the competition's rules, the very file that the service scores by |\n"
+        "| `original/` | the original data |\n"
+        "| `example/` | a release that the rules accept, and what its team would have been given: it shows the form, it protects little |"
+    ),
+    "pages": N_(
+        "On the service's pages: join with an invite code from the organizers or from a team, open **Submissions**,\n"
+        "fetch what your team alone is given, choose the release you made of it, send it. The page shows the scores\n"
+        "as soon as they are there. In the re-identification phase **Targets** has what to attack, and takes your\n"
+        "guesses. No command is needed for this."
+    ),
+    "answer": N_("## What your team alone is given"),
+}
+"""Where the service draws the answer of each team."""
 SECRETS = {
     "permutation": (
         N_(
@@ -65,20 +87,29 @@ SECRETS = {
 """By kind of file, by paragraph."""
 
 
-def readme(rules: Rules, track: Track, headers: Mapping[str, str]) -> str:
-    """``headers``: the header line of each file of a release, and of the secret."""
+def readme(rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str]) -> str:
+    """``headers``: the header line of each file of a release, and of the secret; ``originals``: the names of
+    the original's files that are there."""
+    known = [values_of(rules, track, headers, originals, in_language(language)) for language in LANGUAGES]
     said = (in_language(language) for language in LANGUAGES)
-    return "\n\n".join(paragraph for t in said for paragraph in paragraphs(rules, track, headers, t)) + "\n"
+    texts = (
+        paragraph for t, values in zip(said, known, strict=True) for paragraph in paragraphs(track, values, t)
+    )
+    return "\n\n".join(texts) + "\n"
 
 
-def paragraphs(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> list[str]:
-    values, secret = values_of(rules, track, headers, t), track.answers.file
+def paragraphs(track: Track, values: Mapping[str, str], t: Words) -> list[str]:
+    secret = track.answers.file
     told = SECRETS.get(secret.kind) or (t.label(f"kit_secret_{secret.kind}", secret.said), "{secret}")
-    said = [t(text).format(**values) for text in (*README, *told)]
+    words = DRAWN if track.draws_answer else SENT
+    texts = [words.get(text.strip("{}"), text) for text in README]
+    said = [t(text).format(**values) for text in (*texts, words["answer"], *told)]
     return [paragraph for paragraph in said if paragraph]
 
 
-def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) -> dict[str, str]:
+def values_of(
+    rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str], t: Words
+) -> dict[str, str]:
     secret, individual, kept = track.answers.file, t(track.individual), rules.limits.min_rows_kept
     return {
         "title": title(rules, t.language),
@@ -86,7 +117,7 @@ def values_of(rules: Rules, track: Track, headers: Mapping[str, str], t: Words) 
         "track": t(track.title or track.name),
         "timezone": rules.timezone,
         "phases": phases(rules, t),
-        "local": quoted(*(f"anoncup {verb} {local_files(track)}" for verb in ("check", "score"))),
+        "local": quoted(*(f"anoncup {verb} {local_files(track, originals)}" for verb in ("check", "score"))),
         "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(track)}"),
         "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in track.files),
         "secret": quoted(
@@ -109,13 +140,25 @@ def phases(rules: Rules, t: Words) -> str:
     return "\n".join(lines) or "- –"
 
 
-def local_files(track: Track) -> str:
-    originals = " ".join(f"--original original/{name}.csv" for name in track.original_files)
-    return f"--competition competition.toml {originals} {sent(track)}"
+def local_files(track: Track, originals: Collection[str]) -> str:
+    """``originals``: the names of the files that are there."""
+    required = {file.name for file in track.original if file.required}
+    given = " ".join(
+        f"--original {'' if name in required else f'{name}='}original/{name}.csv"
+        for name in track.original_files
+        if name in originals
+    )
+    answer = f"--secret example/{track.answers.file.name}.csv"
+    return f"--competition competition.toml {given} {released(track)} {answer}"
 
 
 def sent(track: Track) -> str:
-    return " ".join(f"--{name} example/{name}.csv" for name in (*track.files, track.answers.file.name))
+    answer = "" if track.draws_answer else f" --secret example/{track.answers.file.name}.csv"
+    return f"{released(track)}{answer}"
+
+
+def released(track: Track) -> str:
+    return " ".join(f"--{name} example/{name}.csv" for name in track.files)
 
 
 def quoted(*lines: str) -> str:

@@ -41,8 +41,9 @@ def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     """The kit's files by name."""
     rules = read_file(kit.file)
     track = TRACKS[rules.track]
+    originals = [name for name, _ in kit.original]
     example = example_release(rules, track, competitions.original_tables(kit.original, kit.file))
-    yield "README.md", kit_words.readme(rules, track, headers(example)).encode()
+    yield "README.md", kit_words.readme(rules, track, headers(example), originals).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
         yield f"example/{name}.csv", content
@@ -66,9 +67,14 @@ def example_release(rules: Rules, track: Track, original: Tables) -> dict[str, b
 
 
 def candidates(rules: Rules, track: Track, original: Tables) -> Iterator[tuple[Tables, "IntArray"]]:
-    """The work of a sample method in a new order; then the original in a new order, which is no excess."""
+    """The work of a sample method in a new order; then the original in a new order, which is no excess, where
+    that is a release; then that of all methods."""
     rng = default_rng(SEED)
     if track.example:
         changed, source = track.anonymize(track.methods[track.example], original, rules, rng, {})
         yield track.shuffle(changed, source, rng=rng)
-    yield track.shuffle(original, arange(track.individuals(original)), rng=rng)
+    if track.answers.file.kind == "permutation":
+        yield track.shuffle(original, arange(track.individuals(original)), rng=rng)
+    for method in track.methods.values():
+        changed, answer = track.anonymize(method, original, rules, rng, {})
+        yield track.shuffle(changed, answer, rng=rng)

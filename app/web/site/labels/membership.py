@@ -90,6 +90,12 @@ LABELS = {
     "parameter_strength": N_("strength"),
     "parameter_tolerance": N_("tolerance"),
     "parameter_value": N_("value"),
+    "question_asks_attribute": N_("Say what the hidden column of each candidate holds."),
+    "question_asks_membership": N_(
+        "Say of each candidate how sure you are that it is one of the members that a target was made of."
+    ),
+    "question_attribute": N_("Hidden column"),
+    "question_membership": N_("Membership"),
     "secret_rules_members": N_(
         "Nothing secret is sent: the service has drawn the team’s members and knows them. Their file names each by its row among the candidates, counted from 1, and has all of its columns."
     ),

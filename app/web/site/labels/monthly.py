@@ -100,11 +100,26 @@ LABELS = {
 }
 
 
+ASKED = (
+    N_("Knowing 25% of the purchases"),
+    N_("Knowing 50% of the purchases"),
+    N_("Knowing 75% of the purchases"),
+    N_("Knowing 100% of the purchases"),
+)
+
+
 def of_each_question(prefix: str, text: str) -> dict[str, str]:
     """What is said of all questions, which differ in what is known alone."""
     return {f"{prefix}_{name}": text for name in QUESTIONS}
 
 
+LABELS |= {f"question_{name}": each for name, each in zip(QUESTIONS, ASKED, strict=True)}
+LABELS |= of_each_question(
+    "question_asks",
+    N_(
+        "Say which pseudonym each customer has in each month, from what one table of partial knowledge tells."
+    ),
+)
 LABELS |= of_each_question(
     "guess_guide",
     N_(

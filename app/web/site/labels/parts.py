@@ -127,6 +127,7 @@ LABELS = {
     "limit_attempts_per_day": N_("Attempts a day, refused ones too"),
     "limit_attempts_total": N_("Attempts of a phase in all, refused ones too"),
     "limit_file_mb": N_("MB in a file"),
+    "limit_guesses_per_question": N_("Guesses on a target, for each question"),
     "limit_guesses_per_target": N_("Guesses on a target"),
     "limit_valid_per_day": N_("Valid submissions a day"),
     "limit_valid_total": N_("Valid submissions in all"),
