@@ -8,7 +8,8 @@ compute, which are imported when they are called first.
 from app.deferred import deferred_in
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload, Problem
 from app.messages import Message
-from app.scoring.files import FileSpec, Remark
+from app.scoring.files import FileSpec, Remark, headed, some_originals
+from app.scoring.link import LINK, SOURCES
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter
 from app.scoring.plugins import API, Plugin
@@ -16,6 +17,8 @@ from app.scoring.registry import About, Answers, Attacker, Distance, Draw, Measu
 
 __all__ = [
     "API",
+    "LINK",
+    "SOURCES",
     "About",
     "Answers",
     "Attacker",
@@ -36,4 +39,6 @@ __all__ = [
     "Remark",
     "Track",
     "deferred_in",
+    "headed",
+    "some_originals",
 ]

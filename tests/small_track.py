@@ -5,7 +5,7 @@ no counts, asks up to two questions, and takes the largest loss for U. ``SMALL``
 competition of it; ``install`` makes it one of the tracks of this process, and ``package`` of all others.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,7 +22,6 @@ from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.files import SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
-from app.scoring.rates import Rate, rate_of_outcome
 from app.scoring.registry import About, Answers, Attacker, Measure, Method, Question, Track
 from app.scoring.tracks import TRACKS
 from workers import child
@@ -132,10 +131,6 @@ def judge_first(guess: int, answer: tuple[bool, ...], sizes: Any) -> Outcome:
     return Outcome(float(guess == answer.index(True) + 1), 1 / sizes["originals"])
 
 
-def rated(judge: Callable[..., Outcome]) -> Callable[..., Rate]:
-    return lambda *given: rate_of_outcome(judge(*given))
-
-
 MEMBER = Question(
     "member",
     FileSpec(
@@ -151,8 +146,6 @@ MEMBER = Question(
     answered=lambda guess: sum(said != 0.5 for said in guess),
     judge=judge_member,
     perfect=lambda answer: tuple(map(float, answer)),
-    rate=rated(judge_member),
-    guess_of=lambda said, _: said,
     blind=lambda about, rng: tuple(rng.integers(0, 2, about.sizes["originals"]).astype(float)),
 )
 FIRST_MEMBER = Question(
@@ -172,8 +165,6 @@ FIRST_MEMBER = Question(
     answered=bool,
     judge=judge_first,
     perfect=lambda answer: answer.index(True) + 1,
-    rate=rated(judge_first),
-    guess_of=lambda said, _: said,
     optional=True,
     blind=lambda about, rng: int(rng.integers(about.sizes["originals"])) + 1,
 )
@@ -235,7 +226,6 @@ SMALL = Track(
         ),
         read=read_answer,
         write=lambda answer: written("member", list(map(int, answer))),
-        remarks=lambda _: [],
         check=check_answer,
     ),
     questions={"member": MEMBER, "first": FIRST_MEMBER},

@@ -166,9 +166,7 @@ def rewrite(request: dict[str, Any], desk: Desk, __: Progress) -> dict[str, Any]
     tables, _ = track.parse_original(original_in(request, desk), rules)
     release, _ = track.parse_release(contents(request, desk), tables, rules)
     files = (
-        track.canonical_files(release)
-        if track.published is None
-        else published(request, rules, tables, release)
+        track.canonical(release) if track.published is None else published(request, rules, tables, release)
     )
     return {"files": {name: text.decode() for name, text in files.items()}}
 

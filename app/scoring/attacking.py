@@ -26,7 +26,7 @@ def rate_of_attack(
 ) -> Rate:
     """Its rate; of several questions that with the largest risk, and the rate of each among the details."""
     found = {
-        name: question.rate(said_to(attacker, said)[name], answer, sizes, **rules.questions.get(name, {}))
+        name: question.rated(said_to(attacker, said)[name], answer, sizes, **rules.questions.get(name, {}))
         for name, question in asked(attacker, track, rules).items()
     }
     if not found:

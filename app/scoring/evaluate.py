@@ -14,7 +14,7 @@ from app.scoring.magnitude import LARGEST
 from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate
 from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
-from app.scoring.registry import Attacker, Measure, Tables, Track
+from app.scoring.registry import Attacker, Measure, Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import Excessive, rows_required
@@ -124,7 +124,7 @@ def evaluate(
     ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
     """
     track = TRACKS[rules.track]
-    sizes = {"originals": original.rows, "rows": track.individuals(anonymized)}
+    sizes = _sizes(track, original, anonymized)
     track.answers.check(answer, sizes)
     release = track.release_of(original, anonymized, answer)
     tell, largest = _announcer(progress, track), track.largest_cell(original)
@@ -149,7 +149,7 @@ def evaluate(
     }
     answers = {name: said for name, (said, _) in attacks.items()}
     attackers = {name: result for name, (_, result) in attacks.items()}
-    violations, excessive = _judged(rules, track, release)
+    violations, excessive = _judged(rules, track, release, sizes)
     u, e = utility_if({}), _security(rules, attackers)
     return Verdict(
         violations=violations,
@@ -168,8 +168,13 @@ def judge(
 ) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
     """The rules alone, without a measure or an attacker."""
     track = TRACKS[rules.track]
-    track.answers.check(answer, {"originals": original.rows, "rows": track.individuals(anonymized)})
-    return _judged(rules, track, track.release_of(original, anonymized, answer))
+    sizes = _sizes(track, original, anonymized)
+    track.answers.check(answer, sizes)
+    return _judged(rules, track, track.release_of(original, anonymized, answer), sizes)
+
+
+def _sizes(track: Track, original: Any, anonymized: Tables) -> Sizes:
+    return {"originals": original.rows, "rows": track.individuals(anonymized)}
 
 
 def _announcer(progress: Progress, track: Track) -> Callable[[str], None]:
@@ -258,8 +263,10 @@ def _security(rules: Rules, attackers: Mapping[str, AttackerResult]) -> float:
     return security(result.rate.risk for name, result in attackers.items() if rules.counts(name))
 
 
-def _judged(rules: Rules, track: Track, release: Any) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
-    found = {"too_few_rows": _too_few(rules, release)}
+def _judged(
+    rules: Rules, track: Track, release: Any, sizes: Sizes
+) -> tuple[tuple[Violation, ...], ExcessiveResult | None]:
+    found = {"too_few_rows": _too_few(rules, sizes)}
     result, settings = None, rules.excessive
     if settings is not None:
         distance = track.distances[settings.distance]
@@ -280,17 +287,17 @@ def _excessive(distances: Distances, settings: Excessive) -> ExcessiveResult:
     )
 
 
-def _too_few(rules: Rules, release: Any) -> Message | None:
+def _too_few(rules: Rules, sizes: Sizes) -> Message | None:
     if rules.limits.min_rows_kept is None:
         return None
-    required = rows_required(rules.limits.min_rows_kept, release.original.rows)
-    if release.target.rows >= required:
+    required = rows_required(rules.limits.min_rows_kept, sizes["originals"])
+    if sizes["rows"] >= required:
         return None
     return Counted(
         "{found} row is left; at least {needed} must be",
         "{found} rows are left; at least {needed} must be",
         "found",
-        found=release.target.rows,
+        found=sizes["rows"],
         needed=required,
     )
 

@@ -88,8 +88,17 @@ def tried(track: Track, cases: Iterable[Case]) -> list[Tried]:
     cases = list(cases)
     if not cases:
         raise ValueError("a law is tried on one case at least")
-    prepared = {id(case.original): track.prepare(case.original, case.rules) for case in by_original(cases)}
+    prepared = {
+        id(case.original): counted(track, track.prepare(case.original, case.rules), case.original)
+        for case in by_original(cases)
+    }
     return [Tried(track, case, prepared[id(case.original)]) for case in cases]
+
+
+def counted(track: Track, prepared: Any, original: Tables) -> Any:
+    rows = getattr(prepared, "rows", None)
+    require(rows == track.individuals(original), track.name, f"a prepared original has its rows, not {rows}")
+    return prepared
 
 
 def by_original(cases: Sequence[Case]) -> list[Case]:
@@ -181,7 +190,7 @@ def check_guess(name: str, question: Question, said: Any, one: Tried) -> None:
     guess, told = question.guess_of(said, np.random.default_rng(0)), one.told(question)
     if guess is None:
         return
-    rate = question.rate(said, one.case.answer, one.sizes, **told)
+    rate = question.rated(said, one.case.answer, one.sizes, **told)
     judged = question.judge(sent(name, question, guess, one.about), one.case.answer, one.sizes, **told)
     drawn = rate.sd is not None  # one guess of many that it could have drawn
     require(drawn or judged.value == rate.rate, name, "its guess is judged as it is rated")
@@ -254,7 +263,7 @@ def check_files(one: Tried) -> None:
     require(list(files) == list(track.files), track.name, f"a release is {track.files}, not {list(files)}")
     again, _ = track.parse_release(files, case.original, case.rules)
     require(track.files_of(again) == files, track.name, "a release goes into files and comes back")
-    same = track.canonical_files(again) == track.canonical_files(case.release)
+    same = track.canonical(again) == track.canonical(case.release)
     require(same, track.name, "equal releases are equal bytes")
     for name in track.files:
         for wrong in broken(files[name]):

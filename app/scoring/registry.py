@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from app.deferred import deferred
 from app.scoring.files import FileSpec, Remark
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter, Roles
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
-    from app.scoring.rates import Rate
+    from app.scoring.rates import Rate, rate_of_outcome
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
     from app.scoring.settings import Columns
     from app.scoring.toml_values import Table
+else:
+    rate_of_outcome = deferred("app.scoring.rates.rate_of_outcome")
 
 Files = Mapping[str, bytes]
 Tables = Any
@@ -74,6 +77,10 @@ class Measure:
     scale: float | Callable[[Any], float] | None = None
 
 
+def unremarkable(answer: Any) -> list[Remark]:  # noqa: ARG001
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What only the makers of a release know: what became of whom. ``file``: how they write it.
@@ -86,8 +93,12 @@ class Answers:
     file: FileSpec
     read: Callable[[bytes, About], Any]
     write: Callable[[Any], bytes]
-    remarks: Callable[[Any], list[Remark]]
     check: Callable[[Any, Sizes], None]
+    remarks: Callable[[Any], list[Remark]] = unremarkable
+
+
+def as_said(said: Any, rng: Generator) -> Any:  # noqa: ARG001
+    return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +111,10 @@ class Question:
     the answer. ``optional``: it is asked where the competition file has a table ``[questions.NAME]``, which
     may hold the ``parameters``.
     ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
-    many they are; boards then say so, and else speak of risk only. Of attackers that are built in, ``rate``
-    judges what they say in the same way, and ``guess_of(said, rng)`` is a guess that follows from it, None
-    if nobody could make it. ``blind``: a guess of whoever knows the sizes only, whose value is the baseline
-    but for chance; None where E takes nothing off for chance.
+    many they are; boards then say so, and else speak of risk only. Attackers that are built in say a guess;
+    where they may say more, ``rate`` judges that in the same way, and ``guess_of(said, rng)`` is a guess that
+    follows from it, None if nobody could make it. ``blind``: a guess of whoever knows the sizes only, whose
+    value is the baseline but for chance; None where E takes nothing off for chance.
     """
 
     name: str
@@ -113,12 +124,18 @@ class Question:
     answered: Callable[[Any], int]
     judge: Callable[..., Outcome]
     perfect: Callable[[Any], Any]
-    rate: Callable[..., Rate]
-    guess_of: Callable[[Any, Generator], Any | None]
+    rate: Callable[..., Rate] | None = None
+    guess_of: Callable[[Any, Generator], Any | None] = as_said
     parameters: tuple[Parameter, ...] = ()
     optional: bool = False
     counts: bool = False
     blind: Callable[[About, Generator], Any] | None = None
+
+    def rated(self, said: Any, answer: Any, sizes: Sizes, **parameters: Any) -> Rate:
+        """What a built-in attacker said came to."""
+        if self.rate is not None:
+            return self.rate(said, answer, sizes, **parameters)
+        return rate_of_outcome(self.judge(said, answer, sizes, **parameters))
 
 
 def never(rules: Rules) -> bool:  # noqa: ARG001
@@ -282,14 +299,16 @@ class Track:
     individuals. ``anonymize(method, original, rules, rng, parameters)``: a release and its answer; where the
     service draws the answers, ``answer=`` names one. ``check_part``: refuses a first file that could belong
     to no original. ``files_of``: the release as files; ``canonical_files``: as files that say nothing but the
-    release, so that equal releases are equal bytes. ``settings``: reads the table of the track's name in a
-    competition file, InvalidCompetition; ``check_rules``: refuses tables that do not go together.
-    ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what a release's makers
-    know of it, ``questions``: what others are asked; ``rivals``: what E takes of their guesses, in [0, 1].
-    ``title``: what it is called, and ``individual`` each of its individuals, in English; ``example``: the
-    method of a kit's example, quick on any data and changing little, if there is one. ``has_columns``: its
-    competition files say which columns play which role. ``frames``: the tables of each file of the original.
-    ``shipped``: by name data whose source is known, as the SHA-256 of each file.
+    release, so that equal releases are equal bytes, where ``files_of`` says more. ``settings``: reads the
+    table of the track's name in a competition file, InvalidCompetition; ``check_rules``: refuses tables that
+    do not go together. ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what
+    a release's makers know of it, ``questions``: what others are asked; ``rivals``: what E takes of their
+    guesses, in [0, 1]. ``prepare``: what releases of an original are measured with, once for all of them; its
+    ``rows`` are as many as there are individuals. ``title``: what it is called, and ``individual`` each of
+    its individuals, in English; ``example``: the method of a kit's example, quick on any data and changing
+    little, if there is one. ``has_columns``: its competition files say which columns play which role.
+    ``frames``: the tables of each file of the original. ``shipped``: by name data whose source is known, as
+    the SHA-256 of each file.
     ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
     these are none, files like the release's; None: its canonical files, whatever the answer.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
@@ -315,7 +334,6 @@ class Track:
     parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
-    canonical_files: Callable[[Tables], dict[str, bytes]]
     individuals: Callable[[Tables], int]
     answers: Answers
     questions: Mapping[str, Question]
@@ -326,6 +344,7 @@ class Track:
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
     anonymize: Callable[..., tuple[Tables, Any]]
+    canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
     check_part: Callable[[Files, Rules], None] = nothing_to_check
     deletes: bool = False
     distances: Mapping[str, Distance] = field(default_factory=dict)
@@ -388,6 +407,10 @@ class Track:
         """Whether all that is asked is who the individuals are: boards then count them."""
         asked = self.asked(rules).values()
         return len(asked) == 1 and all(one.counts for one in asked)
+
+    def canonical(self, release: Tables) -> dict[str, bytes]:
+        """A release as files, equal ones as equal bytes."""
+        return (self.canonical_files or self.files_of)(release)
 
     def sizes(self, original: Tables, release: Tables) -> Sizes:
         """What is counted of both."""

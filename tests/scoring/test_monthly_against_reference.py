@@ -94,7 +94,7 @@ def test_outcomes_and_risks_are_those_of_the_text(case: Case, seed: bytes, value
             rows = known(case.before, original.knowledge[QUESTIONS[question]])
             guess = reference.attack(case.after, rows, reference.KEYS[name])
             expected = reference.outcome(case.customers, months, guess, truth)
-            found = MONTHLY.questions[question].rate(said, answer, sizes)
+            found = MONTHLY.questions[question].rated(said, answer, sizes)
             assert Fraction(int(found.correct or 0), found.trials) == expected
             assert (found.rate, found.trials) == (float(expected), len(case.customers))
             largest = max(largest, expected)

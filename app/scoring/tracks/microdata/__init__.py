@@ -72,7 +72,6 @@ MICRODATA = Track(
     parse_original=_by("steps.parse_original"),
     parse_release=_by("steps.parse_release"),
     files_of=_by("steps.files_of"),
-    canonical_files=_by("steps.files_of"),
     individuals=len,
     answers=SOURCES,
     questions={LINK.name: LINK},

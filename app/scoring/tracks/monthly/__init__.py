@@ -52,8 +52,6 @@ def _question(name: str) -> Question:
         answered=_by("answer.answered"),
         judge=_by("answer.judge_named"),
         perfect=lambda answer: answer,
-        rate=_by("steps.rate"),
-        guess_of=lambda said, _: said,
         counts=True,
     )
 
@@ -67,13 +65,11 @@ MONTHLY = Track(
     parse_original=_by("steps.parse_original"),
     parse_release=_by("steps.parse_release"),
     files_of=_by("steps.files_of"),
-    canonical_files=_by("steps.files_of"),
     individuals=lambda tables: tables.rows,
     answers=Answers(
         file=ANSWER,
         read=_by("answer.read_answer"),
         write=_by("answer.write"),
-        remarks=lambda _: [],
         check=_by("answer.check"),
     ),
     questions={name: _question(name) for name in QUESTIONS},

@@ -12,11 +12,10 @@ from numpy.random import Generator
 
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.rates import Rate, rate_of_outcome
-from app.scoring.registry import About, Files, Method, Sizes
+from app.scoring.registry import About, Files, Method
 from app.scoring.release import once
 from app.scoring.tracks.monthly import attackers, original, release
-from app.scoring.tracks.monthly.answer import Named, judge_named
+from app.scoring.tracks.monthly.answer import Named
 from app.scoring.tracks.monthly.files import KNOWLEDGE, SHARES
 from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, known_rows, parse_knowledge
 from app.scoring.tracks.monthly.original import Original
@@ -96,10 +95,6 @@ def make_knowledge(
 ) -> dict[str, bytes]:
     """The tables of partial knowledge, as many rows of each as its share says."""
     return {name: knowledge_csv(tables, kept) for name, kept in drawn(tables, generator(KNOWLEDGE)).items()}
-
-
-def rate(said: Named, answer: Named, sizes: Sizes) -> Rate:
-    return rate_of_outcome(judge_named(said, answer, sizes))
 
 
 def mean_of_largest(found: Mapping[str, Sequence[float]]) -> float:
