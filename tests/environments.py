@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-EXAMPLE = Path(__file__).parent.parent / "examples/plugin"
+EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLE, TRACK = EXAMPLES / "plugin", EXAMPLES / "track"
 NAME = "anoncup-example"
 
 

@@ -201,7 +201,7 @@ def test_every_number_depends_on_who_the_members_are(name: str) -> None:
             found.add(TRACK.measures[name].compute(release))
         else:
             scores = TRACK.attackers[name].attack(release.target)
-            found.add(TRACK.questions["membership"].rate(scores, members, {}).rate)
+            found.add(TRACK.questions["membership"].rated(scores, members, {}).rate)
     assert len(found) > 1
 
 
@@ -357,7 +357,7 @@ def test_more_rows_are_not_fewer() -> None:
 def test_the_order_of_a_release_is_not_published() -> None:
     table: Table = survey().candidates
     mixed = table.at(np.random.default_rng(0).permutation(table.rows))
-    assert TRACK.canonical_files(table) == TRACK.canonical_files(mixed)
+    assert TRACK.canonical(table) == TRACK.canonical(mixed)
     assert TRACK.files_of(table) != TRACK.files_of(mixed)
 
 

@@ -1,0 +1,161 @@
+"""What the track computes. Places are NumPy arrays (n, 2) of kilometres; rows count from 0."""
+
+from dataclasses import dataclass
+from math import hypot
+
+import numpy as np
+import pandas as pd
+
+from anoncup.plugin import Message, Outcome
+from anoncup.tables import Numeric, Problems, Schema, Table, parse_rows, written
+
+WIDTH = 1000.0
+"""Of the square that all places lie in, in kilometres."""
+PLACE = Schema((Numeric("x", 0, WIDTH), Numeric("y", 0, WIDTH)))
+
+
+@dataclass(frozen=True)
+class Original:
+    """What releases are measured with; ``rows`` is how many individuals there are."""
+
+    places: np.ndarray
+
+    @property
+    def rows(self):
+        return len(self.places)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What everybody sees."""
+
+    original: np.ndarray
+    moved: np.ndarray
+
+
+@dataclass(frozen=True)
+class Release:
+    """The same with its answer: moved place j is that of person ``source[j]``."""
+
+    target: Target
+    source: np.ndarray
+
+
+def parse_original(files, rules):  # noqa: ARG001  # other tracks' rules say how to read them
+    table, remarks = parse_rows(files["places"], PLACE, file="places")
+    return table.numbers, remarks
+
+
+def parse_release(files, original, rules):  # noqa: ARG001
+    table, remarks = parse_rows(files["moved"], PLACE, file="moved", most=len(original))
+    return table.numbers, remarks
+
+
+def files_of(places):
+    return {"moved": as_file(PLACE, places)}
+
+
+def as_file(schema, numbers):
+    return written(Table(schema, numbers, np.empty((len(numbers), 0), dtype=np.int64)))
+
+
+def frames(places):
+    """The tables of the original's files, as organizers see them."""
+    return (pd.DataFrame(places, columns=["x", "y"]),)
+
+
+def prepare(places, rules):  # noqa: ARG001
+    return Original(places)
+
+
+def target_of(original, moved):
+    return Target(original.places, moved)
+
+
+def release_of(original, moved, source):
+    return Release(target_of(original, moved), source)
+
+
+def shift(release):
+    """How far a place was moved in the mean, of the square's diagonal; in [0, 1], 0: not at all."""
+    ways = release.target.moved - release.target.original[release.source]
+    return float(np.hypot(*ways.T).mean() / hypot(WIDTH, WIDTH))
+
+
+def left_out(release):
+    """The share of places that the release lacks, in [0, 1]."""
+    return 1 - len(release.target.moved) / len(release.target.original)
+
+
+def apart(target):
+    """From every moved place to every original one, (n', n)."""
+    return np.hypot(*(target.moved[:, None] - target.original[None]).T).T
+
+
+def nearest_place(target):
+    """For each moved place the person whose place is nearest, the first of equals."""
+    return apart(target).argmin(axis=1)
+
+
+def nearest_pairs(target):
+    """The pairs (row, person) that are each other's nearest."""
+    ways = apart(target)
+    person, row = ways.argmin(axis=1), ways.argmin(axis=0)
+    rows = np.flatnonzero(row[person] == np.arange(len(target.moved)))
+    return np.column_stack((rows, person[rows]))
+
+
+def read_pairs(content, about):
+    """Pairs counted from 0, (pairs, 2), in the order of their rows."""
+    rows, persons = about.sizes["rows"], about.sizes["originals"]
+    schema = Schema((Numeric("row", 1, rows), Numeric("person", 1, persons)))
+    table, _ = parse_rows(content, schema, file="guess", most=rows)
+    problems = Problems("guess")
+    for place, name in enumerate(("row", "person")):
+        cells = table.numbers[:, place].tolist()
+        for line, value in enumerate(cells, 1):
+            if value % 1 or value in cells[: line - 1]:
+                said = Message("{column}, row {row}: a whole number, once", column=name, row=line)
+                problems.add("not_a_pair", said, row=line, column=name)
+    problems.check()
+    pairs = table.numbers.astype(np.int64) - 1
+    return pairs[np.argsort(pairs[:, 0])]
+
+
+def write_pairs(pairs):
+    schema = Schema((Numeric("row", 1, np.inf), Numeric("person", 1, np.inf)))
+    return as_file(schema, pairs[np.argsort(pairs[:, 0])] + 1.0)
+
+
+def judge_pairs(pairs, source, sizes, *, cost=1.0):
+    """(right - cost * wrong) of all rows, 0 where it would be less: who guesses blindly gets nothing."""
+    right = int((source[pairs[:, 0]] == pairs[:, 1]).sum())
+    value = max(0.0, (right - cost * (len(pairs) - right)) / sizes["rows"])
+    return Outcome(value, details={"right": float(right), "wrong": float(len(pairs) - right)})
+
+
+def all_pairs(source):
+    return np.column_stack((np.arange(len(source)), source))
+
+
+def blur(places, *, rng, km=5.0):
+    """Move every place by normal noise of ``km`` in each direction, kept in the square."""
+    moved = np.clip(places + rng.normal(0, km, places.shape), 0, WIDTH)
+    return moved, np.arange(len(places))
+
+
+def anonymize(method, places, rules, rng, parameters):  # noqa: ARG001
+    return method.apply(places, rng=rng, **parameters)
+
+
+def shuffle(moved, source, *, rng):
+    order = rng.permutation(len(moved))
+    return moved[order], source[order]
+
+
+def example_data(rows, seed):
+    """Places around a few towns."""
+    rng = np.random.default_rng(seed)
+    towns = rng.uniform(100, WIDTH - 100, (8, 2))
+    places = towns[rng.integers(0, 8, rows or 500)] + rng.normal(0, 30, (rows or 500, 2))
+    return {"places": as_file(PLACE, np.clip(places, 0, WIDTH).round(2))}

@@ -1,0 +1,18 @@
+"""The whole test of a track: its laws, tried on data of its own, and its words."""
+
+from anoncup_places import PLACES, PLUGIN
+from anoncup_places.steps import example_data, parse_original
+
+from anoncup import parse_competition, template
+from anoncup.testing import check_track, check_words, methods_tried
+
+
+def test_the_track_keeps_the_laws():
+    rules = parse_competition(template("places"))
+    for seed in range(3):
+        places, _ = parse_original(example_data(50, seed), rules)
+        check_track(PLACES, list(methods_tried(PLACES, rules, places)))
+
+
+def test_everything_has_a_name_in_every_language():
+    check_words(PLUGIN)
