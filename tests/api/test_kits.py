@@ -19,7 +19,8 @@ from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
-from app.services.data import kit_words
+from app.services.data import kit_words, kits
+from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
 from tests.arena import API, Arena, competition_file
@@ -107,6 +108,26 @@ def test_a_kit_of_transactions_holds_an_example_that_its_own_commands_accept(
     files = unpacked(kit_of(filled(shop)))
     assert set(files) >= {"example/customers.csv", "example/transactions.csv", "original/customers.csv"}
     accepted(files, tmp_path)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("membership", 60), ("monthly", 12)])
+def test_a_kit_of_any_track_has_its_files_and_an_example_that_its_own_commands_accept(
+    session_settings: Settings, tmp_path: Path, name: str, rows: int
+) -> None:
+    track = TRACKS[name]
+    assert track.example_data
+    data = {one: each for one, each in track.example_data(rows, 0).items() if one in track.original_files}
+    (text,) = (each.read_text("utf-8") for each in list(track.templates.values())[:1])
+    kit = kits.Kit(text, tuple(sorted((one, store().put(each)) for one, each in data.items())))
+    files = {one: each if isinstance(each, bytes) else b"".join(each) for one, each in kits.files(kit)}
+    example = {*track.files, track.answers.file.name}
+    assert {one for one in files if one.startswith("example/")} == {f"example/{one}.csv" for one in example}
+    accepted(files, tmp_path)
+    readme = files["README.md"].decode()
+    (sent, _) = commands(readme, "submit")
+    assert (" --secret " in sent) is not track.draws_answer
+    assert ("## What your team alone is given" in readme) is track.draws_answer
+    assert "must be kept" not in readme
 
 
 def test_a_team_can_hand_in_the_example_and_the_service_scores_it_as_the_command_does(

@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from app.language import LANGUAGES, Words, in_language
 from app.messages import N_
+from app.scoring.files import FileSpec
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 
@@ -120,12 +121,15 @@ def values_of(
         "local": quoted(*(f"anoncup {verb} {local_files(track, originals)}" for verb in ("check", "score"))),
         "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(track)}"),
         "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in track.files),
-        "secret": quoted(
-            headers[secret.name], *(line for lines in secret.excerpts[:1] for line in lines[1:])
-        ),
+        "secret": quoted(headers[secret.name], *excerpt(secret, headers[secret.name])),
         "kept": "" if kept is None else t(KEPT, individual=individual, share=f"{100 * kept:.12g}%"),
         "individual": individual,
     }
+
+
+def excerpt(file: FileSpec, header: str) -> tuple[str, ...]:
+    """How it goes on below its header line, as far as one that is like it has been written down."""
+    return next((lines[1:] for lines in file.excerpts if lines[0] == header), ("…",))
 
 
 def title(rules: Rules, language: str) -> str:

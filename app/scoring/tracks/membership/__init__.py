@@ -79,7 +79,7 @@ ONE_EACH: Rows = each_candidate
 MEMBERS = FileSpec(
     "members",
     title="the members",
-    said="CSV headed candidate and all columns: a row for each of the team's members",
+    said=N_("CSV headed candidate and all columns: a row for each of the team's members"),
     header=lambda rules: (PLACE, *all_columns(rules)),
     rows=each_member,
     kind="members",

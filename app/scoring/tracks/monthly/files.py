@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app.messages import N_
 from app.scoring.files import GUESS, SECRET, FileSpec, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
@@ -56,7 +57,7 @@ _SAMPLES = (("customer,2010-12,2011-01", "12347,p07,x-3", "12348,DEL,p11"),)
 ANSWER = FileSpec(
     SECRET,
     title="F",
-    said="CSV headed customer and the months of T: the pseudonym of each customer in each month, or DEL",
+    said=N_("CSV headed customer and the months of T: the pseudonym of each customer in each month, or DEL"),
     rows=each_customer,
     kind="monthly",
     samples=_SAMPLES,
