@@ -2,29 +2,29 @@
 
 It knows no distances, no null releases and no order, lets nobody be deleted, is judged by numbers that are
 no counts, asks up to two questions, and takes the largest loss for U. ``SMALL`` is the track, ``text`` a
-competition of it; ``install`` makes it one of the tracks of this process, and ``package`` of all others.
+competition of it; ``install`` makes it one of the tracks of this process, and ``package`` of all others. What
+needs to know all tracks is imported late: they are being found when this is imported as a package.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pytest
 from numpy.random import Generator, default_rng
 
 from anoncup.plugin import Plugin
-from anoncup.testing import Case
 from app.errors import InvalidInput, InvalidUpload, Problem
 from app.messages import Message
-from app.scoring.competition_file import parse_competition
 from app.scoring.files import SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Answers, Attacker, Measure, Method, Question, Track
-from app.scoring.tracks import TRACKS
-from workers import child
+
+if TYPE_CHECKING:
+    from anoncup.testing import Case
 
 Numbers = tuple[float, ...]
 
@@ -260,8 +260,11 @@ def original_file(rows: int = 20) -> bytes:
     return written("number", original(rows))
 
 
-def cases(*, more: str = FIRST) -> list[Case]:
+def cases(*, more: str = FIRST) -> "list[Case]":
     """A release by each method; ``install`` comes first."""
+    from anoncup.testing import Case
+    from app.scoring.competition_file import parse_competition
+
     rules, values = parse_competition(text(more=more)), original()
     made = (SMALL.anonymize(each, values, rules, default_rng(1), {}) for each in SMALL.methods.values())
     return [Case(rules, values, release, answer) for release, answer in made]
@@ -276,6 +279,9 @@ def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
 def install(monkeypatch: pytest.MonkeyPatch) -> Track:
     """In this process, and in the scoring children that it starts; ``child.keeper.discard()`` ends one that
     it has."""
+    from app.scoring.tracks import TRACKS
+    from workers import child
+
     monkeypatch.setitem(TRACKS, "small", SMALL)
     monkeypatch.setattr(child, "PROGRAM", "tests.small_scorer")
     return SMALL
