@@ -220,7 +220,7 @@ SMALL = Track(
             title="the members",
             said="CSV headed member, 0 or 1",
             header=headed("member"),
-            kind="members",
+            kind="list",
             samples=(("member", "0", "1", "…"),),
             excerpts=(("member", "0", "1", "…"),),
         ),

@@ -69,7 +69,7 @@ def result_of(
         "strips": strips_of(measures, t),
         "attackers": attackers,
         "costs": costs_of(measures, attackers, result),
-        "rates": attackers_of(attackers, t),
+        "rates": attackers_of(attackers, t, counted=frame.contest.track.counts(rules)),
         "limit": limit,
         "distances": distances_of(result, limit, t),
     }

@@ -46,21 +46,25 @@ def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure
     )
 
 
-def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Figure:
+def attackers_of(lines: Sequence[AttackerLine], t: Words, *, counted: bool) -> Figure:
+    """``counted``: a rate is the share of the individuals that are found."""
     rates = [rate_of(line, t) for line in lines]
+    rate = t("Rate") if counted else t("Value")
     words = worded(
         IntervalWords,
         t,
-        title=t("What each attacker finds"),
-        x=t("Rate"),
+        title=t("What each attacker finds") if counted else t("What each attacker finds out"),
+        x=rate,
         attacker=t("Attackers"),
-        rate=t("Rate"),
+        rate=rate,
         low=t("Low"),
         high=t("High"),
         interval=t("95% interval or ± sd"),
         baseline=t("At random"),
         none=t("No attacker was run."),
-        said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals."),
+        said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals.")
+        if counted
+        else t("Of {count} attackers “{name}” finds out most: {rate}."),
     )
     return intervals(rates, words)
 
