@@ -1,6 +1,7 @@
 """The matrix of attackers and targets: the best trial of each attacker on each target."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -17,6 +18,9 @@ from app.services.boards.trials import Attacked, Trials
 from app.services.boards.verdicts import Numbers
 from app.services.contest.visibility import Sight, View
 from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
+
+Cells = Mapping[UUID, Mapping[UUID, Cell]]
+"""What each team found, by target."""
 
 
 def board(session: Session, sight: Sight) -> Matrix:
@@ -54,34 +58,39 @@ def teams_rows(
     session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
 ) -> list[MatrixRow]:
     """The teams with a visible guess, by name."""
-    found = trials.by_team_and_target(session, row, view, rules, columns)
+    cells = counted if TRACKS[rules.track].counts(rules) else beyond_chance
+    found = cells(session, row, view, rules, columns)
     teams = session.execute(select(Team.id, Team.name).where(Team.id.in_(found)))
-    cell = counted if TRACKS[rules.track].counts(rules) else found_by(rules)
     return [
         MatrixRow(
             attacker=name,
             built_in=False,
             own=team_id == view.audience.team_id,
-            cells=tuple(
-                cell(found[team_id][target.id], target) if target.id in found[team_id] else None
-                for target in columns
-            ),
+            cells=tuple(found[team_id].get(target.id) for target in columns),
         )
         for team_id, name in sorted(teams, key=lambda team: (names.folded(team.name), team.name))
     ]
 
 
-def counted(tried: Trials, target: Attacked) -> Cell:
+def counted(
+    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
+) -> Cells:
     """Individuals."""
-    (best,) = tried.values()
-    return Cell(correct=best.correct, rate=best.correct / target.rows, trials=best.trials)
+    rows = {target.id: target.rows for target in columns}
+    found: dict[UUID, dict[UUID, Cell]] = {}
+    for team_id, target_id, _, best in trials.bests(session, row, view, rules, columns):
+        cell = Cell(correct=best.correct, rate=best.correct / rows[target_id], trials=best.trials)
+        found.setdefault(team_id, {})[target_id] = cell
+    return found
 
 
-def found_by(rules: Rules) -> Callable[[Trials, Attacked], Cell]:
-    """What is beyond chance, with each question if there are several."""
+def beyond_chance(
+    session: Session, row: Competition, view: View, rules: Rules, columns: Sequence[Attacked]
+) -> Cells:
+    """With each question if there are several."""
     value, several = trials.together(rules), len(TRACKS[rules.track].asked(rules)) > 1
 
-    def cell(tried: Trials, target: Attacked) -> Cell:  # noqa: ARG001
+    def cell(tried: Trials) -> Cell:
         return Cell(
             correct=None,
             rate=value(trials.alone(tried)),
@@ -89,7 +98,10 @@ def found_by(rules: Rules) -> Callable[[Trials, Attacked], Cell]:
             by_question={name: best.risk for name, best in tried.items()} if several else None,
         )
 
-    return cell
+    found = trials.by_team_and_target(session, row, view, rules, columns)
+    return {
+        team_id: {target_id: cell(tried) for target_id, tried in on.items()} for team_id, on in found.items()
+    }
 
 
 def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], asked: Sequence[str]) -> MatrixRow:
@@ -101,14 +113,11 @@ def built_in_cell(attacker: Attacker, numbers: Numbers | None, asked: Sequence[s
     """What E takes of it, with each question that it answers if several are asked."""
     if numbers is None or attacker.name not in numbers.attackers:
         return None
-    risk = numbers.attackers[attacker.name]
+    risk, correct = numbers.attackers[attacker.name], numbers.correct.get(attacker.name)
+    if len(asked) == 1:
+        return Cell(correct=correct, rate=risk, trials=1)
     risks = numbers.risks.get(attacker.name) or dict.fromkeys(set(attacker.questions) & set(asked), risk)
-    return Cell(
-        correct=numbers.correct.get(attacker.name),
-        rate=risk,
-        trials=1,
-        by_question=dict(risks) if len(asked) > 1 else None,
-    )
+    return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
 
 
 def as_csv(matrix: Matrix) -> str:

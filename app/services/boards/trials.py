@@ -1,17 +1,19 @@
 """The judged guesses that count on the boards, summed up by the database: there may be thousands."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
 from typing import NamedTuple
 from uuid import UUID
 
-from sqlalchemy import Subquery, func, select, true
+from sqlalchemy import Subquery, func, literal, select, true
+from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import Session
 
 from app.db.models import Competition, Guess, State, Target, Team
+from app.scoring.registry import largest
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force
@@ -103,7 +105,9 @@ def rivals_risks(
         return {}
     targets = attacked(session, row, view, rejected_too=rejected_too)
     each = best_of_each(row, view, rules, targets).c
-    risks = func.array_agg(each.risk)
+    # Thousands of risks need not be sent for their largest.
+    largest_only = TRACKS[rules.track].rivals is largest
+    risks = array([func.max(each.risk)]) if largest_only else func.array_agg(each.risk)
     found: dict[UUID, dict[str, list[float]]] = defaultdict(dict)
     by_question = select(each.target_id, each.question, risks).group_by(each.target_id, each.question)
     for target_id, question, found_by_teams in session.execute(by_question):
@@ -163,13 +167,22 @@ def alone(tried: Trials) -> dict[str, Sequence[float]]:
 def by_team_and_target(
     session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
 ) -> Mapping[UUID, Mapping[UUID, Trials]]:
-    if view.guesses_before is None:
-        return {}
     found: dict[UUID, dict[UUID, dict[str, Best]]] = {}
-    each = best_of_each(row, view, rules, targets).select()
-    for team_id, target_id, question, *best in session.execute(each):
-        found.setdefault(team_id, {}).setdefault(target_id, {})[question] = Best._make(best)
+    for team_id, target_id, question, best in bests(session, row, view, rules, targets):
+        found.setdefault(team_id, {}).setdefault(target_id, {})[question] = best
     return found
+
+
+def bests(
+    session: Session, row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+) -> Iterator[tuple[UUID, UUID, str, Best]]:
+    """For each team, target and question."""
+    if view.guesses_before is None:
+        return
+    for team_id, target_id, question, *best in session.execute(
+        best_of_each(row, view, rules, targets).select()
+    ):
+        yield team_id, target_id, question, Best._make(best)
 
 
 def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]) -> Subquery:
@@ -178,11 +191,13 @@ def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[A
 
     They were accepted before the horizon and are judged; their team is not disqualified.
     """
+    first, *others = TRACKS[rules.track].asked(rules)
+    question = Guess.question if others else literal(first).label("question")
     return (
         select(
             Guess.team_id,
             Guess.target_id,
-            Guess.question,
+            question,
             func.max(func.coalesce(Guess.risk, 0.0)).label("risk"),
             func.max(func.coalesce(Guess.correct, 0)).label("correct"),
             func.count().label("trials"),
@@ -193,7 +208,7 @@ def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[A
         .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if view.as_of == ALWAYS else Guess.finished_at < view.as_of)
         .where(Guess.target_id.in_([one.id for one in targets]))
-        .where(Guess.question.in_(list(TRACKS[rules.track].asked(rules))))
-        .group_by(Guess.team_id, Guess.target_id, Guess.question)
+        .where(Guess.question.in_([first, *others]))
+        .group_by(Guess.team_id, Guess.target_id, *([Guess.question] if others else []))
         .subquery()
     )
