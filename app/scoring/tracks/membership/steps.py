@@ -102,9 +102,8 @@ def canonical_files(released: Table) -> dict[str, bytes]:
 
 
 def frames(original: Original) -> Sequence[pd.DataFrame]:
-    """Of each file; of one that is left out no rows."""
-    tables = (original.candidates, original.background)
-    return [frame(original.candidates).iloc[:0] if table is None else frame(table) for table in tables]
+    """Of each file that is there."""
+    return [frame(table) for table in (original.candidates, original.background) if table is not None]
 
 
 def prepare(original: Original, rules: Rules) -> Original:  # noqa: ARG001

@@ -1,0 +1,252 @@
+"""A contest of membership from its files to the reveal, through the real service; every number once more."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.evaluate import evaluate
+from app.scoring.registry import About
+from app.scoring.rules import Rules
+from app.scoring.settings import Phase
+from app.scoring.templates import template
+from app.scoring.timetable import with_phases
+from app.scoring.tracks import TRACKS
+from app.scoring.tracks.membership.answer import Members
+from app.scoring.tracks.membership.assignment import assignments
+from app.scoring.tracks.membership.steps import Original, files_of
+from app.scoring.tracks.membership.tables import frame, parse_rows, scores_csv, written
+from tests.api.test_submissions import score_everything
+from tests.arena import API, Arena
+from tests.contest import Contest, judge_everything, turn
+from tests.scoring import membership_reference as plain
+from tests.scoring.membership_cases import rows_of, survey
+
+TRACK = TRACKS["membership"]
+ROWS = 60
+PATH = "/competitions/small"
+HIDDEN = "disease"
+
+
+def competition_file() -> str:
+    """The template, open now, with a hidden column."""
+    now = datetime.now(UTC)
+    text = template("membership").replace('slug = "membership"', 'slug = "small"')
+    text = text.replace("reveal_notice_hours = 24", "reveal_notice_hours = 0")
+    windows = [
+        Phase("anonymization", now - timedelta(days=1), now + timedelta(days=1)),
+        Phase("reidentification", now + timedelta(days=2), now + timedelta(days=3)),
+    ]
+    return with_phases(text + f'\n[questions.attribute]\nhidden = "{HIDDEN}"\n', windows)
+
+
+@dataclass
+class Played:
+    """The contest, and what its organizers hold: the candidates with all columns."""
+
+    contest: Contest
+    rules: Rules
+    whole: Original
+    released: dict[str, bytes]
+    submissions: dict[str, str]
+
+    @property
+    def arena(self) -> Arena:
+        return self.contest.arena
+
+    @property
+    def public(self) -> Original:
+        names = [name for name in self.whole.candidates.schema.names if name != HIDDEN]
+        background = self.whole.background
+        return Original(self.whole.candidates.only(*names), background.only(*names) if background else None)
+
+    @property
+    def truth(self) -> bytes:
+        return written(self.whole.candidates.only(HIDDEN))
+
+    def own(self, team: str) -> bytes:
+        answer = self.arena.get(f"{PATH}/own/members.csv", token=self.arena.team(team))
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    def members(self, team: str) -> Members:
+        sizes = {"originals": ROWS, "rows": ROWS // 2}
+        about = About(self.rules, sizes, lambda: self.public, truth={"hidden": self.truth})
+        found: Members = TRACK.answers.read(self.own(team), about)
+        return found
+
+    def release(self, team: str, method: str) -> bytes:
+        made = TRACK.anonymize(
+            TRACK.methods[method],
+            self.public,
+            self.rules,
+            np.random.default_rng(len(team)),
+            {},
+            answer=self.members(team),
+        )
+        return TRACK.files_of(made[0])["released"]
+
+    def submit(self, team: str, content: bytes, **more: bytes) -> Any:
+        files = {"released": ("r.csv", content)} | {name: (name, each) for name, each in more.items()}
+        return self.arena.post(f"{PATH}/submissions", token=self.arena.team(team), files=files)
+
+    def guess(self, team: str, of: str, question: str, content: bytes) -> Any:
+        target = self.contest.target_of(self.submissions[of])["id"]
+        return self.arena.client.post(
+            f"{API}/targets/{target}/guesses",
+            headers={"Authorization": f"Bearer {self.arena.team(team)}"},
+            files={"guess": ("g.csv", content)},
+            data={"question": question},
+        )
+
+
+@pytest.fixture
+def played(client: TestClient) -> Played:
+    """Two teams with their members drawn, and a release of each."""
+    text, whole = competition_file(), survey(ROWS)
+    made = Played(cast(Contest, None), parse_competition(text), whole, {}, {})
+    made.contest = Contest(Arena.opened(client, file=text, original=files_of(made.public)))
+    held = made.arena.put(f"{PATH}/truth/hidden.csv", content=made.truth)
+    assert held.status_code == 200, held.text
+    early = made.submit("red", b"")
+    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
+    made.arena.team("blue")
+    turn()
+    for team, method in (("red", "copy"), ("blue", "independent")):
+        made.released[team] = made.release(team, method)
+        answer = made.submit(team, made.released[team])
+        assert answer.status_code == 202, answer.text
+        made.submissions[team] = answer.json()["id"]
+    score_everything()
+    return made
+
+
+def test_members_are_the_teams_own_half_of_the_candidates(played: Played) -> None:
+    halves = {team: played.members(team).among for team in ("red", "blue")}
+    assert all(half.sum() == ROWS // 2 for half in halves.values())
+    assert not np.array_equal(halves["red"], halves["blue"])
+    for team, half in halves.items():
+        lines = [line.partition(",")[2] for line in played.own(team).decode().splitlines()[1:]]
+        assert lines == frame(played.whole.candidates.at(half)).to_csv(index=False).splitlines()[1:]
+
+
+def test_a_score_is_that_of_the_local_command_and_of_plain_loops(played: Played) -> None:
+    for team, content in played.released.items():
+        shown = played.arena.submission(played.submissions[team], team)
+        assert shown["status"] == "SCORED", shown
+        members = played.members(team)
+        release, _ = TRACK.parse_release({"released": content}, played.public, played.rules)
+        expected = evaluate(played.rules, played.public, release, members).to_json()
+        found = shown["result"]
+        assert {name: found[name] for name in expected} == json.loads(json.dumps(expected))
+        own, rows = rows_of(members.table), rows_of(release)
+        for name in TRACK.measures:
+            assert found["measures"][name]["value"] == pytest.approx(
+                getattr(plain, name)(own, rows), abs=1e-6
+            )
+        candidates = rows_of(played.public.candidates)
+        public = rows_of(release.only(*played.public.candidates.schema.names))
+        for name in TRACK.attackers:
+            scores = list(map(float, getattr(plain, name)(candidates, public)))
+            rate = plain.tpr(scores, members.among.tolist())
+            assert found["attackers"][name]["rate"] == pytest.approx(float(rate))
+
+
+def test_wrong_files_are_refused_and_a_secret_is_not_taken(played: Played) -> None:
+    extra = played.submit("red", played.released["red"], secret=b"original_row\n1\n")
+    assert extra.status_code == 422
+    assert extra.json()["errors"][0]["file"] == "secret"
+    short = played.submit("red", b"\n".join(played.released["red"].split(b"\n")[:3]) + b"\n")
+    assert (short.status_code, short.json()["errors"][0]["code"]) == (422, "too_few_rows")
+    wrong = played.submit("red", played.released["red"].replace(b",none", b",plague", 1))
+    assert [(each["file"], each["column"], each["code"]) for each in wrong.json()["errors"]] == [
+        ("released", HIDDEN, "unknown_value")
+    ]
+
+
+def judged(played: Played, answer: Any, team: str) -> dict[str, Any]:
+    assert answer.status_code == 202, answer.text
+    judge_everything()
+    listed = played.arena.get(f"{PATH}/guesses", token=played.arena.team(team)).json()
+    return next(one for one in listed if one["id"] == answer.json()["id"])
+
+
+def test_both_questions_are_asked_judged_and_revealed(played: Played) -> None:
+    contest = played.contest
+    contest.attack()
+    for wrong, question, code in (
+        (b"score\n0.5\n", "membership", "too_few_rows"),
+        (b"score\n" + b"2\n" * ROWS, "membership", "out_of_range"),
+        (b"disease\n" + b"plague\n" * ROWS, "attribute", "unknown_value"),
+    ):
+        refused = played.guess("blue", "red", question, wrong)
+        assert (refused.status_code, refused.json()["errors"][0]["code"]) == (422, code), refused.text
+    unasked = played.guess("blue", "red", "link", b"")
+    assert (unasked.status_code, unasked.json()["code"]) == (422, "unknown_question")
+
+    shown = contest.target_of(played.submissions["red"])
+    target = played.arena.get(f"/targets/{shown['id']}/data/released.csv", token=played.arena.team("blue"))
+    schema = played.rules.settings.schema
+    released, _ = parse_rows(target.content, schema, file="released")
+    assert sorted(map(repr, rows_of(released))) == sorted(map(repr, rows_of(played.members("red").table)))
+
+    # What a copy tells: who is in it, and what they have.
+    names = played.public.candidates.schema.names
+    known = {
+        repr(row): cells
+        for row, cells in zip(rows_of(released.only(*names)), rows_of(released.only(HIDDEN)), strict=True)
+    }
+    among = [repr(row) in known for row in rows_of(played.public.candidates)]
+    assert among == played.members("red").among.tolist()
+    scores = np.array(among, dtype=float)
+    told = [
+        known[repr(row)][0] if repr(row) in known else "acromegaly"
+        for row in rows_of(played.public.candidates)
+    ]
+    first = judged(played, played.guess("blue", "red", "membership", scores_csv(scores)), "blue")
+    column = "".join(f"{one}\n" for one in (HIDDEN, *told)).encode()
+    second = judged(played, played.guess("blue", "red", "attribute", column), "blue")
+    blind = judged(played, played.guess("red", "blue", "membership", b"score\n" + b"0.5\n" * ROWS), "red")
+    assert [one["question"] for one in (first, second, blind)] == ["membership", "attribute", "membership"]
+
+    contest.close()
+    listed = {
+        one["id"]: one
+        for team in ("red", "blue")
+        for one in played.arena.get(f"{PATH}/guesses", token=played.arena.team(team)).json()
+    }
+    truth = [row[0] for row in rows_of(played.whole.candidates.only(HIDDEN))]
+    beyond = plain.beyond(told, truth, played.members("red").among.tolist(), 0.0)
+    assert listed[first["id"]]["outcome"]["value"] == 1.0
+    assert listed[second["id"]]["outcome"]["value"] == float(beyond) > 0.5
+    assert listed[blind["id"]]["outcome"]["value"] == pytest.approx(0.01)
+
+    boards = contest.boards()
+    ranked = {row["team"]: row for row in boards["anonymization"]["rows"]}
+    assert [row["team"] for row in boards["anonymization"]["rows"]] == ["blue", "red"]
+    assert (ranked["red"]["security"], ranked["red"]["rivals"]) == (1.0, 1.0)
+    assert ranked["blue"]["rivals"] == 0.0
+    found = {row["team"]: row for row in boards["reidentification"]["rows"]}
+    assert found["blue"]["by_question"] == {"membership": 1.0, "attribute": float(beyond)}
+    assert found["red"]["by_question"] == {"membership": 0.0, "attribute": 0.0}
+    assert (found["blue"]["rank"], found["red"]["rank"]) == (1, 2)
+    check_reveal(played)
+
+
+def check_reveal(played: Played) -> None:
+    """With the published seed anybody gets the same members, whose files are the secrets committed to."""
+    told = played.arena.client.get(f"{API}{PATH}/draws").json()
+    seed = bytes.fromhex(told["seed"])
+    assert hashlib.sha256(seed).hexdigest() == told["commitment"]
+    order = [one["team"] for one in told["draws"]]
+    halves = assignments(seed, order, ROWS)
+    revealed = {one["submission_id"]: one for one in played.arena.client.get(f"{API}{PATH}/reveal").json()}
+    for team, sent in played.submissions.items():
+        assert np.array_equal(halves[team], played.members(team).among)
+        assert revealed[sent]["secret_sha256"] == hashlib.sha256(played.own(team)).hexdigest()
