@@ -14,7 +14,7 @@ from app.http.problems import Refused, problem
 
 DRAINED_BYTES = 1 << 30
 TEXT_TYPES = ("application/json", "application/toml", "application/x-www-form-urlencoded")
-FILES = re.compile(r"/(submissions|guesses|baselines|original/[^/]*)")
+FILES = re.compile(r"/(submissions|guesses|baselines|(?:original|truth)/[^/]*)")
 """The ends of the paths that take files."""
 TEXT_MB = 2
 """The largest body elsewhere, and from whoever shows no credentials: it is read before they are checked."""

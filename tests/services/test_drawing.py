@@ -4,6 +4,7 @@ anybody after the reveal."""
 import hashlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,17 +13,22 @@ from sqlalchemy import select
 
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
+from app.roles import Role
 from app.scoring.csv_text import table_csv
 from app.scoring.draws import generator_for
 from app.scoring.files import FileSpec
 from app.scoring.permutation import source_from_secret
 from app.scoring.registry import Draw
+from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
+from app.services.people import accounts
+from app.storage import store
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
-from tests.arena import ROWS, Arena
+from tests.arena import PASSWORD, ROWS, Arena
 from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file
 from tests.drawing import HINTS, OWN, draws, labels, own_order, rotations
+from tests.web.reader import send
 
 PATH = "/competitions/small"
 
@@ -309,6 +315,76 @@ def test_hints_are_drawn_anew_when_the_data_change_and_never_over_uploaded_ones(
     turn()
     assert competition_row().drawn == {}
     assert arena.get(f"{PATH}/original/hints.csv").content == uploaded
+
+
+def test_nobody_but_a_teams_members_gets_its_files(
+    contest: Contest, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arena = contest.arena
+    for team in ("red", "blue"):
+        arena.team(team)
+    turn()
+    secrets = {team: own(arena, team, "secret.csv").content for team in ("red", "blue")}
+    assert secrets["red"] != secrets["blue"]
+    with transaction() as session:
+        root = accounts.create_user(session, name="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+        another = accounts.create_user(session, name="other", password=PASSWORD, role=Role.ORGANIZER)
+        tokens = [accounts.issue_token(session, one, name="test") for one in (root, another)]
+    for token in (arena.organizer, *tokens):
+        for path in ("own", "own/secret.csv", "own/labels.csv"):
+            assert arena.get(f"{PATH}/{path}", token=token).status_code == 403
+    assert arena.client.get(f"/api/v1{PATH}/own/secret.csv").status_code == 401
+    for path in ("export.zip", "kit.zip", "audit", "teams"):
+        content = arena.get(f"{PATH}/{path}").content
+        assert b"label 3" not in content
+    logged = "".join(capfd.readouterr())
+    assert "own.draw" in logged
+    for line in secrets["red"].decode().splitlines()[1:4]:
+        assert f"\n{line}\n" not in logged
+    assert "label 3" not in logged
+
+
+def test_a_disqualified_team_keeps_its_files_and_sends_nothing(contest: Contest) -> None:
+    arena = contest.arena
+    arena.team("red")
+    turn()
+    before = own(arena, "red").json()
+    team = next(one for one in arena.get(f"{PATH}/teams").json() if one["name"] == "red")
+    assert arena.post(f"{PATH}/teams/{team['id']}/disqualify").status_code == 200
+    turn()
+    assert own(arena, "red").json() == before
+    assert submit(contest, "red").json()["code"] == "disqualified"
+
+
+def test_a_baseline_is_made_of_what_was_drawn_for_all_baselines(
+    contest: Contest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arena, path = contest.arena, "/competitions/small/organize/baselines"
+    fields = {"name": "untouched", "method": next(iter(TRACKS["microdata"].methods))}
+    given_to: list[Any] = []
+
+    def anonymize(_: Any, original: Any, *__: Any, answer: Any) -> Any:
+        given_to.append(answer)
+        return original.iloc[answer].reset_index(drop=True), answer
+
+    monkeypatch.setitem(TRACKS, "microdata", replace(TRACKS["microdata"], anonymize=anonymize, shuffle=kept))
+    early = send(arena, path, fields, organizer=True)
+    assert early.status_code == 409
+    turn()
+    assert send(arena, path, fields, organizer=True).status_code == 303
+    score_everything()
+    (order,) = given_to
+    with transaction() as session:
+        drawn = session.scalars(select(Drawn.files).where(Drawn.team == "")).one()
+    secret = store().get(drawn["secret"])
+    assert order.tolist() == source_from_secret(secret, originals=ROWS, anonymized=ROWS).tolist()
+    (found,) = arena.get(f"{PATH}/submissions/all").json()
+    assert (found["team"], found["status"]) == ("untouched", "SCORED")
+
+
+def kept(release: Any, answer: Any, *, rng: Any) -> Any:
+    """In the order in which it stands."""
+    return release, answer
 
 
 def test_a_track_that_draws_nothing_has_no_seed(client: TestClient) -> None:

@@ -263,6 +263,7 @@ def test_both_files_of_the_transactions_track_go_up_one_after_the_other(beginner
 
 def test_large_files_may_be_sent_to_the_page_of_the_data() -> None:
     assert FILES.search("/competitions/x/organize/original/original.csv")
+    assert FILES.search("/competitions/x/organize/truth/hidden.csv")
     assert not FILES.search("/competitions/x/organize/measures")
 
 

@@ -43,6 +43,22 @@ def require_drawn(session: Session, row: Competition, team: Team | None) -> Mapp
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The names of a team's own files, none where teams have none; ``files``: SHA-256 of each once they are
+    drawn."""
+
+    names: tuple[str, ...]
+    files: Mapping[str, str] | None
+
+
+def of_member(session: Session, principal: Principal, row: Competition) -> Own:
+    """The own files of the person's team, for its page."""
+    names = own_files(row)
+    team = teams.team_of(session, row.id, principal) if names else None
+    return Own(names if team else (), own(session, row.id, team.id) if team else None)
+
+
 def of_team(session: Session, principal: Principal, slug: str) -> Drawn:
     """What was drawn for the person's own team. Nobody else's: not for organizers either."""
     principal.require("read")

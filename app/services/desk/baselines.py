@@ -1,7 +1,7 @@
 """Baselines: releases of sample methods that organizers put on the board for comparison."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -10,6 +10,7 @@ from app import names
 from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
+from app.scoring.registry import About, Tables
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings
@@ -19,6 +20,7 @@ from app.services.submissions import submissions, uploads
 from app.services.submissions.submissions import Receipt
 from app.services.submissions.uploads import Entrance, Upload
 from app.services.work import leases
+from app.storage import store
 
 if TYPE_CHECKING:
     from numpy.random import default_rng
@@ -41,8 +43,8 @@ def entrance(session: Session, principal: Principal, slug: str) -> Entrance:
     )
 
 
-def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
-    """The work of a sample method on the competition's data, in a new order, and its secret.
+def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes | None]:
+    """The work of a sample method on the competition's data, in a new order, and its secret, if one is sent.
 
     Needs no session. The same method gives the same release again.
     """
@@ -50,9 +52,18 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes]:
     if method not in track.methods:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
     original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
-    release, source = track.anonymize(track.methods[method], original, rules, rng, {})
+    own = {"answer": answer_of(at, original)} if track.draws_answer else {}
+    release, source = track.anonymize(track.methods[method], original, rules, rng, {}, **own)
     release, source = track.shuffle(release, source, rng=rng)
-    return track.files_of(release), track.answers.write(source)
+    return track.files_of(release), None if own else track.answers.write(source)
+
+
+def answer_of(at: Entrance, original: Tables) -> Any:
+    """What the service has drawn for all baselines: what is compared is their methods."""
+    track = at.track
+    count = track.individuals(original)
+    about = About(at.rules, {"originals": count, "rows": count}, lambda: original)
+    return track.answers.read(store().get(at.own[track.answers.file.name]), about)
 
 
 def add(

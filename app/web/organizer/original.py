@@ -1,20 +1,32 @@
 """The step of the data: the original's files, what they hold, the roles of the columns."""
 
+from collections.abc import Mapping, Sequence
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
-from app.errors import Conflict, DomainError, InvalidCompetition, InvalidUpload, NotFound, Problem
+from app.config import get_settings
+from app.errors import (
+    Conflict,
+    DomainError,
+    InvalidCompetition,
+    InvalidUpload,
+    NotFound,
+    Problem,
+    Unavailable,
+)
 from app.http.dependencies import SignedIn
 from app.messages import Message
+from app.scoring.files import FileSpec
 from app.scoring.settings import Columns
-from app.services.contest import revisions
-from app.services.data import originals
+from app.services.contest import held, revisions
+from app.services.data import originals, truths
 from app.services.data.originals import Summary
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import Desk, desk_of, put_in_force, step_page
-from app.web.site.pages import PageRoute
+from app.web.site.pages import PageRoute, see
 
 router = APIRouter(route_class=PageRoute)
 
@@ -34,18 +46,28 @@ def data_page(
     problem: DomainError | None = None,
     roles: dict[str, str] | None = None,
 ) -> HTMLResponse:
-    files = desk.frame.contest.track.original_files
+    row, specs = desk.frame.contest.row, desk.frame.contest.track.original
+    with transaction() as session:
+        given = held.commitments(session, row.id)
     return step_page(
         request,
         principal,
         "organizer/data.html",
         desk,
         problem=problem,
-        files=files,
-        first_missing=next((name for name in files if name not in desk.frame.contest.row.original), None),
+        files=[file.name for file in specs],
+        uploadable=uploadable(specs, row.original),
+        optional={file.name for file in specs if not file.required},
+        truth={name: given.get(name) for name in row.drawing.get("truth", ())},
         summary=summary_of(desk),
         roles=roles or {},
     )
+
+
+def uploadable(specs: Sequence[FileSpec], there: Mapping[str, str]) -> set[str]:
+    """What may be uploaded next: the first that is missing, or, once nothing that must be is, any other."""
+    missing = [file.name for file in specs if file.required and file.name not in there]
+    return {missing[0]} if missing else {file.name for file in specs if file.name not in there}
 
 
 def summary_of(desk: Desk) -> Summary | None:
@@ -68,6 +90,21 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return data_page(request, principal, desk, problem=problem)
+
+
+@router.post("/competitions/{slug}/organize/truth/{file}")
+def give_truth(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
+    """A file that only the organizers know."""
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    name = truths.name_of(desk.frame.contest, file)
+    try:
+        one = truths.given(desk.frame.contest, name, sent_file(form, name))
+        with transaction() as session:
+            truths.hold(session, principal, slug, one, sealing_key=get_settings().sealing_key_file)
+    except (Conflict, InvalidUpload, Unavailable) as problem:
+        return data_page(request, principal, desk, problem=problem)
+    return see(f"{desk.frame.path}/organize/data", done="setup_saved")
 
 
 def sent_file(form: Sent, name: str) -> bytes:

@@ -29,6 +29,8 @@ from app.http.paging import cursor_of, place_of
 from app.http.problems import status_of
 from app.messages import Message
 from app.scoring.files import FileSpec
+from app.services.data import draws
+from app.services.data.draws import Own
 from app.services.people.accounts import Principal
 from app.services.submissions import finals, quota, submissions, summaries, uploads
 from app.services.submissions.quota import Cap
@@ -104,15 +106,17 @@ def own_page(
     t = languages.words_of(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        own, older = page_of_own(session, principal, slug, cursor)
+        sent, older = page_of_own(session, principal, slug, cursor)
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
+        own = draws.of_member(session, principal, frame.contest.row)
         content = {
             "fields": fields_of(frame.contest.track),
             "caps": caps,
-            "tag": tag_of(frame, outline, caps),
-            "lines": lines_of(session, own),
+            "tag": tag_of(frame, outline, caps, own),
+            "lines": lines_of(session, sent),
             "finals": finals_of(frame, outline),
+            "own": own,
         }
         parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
     answer = page(
@@ -149,9 +153,9 @@ def mistakes_in(
     return mistakes_of(refused.files, headers, secret=secret, originals=originals)
 
 
-def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap]) -> str:
-    """What changes exactly when the list, the quota or what may be sent does."""
-    state = (taking(frame), frame.rules.phases, outline, caps)
+def tag_of(frame: Frame, outline: Sequence[Summary], caps: Sequence[Cap], own: Own) -> str:
+    """What changes exactly when the list, the quota, the team's data or what may be sent does."""
+    state = (taking(frame), frame.rules.phases, outline, caps, own)
     return hashlib.sha256(repr(state).encode()).hexdigest()[:16]
 
 
@@ -162,7 +166,8 @@ def state(slug: str, principal: SignedIn) -> PlainTextResponse:
         frame = frame_of(session, principal, slug)
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
-    return PlainTextResponse(tag_of(frame, outline, caps))
+        own = draws.of_member(session, principal, frame.contest.row)
+    return PlainTextResponse(tag_of(frame, outline, caps, own))
 
 
 def page_of_own(

@@ -15,6 +15,7 @@ from app.scoring.ranking import overall, utility_by, utility_score
 from app.scoring.registry import Attacker, Measure, Question, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
+from app.services.contest import held
 from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
@@ -72,12 +73,14 @@ class Worked:
 def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
+        seed = held.commitment_of(session, frame.contest.id) if frame.contest.row.drawing else None
     rules, track = frame.rules, frame.contest.track
     return page(
         request,
         principal,
         "visitor/rules.html",
         frame=frame,
+        seed=seed,
         track=track,
         measures=list(measure_rules(rules, track)),
         attacks=list(attack_rules(rules, track)),

@@ -30,6 +30,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {OF}/competition.toml": (303, 403, 403, 200, 403, 200),
     # there are submissions: data and columns are fixed
     f"POST {OF}/original/{{file}}": (303, 403, 403, 409, 403, 409),
+    # its track draws nothing, and asks for nothing that organizers would hold
+    f"POST {OF}/truth/{{file}}": (303, 403, 403, 404, 403, 404),
     f"POST {OF}/data": (303, 403, 403, 409, 403, 409),
     # other rules become a re-score set, of which there may be one
     f"POST {OF}/measures": (303, 403, 403, 422, 403, 422),
