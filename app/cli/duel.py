@@ -10,6 +10,7 @@ import numpy as np
 from app import wire
 from app.client import Client
 from app.local import waiting
+from app.scoring.attacking import asked, said_to
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
@@ -67,10 +68,11 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
             file.removesuffix(".csv"): client.text(f"/targets/{target.id}/data/{file}").encode()
             for file in target.files
         }
-        release, _ = track.parse_release(contents, tables, rules)
+        release = track.read_target(contents, tables, rules)
         attacker = track.attackers[next(names)]
         parameters = rules.attacker(attacker.name).parameters
-        question = track.questions[attacker.questions[0]]
-        guess = question.guess_of(attacker.attack(track.target_of(prepared, release), **parameters), rng)
-        if guess is not None:
-            client.guess(str(target.id), question.write(guess))
+        said = said_to(attacker, attacker.attack(track.target_of(prepared, release), **parameters))
+        for name, question in asked(attacker, track, rules).items():
+            guess = question.guess_of(said[name], rng)
+            if guess is not None:
+                client.guess(str(target.id), question.write(guess), question=name)

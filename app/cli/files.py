@@ -1,6 +1,6 @@
 """Local files as the commands take them: the competition, its original, a release, its secret."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,7 +40,19 @@ def contest_of(competition: Path, original: list[str]) -> LocalContest:
 
 def release_in(contest: LocalContest, release: Release) -> tuple[Tables, list[Remark]]:
     """The release in the files that the track asks for."""
-    wanted = contest.track.files
+    with asked_for(contest, release, contest.track.files) as contents:
+        return contest.track.parse_release(contents, contest.tables, contest.rules)
+
+
+def target_in(contest: LocalContest, target: Release) -> Tables:
+    """A target in the files that the service gives out."""
+    with asked_for(contest, target, contest.track.target_files) as contents:
+        return contest.track.read_target(contents, contest.tables, contest.rules)
+
+
+@contextmanager
+def asked_for(contest: LocalContest, release: Release, wanted: Sequence[str]) -> Iterator[dict[str, bytes]]:
+    """The contents of exactly these files."""
     if set(release) != set(wanted):
         raise InvalidInput(
             "a release of the {track} track is {options}",
@@ -49,7 +61,7 @@ def release_in(contest: LocalContest, release: Release) -> tuple[Tables, list[Re
             options=" and ".join(f"--{name}" for name in wanted),
         )
     with named(release) as contents:
-        return contest.track.parse_release(contents, contest.tables, contest.rules)
+        yield contents
 
 
 def check_sizes(contest: LocalContest, paths: Iterable[Path | None]) -> None:

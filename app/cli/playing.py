@@ -86,10 +86,10 @@ def attack(
     if secret is None and into is None:
         raise InvalidInput("give --secret to see rates, or --into to keep the guesses", code="files")
     from app.cli.attacking import answers_of, chosen_attackers, rates_of, write_guesses
-    from app.cli.files import contest_of, release_in, secret_in
+    from app.cli.files import contest_of, release_in, secret_in, target_in
 
     contest = contest_of(competition, original)
-    table, _ = release_in(contest, release)
+    table = target_in(contest, release) if secret is None else release_in(contest, release)[0]
     answers = answers_of(contest, table, chosen_attackers(contest, attackers or []))
     if into is not None:
         write_guesses(answers, contest, into, seed)

@@ -311,6 +311,7 @@ class Track:
     the SHA-256 of each file.
     ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
     these are none, files like the release's; None: its canonical files, whatever the answer.
+    ``parse_target``: reads these files as far as attackers look at them; None: as a release.
     ``seals_release``: its files tell the answer, so nobody but the workers reads them.
     ``draw``: what the service draws, if anything.
     ``templates``: by name complete competition files to start from; one of the track's own name stands for
@@ -368,6 +369,7 @@ class Track:
     shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     published: Published | None = None
     targets: tuple[FileSpec, ...] = ()
+    parse_target: Callable[[Files, Tables, Rules], Tables] | None = None
     seals_release: bool = False
     draw: Draw | None = None
     templates: Mapping[str, Traversable] = field(default_factory=dict)
@@ -411,6 +413,12 @@ class Track:
     def canonical(self, release: Tables) -> dict[str, bytes]:
         """A release as files, equal ones as equal bytes."""
         return (self.canonical_files or self.files_of)(release)
+
+    def read_target(self, files: Files, original: Tables, rules: Rules) -> Tables:
+        """What attackers get of a target's files."""
+        if self.parse_target is not None:
+            return self.parse_target(files, original, rules)
+        return self.parse_release(files, original, rules)[0]
 
     def sizes(self, original: Tables, release: Tables) -> Sizes:
         """What is counted of both."""

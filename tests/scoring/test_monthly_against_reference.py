@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from app.scoring.arrays import BoolArray
+from app.scoring.competition_file import parse_competition
+from app.scoring.evaluate import evaluate
+from app.scoring.templates import template
 from app.scoring.tracks.monthly import MONTHLY
 from app.scoring.tracks.monthly.answer import Names, answer_of, named
 from app.scoring.tracks.monthly.cosines import distance
@@ -31,6 +34,7 @@ from tests.scoring.monthly_to_break import (
 from tests.trying import tries
 
 hostile = tries(150)
+RULES = parse_competition(template(2017))
 
 
 def known(before: list[Row], kept: BoolArray) -> list[Row]:
@@ -103,6 +107,25 @@ def test_outcomes_and_risks_are_those_of_the_text(case: Case, seed: bytes, value
     teams = MONTHLY.rivals({name: sorted(map(float, some), reverse=True) for name, some in guesses.items()})
     together = float(reference.security({"link": {"any": largest}}, guesses))
     assert max(float(largest), teams) == pytest.approx(together, rel=1e-15)
+
+
+@tries(60)
+@given(case=cases(), seed=st.binary(max_size=3))
+def test_a_verdict_is_the_mean_of_the_worst_loss_and_the_largest_share_found(case: Case, seed: bytes) -> None:
+    release, truth = scored(case.release, seed), reference.answer(case.before, case.after)
+    original, months = release.original, reference.months(case.before)
+    shares = [
+        reference.outcome(case.customers, months, reference.attack(case.after, rows, key), truth)
+        for table in QUESTIONS.values()
+        for rows in [known(case.before, original.knowledge[table])]
+        for key in reference.KEYS.values()
+    ]
+    losses = [compute(case.before, case.after) for compute in reference.MEASURES.values()]
+    verdict = evaluate(RULES, original, release, named(original, answer_of(release)))
+    assert (verdict.verdict, verdict.excessive, verdict.reach) == ("accepted", None, ())
+    assert verdict.security == float(max(shares))
+    assert verdict.utility == pytest.approx(max(losses), rel=1e-12, abs=1e-12)
+    assert verdict.overall == (verdict.utility + verdict.security) / 2
 
 
 @hostile

@@ -109,6 +109,7 @@ MONTHLY = Track(
     frames=_by("steps.frames"),
     published=_by("steps.published"),
     targets=(SHUFFLED,),
+    parse_target=_by("steps.parse_target"),
     seals_release=True,
     draw=Draw(files=KNOWN, each_team=False, make=_by("steps.make_knowledge"), purposes=(KNOWLEDGE,)),
     templates={"2017": resources.files(__name__) / "2017.toml"},

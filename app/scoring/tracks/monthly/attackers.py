@@ -18,7 +18,7 @@ from app.scoring.tracks.monthly.answer import Named, named, no_names
 from app.scoring.tracks.monthly.files import KNOWN_CHARACTERS, QUESTIONS
 from app.scoring.tracks.monthly.knowledge import known_rows
 from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import Release
+from app.scoring.tracks.monthly.release import Published, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Target:
     memo: Memo = field(default_factory=dict, compare=False, repr=False)
 
 
-def target_of(original: Original, release: Release) -> Target:
+def target_of(original: Original, release: Release | Published) -> Target:
     """InvalidInput while a table of partial knowledge is missing: nothing can be said of the attackers."""
     missing = [f"{table}.csv" for table in QUESTIONS.values() if table not in original.knowledge]
     if missing:

@@ -67,6 +67,27 @@ def parse_release(content: bytes, original: Original) -> tuple[Release, list[Rem
     return Release(original, records), remarks
 
 
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What others have of a release: the kept rows, (kept, 7) texts, in whatever order."""
+
+    original: Original
+    kept_rows: pd.DataFrame
+
+    @property
+    def rows(self) -> int:
+        return self.original.rows
+
+
+def parse_target(content: bytes, original: Original) -> Published:
+    """The rows of a target, or those of a release of one's own that are kept."""
+    rows, file = original.records.rows, "transactions"
+    with located({file: content}):
+        table, _ = text_table(content, TRANSACTION_COLUMNS, file, 1, rows, required=("customer",))
+    cells = pd.DataFrame({name: column.to_pandas() for name, column in text_columns(table)})
+    return Published(original, cells[cells["customer"] != DELETED].reset_index(drop=True))
+
+
 @contextmanager
 def unrepeated(column: str | None = None) -> Iterator[None]:
     """What is refused of a column (None: of any) is told without what stands there."""

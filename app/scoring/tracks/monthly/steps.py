@@ -19,7 +19,7 @@ from app.scoring.tracks.monthly.answer import Named
 from app.scoring.tracks.monthly.files import KNOWLEDGE, SHARES
 from app.scoring.tracks.monthly.knowledge import drawn, knowledge_csv, known_rows, parse_knowledge
 from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import Release, shuffled, with_deletions
+from app.scoring.tracks.monthly.release import Published, Release, shuffled, with_deletions
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
@@ -51,6 +51,10 @@ def parse_original(files: Files, rules: Rules) -> tuple[Original, list[Remark]]:
 
 def parse_release(files: Files, tables: Original, rules: Rules) -> tuple[Release, list[Remark]]:  # noqa: ARG001
     return release.parse_release(files["transactions"], tables)
+
+
+def parse_target(files: Files, tables: Original, rules: Rules) -> Published:  # noqa: ARG001
+    return release.parse_target(files["transactions"], tables)
 
 
 def files_of(tables: Original | Release) -> dict[str, bytes]:
