@@ -2,7 +2,11 @@
 
 import csv
 import hashlib
+import hmac
 import io
+import math
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,10 +18,10 @@ from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.example import example_data
-from app.scoring.tracks.monthly.files import QUESTIONS
+from app.scoring.tracks.monthly.files import QUESTIONS, SHARES
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
-from tests.contest import Contest, judge_everything, two_phase_file
+from tests.contest import Contest, judge_everything, turn, two_phase_file
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
 
@@ -49,10 +53,14 @@ def released(team: str) -> tuple[bytes, bytes]:
 
 @pytest.fixture
 def contest(client: TestClient, arena: Arena) -> Contest:
-    """The template with its data, which shows guesses at once."""
+    """The template with all of its data, which shows guesses at once."""
+    return opened(client, arena, *ORIGINAL)
+
+
+def opened(client: TestClient, arena: Arena, *files: str) -> Contest:
     assert arena.post("/competitions", content=competition()).status_code == 201
-    for name, content in ORIGINAL.items():
-        answer = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=content)
+    for name in files:
+        answer = arena.put(f"/competitions/{SLUG}/original/{name}.csv", content=ORIGINAL[name])
         assert answer.status_code == 200, answer.text
     assert answer.json()["original_rows"] == 6
     return Contest(Arena(client, arena.organizer, SLUG, arena.table))
@@ -77,7 +85,7 @@ T = rows_of(ORIGINAL["transactions"])
 PEOPLE = [row[0] for row in rows_of(ORIGINAL["customers"])]
 
 
-def expected_rates(team: str) -> dict[str, dict[str, float]]:
+def expected_rates(team: str, data: Mapping[str, bytes] = ORIGINAL) -> dict[str, dict[str, float]]:
     """By attacker and question, from plain loops."""
     after = rows_of(released(team)[0])
     truth = reference.answer(T, after)
@@ -87,7 +95,7 @@ def expected_rates(team: str) -> dict[str, dict[str, float]]:
                 reference.outcome(
                     PEOPLE,
                     reference.months(T),
-                    reference.attack(after, rows_of(ORIGINAL[table]), key),
+                    reference.attack(after, rows_of(data[table]), key),
                     truth,
                 )
             )
@@ -203,3 +211,34 @@ def test_a_guess_names_each_customer_once_and_pseudonyms_only(contest: Contest) 
         answer = contest.guess("blue", target, "\n".join([*lines, ""]).encode())
         assert answer.status_code == 422
         assert code in {one["code"] for one in answer.json()["errors"]}
+
+
+def test_tables_of_knowledge_that_are_not_uploaded_are_drawn_by_a_seed_that_is_shown_at_the_end(
+    client: TestClient, arena: Arena
+) -> None:
+    contest = opened(client, arena, "customers", "transactions", "knowledge_50")
+    early = send(contest, "red")
+    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
+    turn()
+    told = arena.get(contest.path).json()
+    found = {name: arena.get(f"{contest.path}/original/{name}.csv").content for name in SHARES}
+    for name, content in found.items():
+        assert told["original_sha256"][f"{name}.csv"] == hashlib.sha256(content).hexdigest()
+    assert found["knowledge_50"] == ORIGINAL["knowledge_50"]
+    submission = scored(contest, "red")
+    verdict = arena.get(f"/submissions/{submission}").json()["result"]
+    for name, rates in expected_rates("red", found).items():
+        assert verdict["attackers"][name]["details"] == rates
+    contest.attack()
+    contest.close()
+    shown = client.get(f"{API}{contest.path}/draws").json()
+    assert told["seed_commitment"] == hashlib.sha256(bytes.fromhex(shown["seed"])).hexdigest()
+    key = hmac.digest(bytes.fromhex(shown["seed"]), b"knowledge\x000\x00", "sha256")
+    numbers = PCG64(int.from_bytes(key, "big")).random_raw(len(T)).tolist()
+    order = sorted(range(len(T)), key=lambda row: (numbers[row], row))
+    for name in ("knowledge_25", "knowledge_75", "knowledge_100"):
+        kept = set(order[: math.floor(Fraction(SHARES[name] * len(T), 100) + Fraction(1, 2))])
+        gone = ("DEL", "", "", "", "", "", "")
+        assert rows_of(found[name]) == [
+            (*row[:4], row[4][:2], *row[5:]) if place in kept else gone for place, row in enumerate(T)
+        ]
