@@ -16,7 +16,7 @@ def empty_place(contest: LocalContest, into: Path | None) -> Path:
         raise InvalidInput("--into names the folder for the release and its secret", code="files")
     if into.exists() and not into.is_dir():
         raise InvalidInput("{into} is not a folder", code="files", into=str(into))
-    for name in (*contest.track.files, "secret"):
+    for name in (*contest.track.files, contest.track.answers.file.name):
         if (into / f"{name}.csv").exists():
             raise InvalidInput(
                 "{file} exists already; choose another folder", code="files", file=str(into / f"{name}.csv")

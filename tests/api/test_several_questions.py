@@ -11,8 +11,10 @@ from httpx2 import Response
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played
-from tests.riddles import RIDDLES
+from tests.riddles import ASKED, RIDDLES
 from tests.with_track import installed
+
+UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.attackers)
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +97,25 @@ def test_a_key_stands_for_one_question(client: TestClient) -> None:
     reused = answer(contest, red, content, "link", key="once")
     assert (reused.status_code, reused.json()["code"]) == (422, "idempotency_key_reused")
     assert len(listed(contest)) == 1
+
+
+def test_boards_take_what_each_question_found_beyond_chance(client: TestClient) -> None:
+    contest, red = played(client, ASKED + UNCOUNTED)
+    before = next(row for row in contest.board()["rows"] if row["team"] == "red")
+    assert before["security"] == 0.0
+    for content, question in (
+        (claims(contest, red, 8), "value"),  # less than chance
+        (claims(contest, red, 34), "value"),
+        (contest.right_on(red, 10), "link"),
+    ):
+        assert answer(contest, red, content, question).status_code == 202
+    judge_everything()
+    beyond = (34 / ROWS - 0.5) / 0.5
+    rows = contest.board("reidentification", organizer=True)["rows"]
+    row = next(one for one in rows if one["team"] == "blue")
+    assert row["identified"] is None
+    assert row["score"] == pytest.approx(max(beyond, 10 / ROWS))
+    assert row["by_question"] == {"link": 10 / ROWS, "value": pytest.approx(beyond)}
+    contest.close()
+    after = next(row for row in contest.board()["rows"] if row["team"] == "red")
+    assert after["security"] == pytest.approx(beyond)

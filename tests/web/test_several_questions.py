@@ -117,6 +117,19 @@ def test_a_file_sent_twice_is_one_guess_and_the_same_for_another_question_anothe
     assert len(contest.arena.get(f"{contest.path}/guesses", token=contest.arena.team("blue")).json()) == 1
 
 
+def test_the_commands_name_the_question_and_the_file_that_attack_has_written_for_it(
+    client: TestClient,
+) -> None:
+    contest, red = played(client)
+    target = contest.target_of(red)
+    shown = text_of(page(contest.arena, f"/targets/{target['id']}", team="blue"))
+    first = next(iter(RIDDLES.attackers))
+    assert f"--anonymized small/targets/{target['name']}/anonymized.csv --into guesses" in shown
+    sent = f"anoncup guess small/{target['name']}"
+    assert f"{sent} --question link --file guesses/{first}.link.csv" in shown
+    assert f"{sent} --question value --file value.csv" in shown
+
+
 def test_a_question_without_guesses_left_says_so_and_the_other_stays_open(client: TestClient) -> None:
     contest, red = played(client)
     target = str(contest.target_of(red)["id"])

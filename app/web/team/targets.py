@@ -22,6 +22,7 @@ from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
+from app.web.site.questions import alike
 from app.web.team.script_words import script_words
 from app.wire import Judged
 
@@ -134,18 +135,42 @@ def asked(frame: Frame) -> list[Question]:
 
 
 def guide(frame: Frame) -> dict[str, Any]:
-    """What the explanation of a guess says in this competition."""
-    track = frame.contest.track
-    released = [f"{name}.csv" for name in track.target_files]
-    original = [f"{name}.csv" for name in track.original_files]
+    """What the explanation of a guess says in this competition; ``attack``: the options of that command, none
+    where others get other files than were sent, which it does not read."""
+    track, questions = frame.contest.track, asked(frame)
     return {
-        "questions": asked(frame),
-        "counts": all(question.counts for question in asked(frame)),
-        "released": released,
-        "original": original,
-        "attacker": next(iter(track.attackers)),
+        "questions": questions,
+        "alike": alike(questions),
+        "counts": all(question.counts for question in questions),
+        "attack": [] if track.targets else originals_of(frame),
+        "released": [f"{name}.csv" for name in track.target_files],
+        "sent": guesses_sent(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
+
+
+def originals_of(frame: Frame) -> list[str]:
+    """As commands name the files of the original; those that need not be there by their names."""
+    there = frame.contest.row.original
+    return [
+        f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
+        for file in frame.contest.track.original
+        if file.required or file.name in there
+    ]
+
+
+def guesses_sent(frame: Frame, questions: Sequence[Question]) -> list[str]:
+    """The options of a command that sends a guess, for each question: a file of the first attacker that is
+    asked it, or one of one's own."""
+    track, several = frame.contest.track, len(questions) > 1
+    found = []
+    for question in questions:
+        able = (name for name, one in track.attackers.items() if question.name in one.questions)
+        attacker = None if track.targets else next(able, None)
+        name = f"{attacker}.{question.name}" if several else attacker
+        file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
+        found.append(f"--question {question.name} --file {file}" if several else f"--file {file}")
+    return found
 
 
 @router.get("/targets/{target_id}")

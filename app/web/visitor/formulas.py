@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from app.scoring.tracks import INSTALLED
+from app.scoring.tracks import BUILT_IN, INSTALLED
 
 
 def row(*parts: str) -> str:
@@ -321,6 +321,12 @@ DISTANCES: Mapping[str, Markup] = {
         row(total(i("g")), call(words("max"), sub(i("q"), i("g")), o(","), sub(prime("q"), i("g")))),
     ),
 }
+
+
+def of_distance(track: str, name: str) -> Markup | None:
+    """That of a track of ours: a package's may be called alike, and is another one."""
+    return DISTANCES.get(name) if track in BUILT_IN else None
+
 
 VALUE, SCALE, WEIGHT = sub(i("v"), i("k")), sub(i("t"), i("k")), sub(i("w"), i("k"))
 SCORES: Mapping[str, Markup] = {

@@ -1,8 +1,7 @@
 """The rules of a competition in words and formulas, and its data: all read from its file and the registry."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -12,13 +11,14 @@ from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.ranking import overall, utility_by, utility_score
-from app.scoring.registry import Attacker, Measure, Question, Track
+from app.scoring.registry import Attacker, Measure, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
 from app.services.contest import held
 from app.transaction import transaction
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
+from app.web.site.questions import alike
 from app.web.visitor import formulas
 
 router = APIRouter(route_class=PageRoute)
@@ -88,14 +88,9 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
         formulas=formulas,
         limits={name: getattr(rules.limits, name) for name in LIMITS},
         questions=list(track.asked(rules).values()),
-        questions_by_file=by_file(track.asked(rules).values()),
+        questions_by_file=alike(track.asked(rules).values()),
         source=source_of(frame.contest.row, track),
     )
-
-
-def by_file(questions: Iterable[Question]) -> list[list[Question]]:
-    """Questions whose guesses are written alike stand together."""
-    return [list(alike) for _, alike in groupby(questions, lambda question: question.file)]
 
 
 def measure_rules(rules: Rules, track: Track) -> Iterator[Rule]:

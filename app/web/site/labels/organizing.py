@@ -56,7 +56,7 @@ LABELS = {
     "allow_file_mb": N_("Largest file (MB)"),
     "allow_guesses_per_target": N_("Guesses per target"),
     "allow_guesses_per_target_said": N_(
-        "How many guesses a team may send against one target; the best counts."
+        "How many guesses a team may send against one target, for each question that is asked; the best counts."
     ),
     "allow_valid_per_day": N_("Valid submissions per day"),
     "allow_valid_per_day_said": N_("Days are those of the competition’s time zone."),
