@@ -261,13 +261,11 @@ def original_file(rows: int = 20) -> bytes:
 
 
 def cases(*, more: str = FIRST) -> "list[Case]":
-    """A release by each method; ``install`` comes first."""
-    from anoncup.testing import Case
+    """A release by each method, with another answer beside; ``install`` comes first."""
+    from anoncup.testing import methods_tried
     from app.scoring.competition_file import parse_competition
 
-    rules, values = parse_competition(text(more=more)), original()
-    made = (SMALL.anonymize(each, values, rules, default_rng(1), {}) for each in SMALL.methods.values())
-    return [Case(rules, values, release, answer) for release, answer in made]
+    return list(methods_tried(SMALL, parse_competition(text(more=more)), original()))
 
 
 def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anoncup.testing import BrokenLaw, check_track
+from anoncup.testing import BrokenLaw, check_track, methods_tried
 from app.errors import DomainError, InvalidCompetition, NotFound
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
@@ -24,7 +24,7 @@ from app.scoring.toml_writing import with_publication
 from app.services.boards.verdicts import bound_of, numbers
 from app.wire import read
 from tests import small_track
-from tests.small_track import SMALL, Prepared, cases, original, text
+from tests.small_track import SMALL, Prepared, cases, original, text, written
 from workers.forms import is_verdict
 
 PREPARED = Prepared(4, (10.0, 20.0, 30.0, 40.0))
@@ -285,3 +285,36 @@ def test_a_question_that_reads_anything_breaks_a_law() -> None:
     of_the_first = replace(cases()[0], answer=(True,) * 20)
     with pytest.raises(BrokenLaw, match="first: a first that is no table is refused"):
         check_track(track, [of_the_first])
+
+
+def publishing(published: Any) -> None:
+    check_track(replace(SMALL, published=published), cases())
+
+
+def test_what_others_get_is_named_drawn_again_the_same_and_tells_no_answer() -> None:
+    publishing(lambda release, *_: {"list": written("number", sorted(release))})
+    publishing(lambda release, *given: {"list": written("number", given[-1].permutation(release).tolist())})
+    drawn = np.random.default_rng(0)
+    for broken, law in (
+        (lambda release, *_: {"other": written("number", release)}, "others get"),
+        (
+            lambda release, *_: {"list": written("number", drawn.permutation(release).tolist())},
+            "the same numbers",
+        ),
+        (lambda _, answer, *__: {"list": written("member", answer)}, "does not depend on the answer"),
+    ):
+        with pytest.raises(BrokenLaw, match=law):
+            publishing(broken)
+
+
+def test_a_release_that_tells_its_answer_may_be_published_by_it() -> None:
+    sealed = replace(
+        SMALL,
+        seals_release=True,
+        published=lambda _, answer, *__: {"list": written("member", answer)},
+    )
+    made = [replace(one, other=None) for one in cases()]
+    check_track(sealed, made)
+    rules = made[0].rules
+    assert all(one.other is None for one in methods_tried(sealed, rules, original()))
+    assert all(one.other != one.answer for one in methods_tried(SMALL, rules, original()))

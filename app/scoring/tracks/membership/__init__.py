@@ -112,6 +112,7 @@ MEMBERSHIP_QUESTION = Question(
     rate=_by("questions.rate_membership"),
     guess_of=_by("questions.as_it_is"),
     parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
+    blind=_by("questions.blind_scores"),
 )
 ATTRIBUTE_QUESTION = Question(
     name=ATTRIBUTE,
@@ -135,6 +136,7 @@ ATTRIBUTE_QUESTION = Question(
         Parameter("tolerance", "amount", default=0.0),
     ),
     optional=True,
+    blind=_by("questions.blind_column"),
 )
 
 MEMBERSHIP = Track(

@@ -113,6 +113,26 @@ def rate_attribute(guess: Table, members: Members, sizes: Sizes, **parameters: A
     return rate_of_outcome(judge_attribute(guess, members, sizes, **parameters))
 
 
+def blind_scores(about: About, rng: Generator) -> FloatArray:
+    """Scores that know nothing, (2N,)."""
+    return rng.random(about.sizes["originals"])
+
+
+def blind_column(about: About, rng: Generator) -> Table:
+    """Any of the values that the hidden column may have, (2N rows)."""
+    schema, rows = hidden_schema(about.rules), about.sizes["originals"]
+    numbers, codes = (
+        np.empty((rows, len(schema.numeric))),
+        np.empty((rows, len(schema.categorical)), np.int64),
+    )
+    for place, each in enumerate(schema.numeric):
+        share = rng.random(rows)
+        numbers[:, place] = (1 - share) * each.least + share * each.most
+    for place, kind in enumerate(schema.categorical):
+        codes[:, place] = rng.integers(0, len(kind.values), rows)
+    return Table(schema, numbers, codes)
+
+
 def as_it_is(said: Any, _: Generator) -> Any:
     """What a built-in attacker says is a guess already."""
     return said
