@@ -326,13 +326,25 @@ def check_questions(one: Tried) -> None:
         check_unread(track.name, lambda: track.answers.read(wrong, one.about), track.answers.file)  # noqa: B023
     for question in track.asked(one.case.rules).values():
         check_question(question, one)
+    check_rivals(track, list(track.asked(one.case.rules)))
+
+
+def check_rivals(track: Track, asked: Sequence[str]) -> None:
+    """Of nothing that was found E takes nothing, and of all that can be found no more than 1."""
+    for risk, teams, most in ((0.0, 0, 0.0), (0.0, 2, 0.0), (0.4, 2, 1.0), (1.0, 2, 1.0)):
+        for known in (asked, asked[:1]):
+            taken = track.rivals({name: (risk,) * (teams if name in known else 0) for name in asked})
+            require(0 <= taken <= most, track.name, f"of guesses E takes from 0 to {most}, not {taken}")
 
 
 def check_question(question: Question, one: Tried) -> None:
     answer, told = one.case.answer, one.told(question)
     written = question.write(question.perfect(answer))
-    value = question.judge(question.read(written, one.about), answer, one.sizes, **told).value
-    require(value == 1.0, question.name, f"who knows all is right in all, not {value}")
+    found = question.judge(question.read(written, one.about), answer, one.sizes, **told)
+    require(found.value == 1.0, question.name, f"who knows all is right in all, not {found.value}")
+    counted = found.correct, found.trials, found.baseline
+    individuals = counted == (one.sizes["rows"], one.sizes["rows"], 0)
+    require(individuals or not question.counts, question.name, f"it counts all individuals, not {counted}")
     for wrong in broken(written):
         check_unread(question.name, lambda: question.read(wrong, one.about), question.file)  # noqa: B023
     if question.blind is not None:

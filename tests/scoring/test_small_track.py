@@ -318,3 +318,22 @@ def test_a_release_that_tells_its_answer_may_be_published_by_it() -> None:
     rules = made[0].rules
     assert all(one.other is None for one in methods_tried(sealed, rules, original()))
     assert all(one.other != one.answer for one in methods_tried(SMALL, rules, original()))
+
+
+@pytest.mark.parametrize(
+    ("rivals", "taken"),
+    [
+        (lambda found: sum(map(sum, found.values())), "of guesses E takes from 0 to 1.0, not 1.6"),
+        (lambda found: max(map(len, found.values())) / 2, "of guesses E takes from 0 to 0.0, not 1.0"),
+        (lambda found: -1.0, "of guesses E takes from 0 to 0.0, not -1.0"),  # noqa: ARG005
+    ],
+)
+def test_what_e_takes_of_rivals_stays_within_its_limits(rivals: Any, taken: str) -> None:
+    with pytest.raises(BrokenLaw, match=taken):
+        check_track(replace(SMALL, rivals=rivals), cases())
+
+
+def test_a_question_that_counts_individuals_counts_all_of_them() -> None:
+    counting = {**SMALL.questions, "member": replace(SMALL.questions["member"], counts=True)}
+    with pytest.raises(BrokenLaw, match="member: it counts all individuals"):
+        check_track(replace(SMALL, questions=counting), cases())

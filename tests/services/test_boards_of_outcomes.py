@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -24,6 +25,8 @@ from app.scoring.evaluate import evaluate
 from app.scoring.outcomes import Outcome
 from app.scoring.tracks import TRACKS
 from app.services.boards.matrix import built_in_cell
+from app.services.boards.reidentification import ranked
+from app.services.boards.trials import Attacks
 from app.services.boards.verdicts import numbers
 from app.transaction import transaction
 from app.wire import Cell
@@ -275,3 +278,17 @@ def test_of_built_in_attackers_too_a_cell_is_what_they_find_beyond_chance(
     }
     (only,) = (built_in_cell(SMALL.attackers["everybody"], read, ("member",)),)
     assert only == Cell(correct=None, rate=0.5, trials=1)
+
+
+def test_sums_that_differ_by_rounding_only_share_a_rank_and_who_began_earlier_is_first() -> None:
+    late, early = (MIDNIGHT + timedelta(hours=hours) for hours in (2, 1))
+    found = {
+        UUID(int=place): Attacks(score / 2, 2, since, score=score, by_question={})
+        for place, (score, since) in enumerate(((0.3, late), (0.1 + 0.2, early), (0.3 + 1e-6, late)))
+    }
+    rows = ranked([(team, str(team.int)) for team in found], found, None)
+    assert [(row.team, row.rank, row.score) for row in rows] == [
+        ("2", 1, 0.3 + 1e-6),
+        ("1", 2, 0.1 + 0.2),
+        ("0", 2, 0.3),
+    ]
