@@ -84,6 +84,13 @@ SECRETS = {
             "gift to attackers."
         ),
     ),
+    "months": (
+        N_(
+            "A line for each {individual} with the pseudonym in each month, `DEL` where none of the month's rows is left. It\n"
+            "must agree with the release, whose order tells the same: nobody sees either before the competition is over."
+        ),
+        "{secret}",
+    ),
 }
 """By kind of file, by paragraph."""
 

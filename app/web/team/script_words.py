@@ -15,6 +15,8 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
             "The header line has {found} columns; {expected} are needed.",
         ),
         "check_cp932": t("Not UTF-8: it has to be Shift_JIS (CP932)."),
+        "check_customer_again": t("Row {row} names a customer of a row above."),
+        "check_deleted": t("Row {row} is deleted; all cells after DEL must be empty."),
         "check_duplicate": t("Row {row} repeats the row number {found}."),
         "check_empty": t("The file is empty."),
         "check_few": t.forms(
@@ -33,6 +35,7 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
             "{rows} line below the header line", "{rows} lines below the header line"
         ),
         "check_guess_header": t("The first line must be original_row."),
+        "check_half": t("{found} rows are deleted; at most {expected} may be."),
         "check_index": t(
             "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False))."
         ),
@@ -46,9 +49,13 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
             "{found} lines below the header line; {expected} are needed.",
         ),
         "check_missing": t("Missing columns: {names}."),
+        "check_months_header": t(
+            "The first line must be customer and the months, such as 2011-01, in order."
+        ),
         "check_name": t("Column {row} is “{found}”; it must be “{expected}”."),
         "check_nul": t("The file holds a NUL character."),
         "check_number": t("Row {row} is not a row number."),
+        "check_pseudonym": t("Row {row}: a pseudonym has only A–Z, a–z, 0–9, _ and -."),
         "check_quote": t("A quotation mark is opened and never closed."),
         "check_range": t("Row {row} is outside {found} to {expected}."),
         "check_reading": t("Checking…"),
@@ -58,6 +65,7 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
         ),
         "check_secret_header": t("The first line must be original_row or anonymized_row."),
         "check_swapped": t("This looks like the other file of the release: were the two exchanged?"),
+        "check_two_months": t("Row {row}: the pseudonym stands above in another month."),
         "check_zero": t("Rows seem to be counted from 0; they count from 1, so add 1 to each number."),
         "check_utf8": t("The file is not UTF-8 text."),
         "send_again": t("The connection broke. Send again: nothing is taken in twice."),

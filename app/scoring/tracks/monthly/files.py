@@ -46,6 +46,7 @@ RELEASED = FileSpec(
     said="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
+    kind="purchases",
 )
 SHUFFLED = FileSpec(
     "transactions",
@@ -59,7 +60,7 @@ ANSWER = FileSpec(
     title="F",
     said=N_("CSV headed customer and the months of T: the pseudonym of each customer in each month, or DEL"),
     rows=each_customer,
-    kind="monthly",
+    kind="months",
     samples=_SAMPLES,
     excerpts=_SAMPLES,
 )
@@ -68,7 +69,7 @@ ASKED = FileSpec(
     title="the guess",
     said="CSV headed customer and the months of T: a pseudonym for each customer in each month; DEL = none",
     rows=each_customer,
-    kind="monthly",
+    kind="months",
     samples=_SAMPLES,
     excerpts=_SAMPLES,
 )

@@ -78,13 +78,14 @@ LABELS = {
     "original_knowledge_75": N_("knowledge_75.csv"),
     "original_knowledge_100": N_("knowledge_100.csv"),
     "row_is_monthly": N_("Rows are counted by customer: one is right if all of its months are."),
-    "secret_rules_monthly": N_(
+    "secret_rules_months": N_(
         "For each customer the pseudonym in each month, DEL where none of the month’s purchases is left. It must agree with the release. Since the order of the release tells the same, both are sealed on receipt."
     ),
-    "secret_said_monthly": N_(
+    "secret_said_months": N_(
         "The pseudonym of each customer in each month, DEL where there is none. It is sealed on receipt, as the release is: nobody gets it back before the reveal."
     ),
     "secret_sample_customer": N_("one line for each customer, a column for each month"),
+    "target_file_transactions": N_("The rows that are left, in a new order."),
     "track_monthly": N_("Monthly pseudonyms: a year of purchases"),
     "where_itemcf_levels": N_(
         "a, c: the cosine of two goods by who bought them, before and after, over the pairs with a > 0; q is replaced by the number of 12, 24, 36, 48, 60 and 72 that it reaches."
