@@ -28,17 +28,23 @@ def download(
     into: Annotated[Path | None, typer.Option(help="the folder; default: one named like SLUG")] = None,
     targets: Annotated[bool, typer.Option("--targets", help="the targets, into the folder targets")] = False,
     kit: Annotated[bool, typer.Option("--kit", help="kit.zip: all to start with, and an example")] = False,
+    own: Annotated[
+        bool, typer.Option("--own", help="what the service has drawn for your team, into the folder own")
+    ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="files that are there and differ")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch competition.toml and the original data, or the targets, each checked by its SHA-256."""
-    if kit and targets:
-        raise InvalidInput("--kit or --targets, not both")
+    """Fetch competition.toml and the original data, the targets, or your team's own data.
+
+    Each file is checked by its SHA-256.
+    """
+    if targets + kit + own > 1:
+        raise InvalidInput("one of --targets, --kit and --own")
     folder = Path(slug) if into is None else into
-    with connected(anybody=not targets) as client:
+    with connected(anybody=not (targets or own)) as client:
         wanted = client.competition(slug)  # before a folder is made of a mistaken name
         folder.mkdir(parents=True, exist_ok=True)
-        fetch = fetch_targets if targets else fetch_kit if kit else fetch_competition
+        fetch = fetch_targets if targets else fetch_kit if kit else fetch_own if own else fetch_competition
         with staging(folder) as aside:
             names = fetch(client, wanted, aside)
             moved = [move(aside / name, folder / name, replace=replace) for name in names]
@@ -67,15 +73,30 @@ def fetch_competition(client: Client, wanted: wire.Competition, aside: Path) -> 
     if wanted.original_rows is None:
         raise InvalidInput("{slug} has no original data yet", code="no_original", slug=slug)
     client.save(at(slug, "competition.toml"), aside / "competition.toml")
-    files = [safe(name) for name in wanted.original_files]
+    files = [safe(name) for name in wanted.original_files if name in wanted.original_sha256]
     for name in files:
-        with transfer_bar(name) as progress:
-            digest = client.save(at(slug, "original", name), aside / name, progress=progress)
-        if digest != wanted.original_sha256[name]:
-            raise InvalidInput(
-                "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=name
-            )
+        fetch_file(client, at(slug, "original", name), aside / name, wanted.original_sha256[name])
     return ["competition.toml", *files]
+
+
+def fetch_file(client: Client, path: str, into: Path, wanted: str) -> None:
+    with transfer_bar(into.name) as progress:
+        digest = client.save(path, into, progress=progress)
+    if digest != wanted:
+        raise InvalidInput(
+            "{name} arrived with another SHA-256 than it has", code="wrong_digest", name=into.name
+        )
+
+
+def fetch_own(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:
+    """The team's own files, in a folder beside the original's, which may be called the same."""
+    from app.client import at
+
+    (aside / "own").mkdir()
+    found = client.own(wanted.slug).files
+    for name, digest in found.items():
+        fetch_file(client, at(wanted.slug, "own", safe(name)), aside / "own" / name, digest)
+    return [f"own/{name}" for name in found]
 
 
 def fetch_kit(client: Client, wanted: wire.Competition, aside: Path) -> list[str]:

@@ -17,6 +17,7 @@ from app.cli import (
     organize,
     packages,
     playing,
+    redrawing,
     remote,
     sending,
 )
@@ -30,6 +31,7 @@ app.command(rich_help_panel=LOCAL)(local.check)
 app.command(rich_help_panel=LOCAL)(local.score)
 app.command(rich_help_panel=LOCAL)(playing.attack)
 app.command(rich_help_panel=LOCAL)(playing.anonymize)
+app.command(rich_help_panel=LOCAL)(redrawing.draw)
 app.command(rich_help_panel=LOCAL)(advising.threshold)
 app.command(rich_help_panel=LOCAL)(local.generate)
 app.command(rich_help_panel=LOCAL)(local.tc400)

@@ -5,13 +5,16 @@ from contextvars import ContextVar
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.errors import InvalidInput
 from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
+
+if TYPE_CHECKING:
+    from app import wire
 
 NEEDED = {
     name: tuple(file.name for file in track.original if file.required) for name, track in TRACKS.items()
@@ -48,7 +51,10 @@ OriginalFiles = Annotated[
 ]
 """The required ones in the track's order; any of them by name."""
 UploadedOriginals = Annotated[
-    list[Path], typer.Argument(exists=True, dir_okay=False, help=several({2: "two"}, "{n}"))
+    list[str],
+    typer.Argument(
+        metavar="FILE...", help=f"{several({2: 'two'}, '{n}')}; NAME=FILE for one that may be left out"
+    ),
 ]
 Release = Mapping[str, Path]
 """Of a release's files that were given: by name where each lies."""
@@ -172,6 +178,16 @@ def originals_of(track: Track, given: Sequence[str]) -> dict[str, Path]:
         )
     found |= {name: existing(Path(text)) for name, text in zip(missing, rest, strict=True)}
     return {name: found[name] for name in track.original_files if name in found}
+
+
+def paths_of_original(found: "wire.Competition", files: Sequence[str]) -> dict[str, Path]:
+    """What to upload, by the names that the service gives it; of a track that is not installed here, all."""
+    if found.track in TRACKS:
+        return {f"{name}.csv": path for name, path in originals_of(TRACKS[found.track], files).items()}
+    if len(files) != len(found.original_files):
+        names = tuple(found.original_files)
+        raise InvalidInput("the original of {slug} is {names}", code="files", slug=found.slug, names=names)
+    return {name: existing(Path(path)) for name, path in zip(found.original_files, files, strict=True)}
 
 
 def is_named(text: str, names: Sequence[str]) -> bool:

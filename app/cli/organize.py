@@ -34,6 +34,7 @@ from app.cli.options import (
     TomlFile,
     UploadedOriginals,
     names_in,
+    paths_of_original,
     read_text,
     takes_release,
 )
@@ -102,20 +103,28 @@ def upload(
     files: UploadedOriginals,
     as_json: AsJson = False,
 ) -> None:
-    """Upload the original data: all of its files, in the competition's order."""
+    """Upload the original data: what must be there in the track's order, the rest by name."""
     with connected() as client:
-        names = client.competition(slug).original_files
-        if len(names) != len(files):
-            raise InvalidInput(
-                "the original of {slug} is {names}", code="files", slug=slug, names=tuple(names)
-            )
-        for name, path in zip(names, files, strict=True):
+        for name, path in paths_of_original(client.competition(slug), files).items():
             with transfer_bar(plain(name)) as progress:
                 stored = client.put_original(slug, path.read_bytes(), file=name, progress=progress)
     told(stored, COMPETITION, as_json=as_json)
     if not as_json:
         for note in stored.remarks:
             print(f"  {plain(note.code)}: {plain(note.message)}")
+
+
+@organize.command()
+def truth(
+    slug: Slug,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="which of the files that only you hold")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Give a file that only organizers hold: sealed, and never given back."""
+    with connected() as client, transfer_bar(plain(name)) as progress:
+        made = client.put_truth(slug, file.read_bytes(), file=f"{name}.csv", progress=progress)
+    told(made, COMPETITION, as_json=as_json)
 
 
 @organize.command()

@@ -46,6 +46,19 @@ class OrganizersCalls(Transport):
             timeout=UPLOAD_TIMEOUT_S,
         )
 
+    def put_truth(
+        self, slug: str, content: bytes, *, file: str, progress: Transferred = unwatched
+    ) -> wire.Competition:
+        """Give a file that only organizers hold; nobody gets it back."""
+        return self.call(
+            wire.Competition,
+            "PUT",
+            at(slug, "truth", file),
+            content=chunks(content, progress),
+            headers={"Content-Type": "text/csv", "Content-Length": str(len(content))},
+            timeout=UPLOAD_TIMEOUT_S,
+        )
+
     def add_baseline(
         self, slug: str, release: Mapping[str, bytes], *, secret: bytes | None = None, name: str
     ) -> wire.BaselineReceipt:

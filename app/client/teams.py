@@ -54,6 +54,14 @@ class TeamsCalls(Transport):
     def competition(self, slug: str) -> wire.Competition:
         return self.read(wire.Competition, at(slug))
 
+    def own(self, slug: str) -> wire.Own:
+        """What the service has drawn for the team; its files come by ``save``."""
+        return self.read(wire.Own, at(slug, "own"))
+
+    def draws(self, slug: str) -> wire.Draws:
+        """The seed and all that was drawn by it, after the reveal."""
+        return self.read(wire.Draws, at(slug, "draws"))
+
     # Submissions and guesses.
 
     def submit(

@@ -1,0 +1,52 @@
+"""``anoncup draw``: what the service has drawn, drawn again by the seed that is shown at the reveal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.options import CompetitionFile, OriginalFiles
+from app.errors import InvalidInput
+
+
+def draw(
+    *,
+    competition: CompetitionFile,
+    original: OriginalFiles,
+    seed: Annotated[str, typer.Option(help="as it was revealed: 64 hexadecimal digits")],
+    team: Annotated[str, typer.Option(help="the name that was drawn for; none where it was for all")] = "",
+    attempt: Annotated[int, typer.Option(min=0, help="as it was revealed")] = 0,
+    truth: Annotated[
+        list[str] | None,
+        typer.Option("--truth", metavar="NAME=PATH", help="a file that organizers hold"),
+    ] = None,
+    into: Annotated[Path, typer.Option(help="the folder")] = Path("drawn"),
+) -> None:
+    """Draw again what the service drew for a team, and tell its SHA-256 and that of the seed."""
+    from app.cli.files import contest_of
+    from app.cli.options import named_paths
+    from app.scoring.draws import generator_for
+    from app.seeds import commitment
+    from app.storage import digest_of
+
+    contest, secret = contest_of(competition, original), seed_in(seed)
+    if contest.track.draw is None:
+        raise InvalidInput("in the {track} track nothing is drawn", code="files", track=contest.track.name)
+    held = {name: path.read_bytes() for name, path in named_paths(truth or []).items()}
+    made = contest.track.draw.make(
+        contest.tables, held, contest.rules, lambda purpose: generator_for(secret, purpose, team, attempt)
+    )
+    into.mkdir(parents=True, exist_ok=True)
+    print(f"{commitment(secret)}  the seed")
+    for file in contest.track.draw.files:
+        (into / f"{file.name}.csv").write_bytes(made[file.name])
+        print(f"{digest_of(made[file.name])}  {into / file.name}.csv")
+
+
+def seed_in(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise InvalidInput("a seed is 64 hexadecimal digits", code="wrong_value") from None
