@@ -279,8 +279,7 @@ def check_published(one: Tried) -> None:
     """What others get is of the names that were said, the same from the same numbers, and of a release that
     does not tell its answer the same whatever that is."""
     track, case, swapped = one.track, one.case, another(one)
-    publish = track.published
-    if publish is None:
+    if (publish := track.published) is None:
         return
     files, again = (publish(case.release, case.answer, one.about, np.random.default_rng(2)) for _ in "12")
     require(set(files) == set(track.target_files), track.name, f"others get {track.target_files}")
@@ -342,9 +341,9 @@ def check_question(question: Question, one: Tried) -> None:
     written = question.write(question.perfect(answer))
     found = question.judge(question.read(written, one.about), answer, one.sizes, **told)
     require(found.value == 1.0, question.name, f"who knows all is right in all, not {found.value}")
-    counted = found.correct, found.trials, found.baseline
-    individuals = counted == (one.sizes["rows"], one.sizes["rows"], 0)
-    require(individuals or not question.counts, question.name, f"it counts all individuals, not {counted}")
+    if question.counts:
+        counted, rows = (found.correct, found.trials, found.baseline), one.sizes["rows"]
+        require(counted == (rows, rows, 0), question.name, f"it counts all individuals, not {counted}")
     for wrong in broken(written):
         check_unread(question.name, lambda: question.read(wrong, one.about), question.file)  # noqa: B023
     if question.blind is not None:

@@ -278,6 +278,7 @@ def test_of_built_in_attackers_too_a_cell_is_what_they_find_beyond_chance(
     }
     (only,) = (built_in_cell(SMALL.attackers["everybody"], read, ("member",)),)
     assert only == Cell(correct=None, rate=0.5, trials=1)
+    assert built_in_cell(SMALL.attackers["foremost"], read, ("member",)) is None
 
 
 def test_sums_that_differ_by_rounding_only_share_a_rank_and_who_began_earlier_is_first() -> None:

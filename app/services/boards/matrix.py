@@ -110,13 +110,14 @@ def built_in_row(attacker: Attacker, columns: Sequence[Numbers | None], asked: S
 
 
 def built_in_cell(attacker: Attacker, numbers: Numbers | None, asked: Sequence[str]) -> Cell | None:
-    """What E takes of it, with each question that it answers if several are asked."""
-    if numbers is None or attacker.name not in numbers.attackers:
+    """What E takes of it, with each question that it answers if several are asked; None where none is."""
+    answered = [name for name in attacker.questions if name in asked]
+    if numbers is None or attacker.name not in numbers.attackers or not answered:
         return None
     risk, correct = numbers.attackers[attacker.name], numbers.correct.get(attacker.name)
     if len(asked) == 1:
         return Cell(correct=correct, rate=risk, trials=1)
-    risks = numbers.risks.get(attacker.name) or dict.fromkeys(set(attacker.questions) & set(asked), risk)
+    risks = numbers.risks.get(attacker.name) or dict.fromkeys(answered, risk)
     return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
 
 
