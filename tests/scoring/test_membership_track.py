@@ -174,7 +174,11 @@ def test_measures_of_hostile_releases_keep_their_laws(name: str) -> None:
         case = hostile_case(made)
         check_measure(TRACK.measures[name], TRACK, [case])
         release = TRACK.release_of(case.original, case.release, case.answer)
-        assert 0.0 <= TRACK.measures[name].compute(release) <= 1.0
+        value = TRACK.measures[name].compute(release)
+        assert 0.0 <= value <= 1.0
+        mixed = case.release.at(np.random.default_rng(0).permutation(case.release.rows))
+        other = TRACK.measures[name].compute(TRACK.release_of(case.original, mixed, case.answer))
+        assert other == pytest.approx(value, rel=1e-9, abs=1e-9)
 
     law()
 
@@ -184,7 +188,14 @@ def test_attackers_on_hostile_releases_keep_their_laws(name: str) -> None:
     @tries(25)
     @given(files())
     def law(made: tuple[membership_cases.Case, Rules, str | None]) -> None:
-        check_attacker(TRACK.attackers[name], TRACK, [hostile_case(made)])
+        case = hostile_case(made)
+        check_attacker(TRACK.attackers[name], TRACK, [case])
+        mixed = case.release.at(np.random.default_rng(0).permutation(case.release.rows))
+        scores, others = (
+            TRACK.attackers[name].attack(TRACK.target_of(case.original, each))
+            for each in (case.release, mixed)
+        )
+        assert others == pytest.approx(scores, rel=1e-9, abs=1e-9)
 
     law()
 

@@ -2,129 +2,28 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from app.scoring.competition_file import parse_competition
 from app.scoring.evaluate import evaluate
-from app.scoring.registry import About
-from app.scoring.rules import Rules
-from app.scoring.settings import Phase
-from app.scoring.templates import template
-from app.scoring.timetable import with_phases
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.assignment import assignments
-from app.scoring.tracks.membership.steps import Original, files_of
-from app.scoring.tracks.membership.tables import frame, parse_rows, scores_csv, written
-from tests.api.test_submissions import score_everything
-from tests.arena import API, Arena
-from tests.contest import Contest, judge_everything, turn
+from app.scoring.tracks.membership.tables import frame, parse_rows, scores_csv
+from tests.arena import API
+from tests.contest import judge_everything
+from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened
 from tests.scoring import membership_reference as plain
-from tests.scoring.membership_cases import rows_of, survey
+from tests.scoring.membership_cases import rows_of
 
 TRACK = TRACKS["membership"]
-ROWS = 60
-PATH = "/competitions/small"
-HIDDEN = "disease"
-
-
-def competition_file() -> str:
-    """The template, open now, with a hidden column."""
-    now = datetime.now(UTC)
-    text = template("membership").replace('slug = "membership"', 'slug = "small"')
-    text = text.replace("reveal_notice_hours = 24", "reveal_notice_hours = 0")
-    windows = [
-        Phase("anonymization", now - timedelta(days=1), now + timedelta(days=1)),
-        Phase("reidentification", now + timedelta(days=2), now + timedelta(days=3)),
-    ]
-    return with_phases(text + f'\n[questions.attribute]\nhidden = "{HIDDEN}"\n', windows)
-
-
-@dataclass
-class Played:
-    """The contest, and what its organizers hold: the candidates with all columns."""
-
-    contest: Contest
-    rules: Rules
-    whole: Original
-    released: dict[str, bytes]
-    submissions: dict[str, str]
-
-    @property
-    def arena(self) -> Arena:
-        return self.contest.arena
-
-    @property
-    def public(self) -> Original:
-        names = [name for name in self.whole.candidates.schema.names if name != HIDDEN]
-        background = self.whole.background
-        return Original(self.whole.candidates.only(*names), background.only(*names) if background else None)
-
-    @property
-    def truth(self) -> bytes:
-        return written(self.whole.candidates.only(HIDDEN))
-
-    def own(self, team: str) -> bytes:
-        answer = self.arena.get(f"{PATH}/own/members.csv", token=self.arena.team(team))
-        assert answer.status_code == 200, answer.text
-        return answer.content
-
-    def members(self, team: str) -> Members:
-        sizes = {"originals": ROWS, "rows": ROWS // 2}
-        about = About(self.rules, sizes, lambda: self.public, truth={"hidden": self.truth})
-        found: Members = TRACK.answers.read(self.own(team), about)
-        return found
-
-    def release(self, team: str, method: str) -> bytes:
-        made = TRACK.anonymize(
-            TRACK.methods[method],
-            self.public,
-            self.rules,
-            np.random.default_rng(len(team)),
-            {},
-            answer=self.members(team),
-        )
-        return TRACK.files_of(made[0])["released"]
-
-    def submit(self, team: str, content: bytes, **more: bytes) -> Any:
-        files = {"released": ("r.csv", content)} | {name: (name, each) for name, each in more.items()}
-        return self.arena.post(f"{PATH}/submissions", token=self.arena.team(team), files=files)
-
-    def guess(self, team: str, of: str, question: str, content: bytes) -> Any:
-        target = self.contest.target_of(self.submissions[of])["id"]
-        return self.arena.client.post(
-            f"{API}/targets/{target}/guesses",
-            headers={"Authorization": f"Bearer {self.arena.team(team)}"},
-            files={"guess": ("g.csv", content)},
-            data={"question": question},
-        )
 
 
 @pytest.fixture
 def played(client: TestClient) -> Played:
-    """Two teams with their members drawn, and a release of each."""
-    text, whole = competition_file(), survey(ROWS)
-    made = Played(cast(Contest, None), parse_competition(text), whole, {}, {})
-    made.contest = Contest(Arena.opened(client, file=text, original=files_of(made.public)))
-    held = made.arena.put(f"{PATH}/truth/hidden.csv", content=made.truth)
-    assert held.status_code == 200, held.text
-    early = made.submit("red", b"")
-    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
-    made.arena.team("blue")
-    turn()
-    for team, method in (("red", "copy"), ("blue", "independent")):
-        made.released[team] = made.release(team, method)
-        answer = made.submit(team, made.released[team])
-        assert answer.status_code == 202, answer.text
-        made.submissions[team] = answer.json()["id"]
-    score_everything()
-    return made
+    return opened(client)
 
 
 def test_members_are_the_teams_own_half_of_the_candidates(played: Played) -> None:

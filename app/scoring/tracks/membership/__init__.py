@@ -217,7 +217,6 @@ MEMBERSHIP = Track(
         )
     },
     anonymize=_by("answer.anonymize"),
-    shuffle=_by("steps.shuffle"),
     title=N_("membership"),
     individual=N_("candidate"),
     example="noise",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.random import Generator
 
 from app.scoring.files import Remark
 from app.scoring.registry import Files
@@ -124,11 +123,6 @@ def by_column(release: Release) -> dict[str, float]:
     names = [column.name for column in schema.numeric] + [column.name for column in schema.categorical]
     cells = binned(release.members, release.released, BINS)
     return {name: total_variation(*each) for name, each in zip(names, cells, strict=True)}
-
-
-def shuffle(released: Table, members: Members, *, rng: Generator) -> tuple[Table, Members]:
-    """The rows in another order, which says nothing of anybody."""
-    return released.at(rng.permutation(released.rows)), members
 
 
 def example_data(rows: int | None, seed: int) -> dict[str, bytes]:
