@@ -26,6 +26,12 @@ LABELS = {
     "data_membership": N_(
         "Everybody knows the candidates. The service draws half of them for each team by a seed that it commits to beforehand: these are the team’s members, and nobody else sees who they are."
     ),
+    "detail_accuracy": N_("right of all, the surest half taken for members"),
+    "detail_advantage": N_("advantage"),
+    "detail_auc": N_("area under the ROC curve"),
+    "detail_controls": N_("right of the others"),
+    "detail_members": N_("right of the members"),
+    "detail_tpr": N_("members found at 1% of false alarms"),
     "file_background": N_("Background data"),
     "file_candidates": N_("Candidates"),
     "file_hidden": N_("The hidden column"),
