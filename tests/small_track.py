@@ -2,14 +2,13 @@
 
 It knows no distances, no null releases and no order, lets nobody be deleted, is judged by numbers that are
 no counts, asks up to two questions, and takes the largest loss for U. ``SMALL`` is the track, ``text`` a
-competition of it; ``install`` makes it one of the tracks of this process, and ``package`` of all others. What
-needs to know all tracks is imported late: they are being found when this is imported as a package.
+competition of it; ``install`` makes it one of the tracks of this process. What needs to know all tracks is
+imported late: they are being found when this is imported as a package.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -274,23 +273,11 @@ def files(seed: int = 1, rows: int = 20) -> dict[str, bytes]:
     return SMALL.files_of(release) | {SECRET: SMALL.answers.write(answer)}
 
 
-def install(monkeypatch: pytest.MonkeyPatch) -> Track:
-    """In this process, and in the scoring children that it starts; ``child.keeper.discard()`` ends one that
-    it has."""
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process; ``tests.with_track`` brings it to others too."""
     from app.scoring.tracks import TRACKS
-    from workers import child
 
     monkeypatch.setitem(TRACKS, "small", SMALL)
-    monkeypatch.setattr(child, "PROGRAM", "tests.small_scorer")
-    return SMALL
-
-
-def package(folder: Path) -> None:
-    """As a distribution in a folder of ``PYTHONPATH``."""
-    about = folder / "small_track-1.0.dist-info"
-    about.mkdir(parents=True)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: small-track\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[anoncup.plugins]\nsmall_track = tests.small_track:PLUGIN\n")
 
 
 def scale_of_shift(rows: int = 20) -> float:

@@ -10,6 +10,7 @@ import pytest
 
 from tests import small_track
 from tests.small_track import written
+from tests.test_plugins import install
 
 CONTEST = ("--competition", "competition.toml", "--original", "numbers.csv")
 SENT = ("--list", "list.csv", "--secret", "secret.csv")
@@ -19,7 +20,7 @@ SENT = ("--list", "list.csv", "--secret", "secret.csv")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The release that ``tests.scoring.test_small_track`` works out by hand."""
     made = tmp_path_factory.mktemp("small")
-    small_track.package(made)
+    install(made, "small_track", "from tests.small_track import PLUGIN")
     (made / "competition.toml").write_text(small_track.text())
     (made / "numbers.csv").write_bytes(written("number", [10, 20, 30, 40]))
     (made / "list.csv").write_bytes(written("number", [10, 20, 5]))

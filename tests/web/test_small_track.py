@@ -1,26 +1,34 @@
 """A contest without distances and counts: scored by a worker, shown on every page, in both languages."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app.scoring.competition_file import parse_competition
+from app.scoring.registry import About
 from tests import small_track
 from tests.api.test_submissions import score_everything
-from tests.arena import Arena
+from tests.arena import API, Arena
+from tests.contest import SECOND, Contest
 from tests.web.reader import page, send
 from tests.web.spoken import said
-from workers import child
+from tests.with_track import installed
 
 LANGUAGES = ("en", "ja")
 
 
 @pytest.fixture
-def small(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
-    small_track.install(monkeypatch)
-    child.keeper.discard()
-    yield Arena.opened(client, file=small_track.text(), original={"numbers": small_track.original_file()})
-    child.keeper.discard()
+def known(tmp_path: Path) -> Iterator[None]:
+    with installed(small_track.SMALL, "tests.small_track", tmp_path):
+        yield
+
+
+@pytest.fixture
+def small(client: TestClient, known: None) -> Arena:
+    return Arena.opened(client, file=small_track.text(), original={"numbers": small_track.original_file()})
 
 
 def submitted(small: Arena, team: str, seed: int = 1) -> str:
@@ -96,3 +104,48 @@ def test_new_weights_are_scored_anew_without_a_threshold(small: Arena) -> None:
     applied = send(small, f"{begun.headers['location'].partition('?')[0]}/apply", organizer=True)
     assert applied.status_code == 303, applied.text
     assert small.submission(identifier, "red")["result"]["utility"] == 0.0
+
+
+@pytest.mark.usefixtures("known")
+def test_a_whole_contest_of_it_is_played_and_revealed(client: TestClient) -> None:
+    phase = {"start": timedelta(days=2), "end": timedelta(days=3)}
+    again = SECOND.format(**{name: (datetime.now(UTC) + days).isoformat() for name, days in phase.items()})
+    notice = "[publication]\nreveal_notice_hours = 0\n"
+    text = small_track.text(more=f"{small_track.FIRST}\n{notice}") + again
+    contest = Contest(Arena.opened(client, file=text, original={"numbers": small_track.original_file()}))
+    small = contest.arena
+    sent = {team: submitted(small, team, seed) for seed, team in enumerate(("red", "blue", "green"), 1)}
+    contest.attack()
+    # U has two decimals, and every risk is 1: a target may be of whoever's U is as far as two decimals tell.
+    numbers = {team: small.submission(one, team)["result"]["utility"] for team, one in sent.items()}
+    alike = {
+        team: sum(round(u, 2) == round(own, 2) for u in numbers.values()) for team, own in numbers.items()
+    }
+    for team, one in sent.items():
+        assert alike[team] <= contest.target_of(one)["owners"] <= 3
+    answers = {team: small_track.SMALL.answers.read(small_track.files(seed)["secret"], about(text))
+               for seed, team in enumerate(sent, 1)}  # fmt: skip
+    right = small_track.MEMBER.write(small_track.MEMBER.perfect(answers["red"]))
+    for question, content in (("member", right), ("first", b"first\n1\n")):
+        answer = client.post(
+            f"{API}/targets/{contest.target_of(sent['red'])['id']}/guesses",
+            headers={"Authorization": f"Bearer {small.team('blue')}"},
+            files={"guess": ("g.csv", content)},
+            data={"question": question},
+        )
+        assert answer.status_code == 202, answer.text
+    contest.close()
+    assert contest.state() == "closed"
+    board = {row["team"]: row for row in contest.board("reidentification")["rows"]}
+    assert board["blue"]["by_question"]["member"] == 1.0
+    for which in ("anonymization", "reidentification", "matrix"):
+        for language in LANGUAGES:
+            shown = page(small, f"/competitions/small/boards/{which}", team="red", language=language)
+            assert shown.status_code == 200
+    preview = page(small, "/competitions/small/organize/teams", organizer=True)
+    assert preview.status_code == 200
+
+
+def about(text: str) -> About:
+    values = small_track.original()
+    return About(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
