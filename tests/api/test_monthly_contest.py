@@ -5,14 +5,18 @@ import hashlib
 import hmac
 import io
 import math
+import re
+import zipfile
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from numpy.random import PCG64, Generator
 
+from app.http.dependencies import COOKIE
 from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
 from app.scoring.toml_text import with_tables
@@ -21,6 +25,7 @@ from app.scoring.tracks.monthly.example import example_data
 from app.scoring.tracks.monthly.files import QUESTIONS, SHARES
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena
+from tests.commands import run
 from tests.contest import Contest, judge_everything, turn, two_phase_file
 from tests.scoring import monthly_reference as reference
 from tests.scoring.monthly_reference import Row
@@ -242,3 +247,39 @@ def test_tables_of_knowledge_that_are_not_uploaded_are_drawn_by_a_seed_that_is_s
         assert rows_of(found[name]) == [
             (*row[:4], row[4][:2], *row[5:]) if place in kept else gone for place, row in enumerate(T)
         ]
+
+
+def test_the_page_of_a_target_says_commands_that_work(contest: Contest, tmp_path: Path) -> None:
+    arena, submission = contest.arena, scored(contest, "red")
+    contest.attack()
+    target = contest.target_of(submission)
+    cookie = {"Cookie": f"{COOKIE}={arena.session(arena.team('blue'))}"}
+    page = arena.client.get(f"/targets/{target['id']}", headers=cookie).text
+    (attack,) = re.findall(r"^anoncup (attack .*)$", page, re.MULTILINE)
+    guesses = re.findall(r"^anoncup guess .* --file (.*)$", page, re.MULTILINE)
+    (tmp_path / SLUG / "targets" / target["name"]).mkdir(parents=True)
+    files = {f"original/{name}.csv": f"{name}.csv" for name in ORIGINAL}
+    for path, name in {**files, "competition.toml": "competition.toml"}.items():
+        (tmp_path / SLUG / name).write_bytes(arena.get(f"{contest.path}/{path}").content)
+    published = arena.get(f"/targets/{target['id']}/data/transactions.csv").content
+    (tmp_path / SLUG / "targets" / target["name"] / "transactions.csv").write_bytes(published)
+    done = run(*attack.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(guesses) == 4
+    for question, file in zip(QUESTIONS, guesses, strict=True):
+        guessed(contest, "blue", target["id"], question, (tmp_path / file).read_bytes())
+
+
+def test_a_baseline_and_the_example_of_a_kit_are_releases(contest: Contest) -> None:
+    arena = contest.arena
+    with zipfile.ZipFile(io.BytesIO(arena.get(f"{contest.path}/kit.zip").content)) as kit:
+        example = {name: kit.read(f"example/{name}.csv") for name in ("transactions", "secret")}
+        assert all(kit.read(f"original/{name}.csv") == content for name, content in ORIGINAL.items())
+    sent = {name: (f"{name}.csv", content) for name, content in example.items()}
+    answer = arena.post(f"{contest.path}/baselines", files=sent, data={"name": "the kit's"})
+    assert answer.status_code == 202, answer.text
+    assert send(contest, "red", **example).status_code == 202
+    score_everything()
+    rows = {row["team"]: row for row in contest.board(organizer=True)["rows"]}
+    assert rows["the kit's"]["utility"] == rows["red"]["utility"] > 0
+    assert rows["the kit's"]["rank"] is None

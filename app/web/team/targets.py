@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
-from app.scoring.registry import Question
+from app.scoring.registry import Question, Track
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.people.accounts import Principal
@@ -136,17 +136,22 @@ def asked(frame: Frame) -> list[Question]:
 
 def guide(frame: Frame) -> dict[str, Any]:
     """What the explanation of a guess says in this competition; ``attack``: the options of that command, none
-    where others get other files than were sent, which it does not read."""
+    where it does not read what others get."""
     track, questions = frame.contest.track, asked(frame)
     return {
         "questions": questions,
         "alike": alike(questions),
         "counts": all(question.counts for question in questions),
-        "attack": [] if track.targets else originals_of(frame),
+        "attack": originals_of(frame) if reads_targets(track) else [],
         "released": [f"{name}.csv" for name in track.target_files],
         "sent": guesses_sent(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
+
+
+def reads_targets(track: Track) -> bool:
+    """Whether commands read what others get: files like a release's, or of a kind that the track reads."""
+    return not track.targets or track.parse_target is not None
 
 
 def originals_of(frame: Frame) -> list[str]:
@@ -166,7 +171,7 @@ def guesses_sent(frame: Frame, questions: Sequence[Question]) -> list[str]:
     found = []
     for question in questions:
         able = (name for name, one in track.attackers.items() if question.name in one.questions)
-        attacker = None if track.targets else next(able, None)
+        attacker = next(able, None) if reads_targets(track) else None
         name = f"{attacker}.{question.name}" if several else attacker
         file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
         found.append(f"--question {question.name} --file {file}" if several else f"--file {file}")
