@@ -82,7 +82,9 @@ class BoardRow(Line):
     ]
     received_at: Moment | None
     measures: Annotated[dict[str, float], example({"mean_mae": 18.25})]
-    attackers: Annotated[dict[str, float], example({"id_rand": 0.18})]
+    attackers: Annotated[
+        dict[str, float], Field(description="what E takes of each, if it counts"), example({"id_rand": 0.18})
+    ]
 
 
 class AnyBoard(Form):
