@@ -100,10 +100,10 @@ TomlFile = Annotated[Path, typer.Argument(exists=True, dir_okay=False, metavar="
 
 
 def release_options() -> dict[str, Parameter]:
-    """An option for each file that a release of any track has, by the file's name."""
+    """An option for each file that a release or a target of any track has, by the file's name."""
     said: dict[str, list[str]] = {}
     for track in TRACKS.values():
-        for file in track.release:
+        for file in (*track.release, *track.targets):
             said.setdefault(file.name, []).append(f"{track.name}: {file.title or file.name}")
     return {name: release_option(name, "; ".join(titles)) for name, titles in said.items()}
 

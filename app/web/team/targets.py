@@ -135,28 +135,28 @@ def asked(frame: Frame) -> list[Question]:
 
 
 def guide(frame: Frame) -> dict[str, Any]:
-    """What the explanation of a guess says in this competition; ``attack``: the options of that command, none
-    where it does not read what others get."""
+    """What the explanation of a guess says in this competition; ``attack``: the originals of that command,
+    none where it cannot read what others get."""
     track, questions = frame.contest.track, asked(frame)
     return {
         "questions": questions,
         "alike": alike(questions),
         "counts": all(question.counts for question in questions),
-        "attack": originals_of(frame) if reads_targets(track) else [],
+        "attack": originals_of(frame) if can_attack(track) else [],
         "released": [f"{name}.csv" for name in track.target_files],
         "sent": guesses_sent(frame, questions),
         "feedback": frame.rules.publication.feedback,
     }
 
 
-def reads_targets(track: Track) -> bool:
-    """Whether commands read what others get: files like a release's, or of a kind that the track reads."""
-    return not track.targets or track.parse_target is not None
+def can_attack(track: Track) -> bool:
+    """Whether there are attackers who can read a target."""
+    return bool(track.attackers) and (not track.targets or track.parse_target is not None)
 
 
 def originals_of(frame: Frame) -> list[str]:
     """As commands name the files of the original; those that need not be there by their names."""
-    there = frame.contest.row.original
+    there = frame.contest.row.given
     return [
         f"{'' if file.required else f'{file.name}='}{frame.rules.slug}/{file.name}.csv"
         for file in frame.contest.track.original
@@ -171,7 +171,7 @@ def guesses_sent(frame: Frame, questions: Sequence[Question]) -> list[str]:
     found = []
     for question in questions:
         able = (name for name, one in track.attackers.items() if question.name in one.questions)
-        attacker = next(able, None) if reads_targets(track) else None
+        attacker = next(able, None) if can_attack(track) else None
         name = f"{attacker}.{question.name}" if several else attacker
         file = f"{question.name}.csv" if attacker is None else f"guesses/{name}.csv"
         found.append(f"--question {question.name} --file {file}" if several else f"--file {file}")
