@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from app.scoring.files import Remark
 
 ACCEPTED, REJECTED = 0, 1
+CREDIT = """Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;
+a selection, with invented sex and birthday."""
 
 
 def template(
@@ -64,6 +66,8 @@ def generate(
     files = made(rows, seed)
     if folder is not None:
         written(files, folder)
+        if TRACKS[track].shipped:
+            print(CREDIT)
     elif len(files) == 1:
         print(*(content.decode() for content in files.values()), end="")
     else:
@@ -77,8 +81,7 @@ def tc400(folder: Annotated[Path, typer.Argument(help="where to write them")] = 
     from app.scoring.transaction_tables import files_of
 
     written(files_of(tc400_tables()), folder)
-    print("Data: Chen, D. (2015). Online Retail. UCI Machine Learning Repository, CC BY 4.0;")
-    print("a selection, with invented sex and birthday.")
+    print(CREDIT)
 
 
 def written(files: Mapping[str, bytes], folder: Path) -> None:

@@ -414,6 +414,10 @@ class Track:
         """A release as files, equal ones as equal bytes."""
         return (self.canonical_files or self.files_of)(release)
 
+    def shipped_as(self, digests: Mapping[str, str]) -> str | None:
+        """The name of the data that an original is, whatever is given beside them; of others None."""
+        return next((name for name, one in self.shipped.items() if one.items() <= digests.items()), None)
+
     def read_target(self, files: Files, original: Tables, rules: Rules) -> Tables:
         """What attackers get of a target's files."""
         if self.parse_target is not None:

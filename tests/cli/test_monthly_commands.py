@@ -11,6 +11,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.files import QUESTIONS
+from app.storage import digest_of
 from tests.commands import run
 
 TRACK = TRACKS["monthly"]
@@ -39,6 +40,17 @@ def said(folder: Path, *words: str, status: int = 0) -> str:
 
 def printed(folder: Path, *words: str) -> Any:
     return json.loads(said(folder, *words, "--json"))
+
+
+def test_the_example_data_name_their_source(tmp_path: Path) -> None:
+    assert "Online Retail. UCI Machine Learning Repository, CC BY 4.0" in said(
+        tmp_path, "generate", "data", "--track", "monthly"
+    )
+    files = {path.stem: digest_of(path.read_bytes()) for path in (tmp_path / "data").iterdir()}
+    assert set(files) == set(TRACK.original_files)
+    assert TRACK.shipped_as(files) == "tc400"
+    assert TRACK.shipped_as(files | {"transactions": "0" * 64}) is None
+    assert "Online Retail" not in said(tmp_path, "generate", "table", "--rows", "9")
 
 
 def test_a_release_is_checked_and_scored(folder: Path) -> None:

@@ -151,4 +151,4 @@ def worked(rules: Rules, track: Track) -> Worked | None:
 
 def source_of(row: Competition, track: Track) -> str | None:
     """The name of the data, if they are some whose source is known."""
-    return next((name for name, digests in track.shipped.items() if row.original == digests), None)
+    return track.shipped_as(row.original)

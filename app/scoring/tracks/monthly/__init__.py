@@ -34,6 +34,13 @@ ROW_BY_ROW = {"date_shift", "price_ratio"}
 """Measures of each kept row against T's: who has the kept rows in another order cannot tell them."""
 
 
+TC400 = {
+    CUSTOMERS.name: "ed62a9c7fc3ecf49310c75de2eceef28f9550a8fe772397ca007bf72443701dd",
+    PURCHASES.name: "75c5aa2811b0661d155a7a8e646ad89ed727f8004e6bcac756c0bc042b815de2",
+}
+"""SHA-256 of its first twelve months as ``anoncup generate --track monthly`` writes them."""
+
+
 def _measure(name: str) -> Measure:
     compute = _by(f"measures.{name}")
     return Measure(name, 1, compute, weighs=True, reads_secret=name in ROW_BY_ROW, scale=1.0)
@@ -107,6 +114,7 @@ MONTHLY = Track(
     individual=N_("customer"),
     example="delete_purchases",
     frames=_by("steps.frames"),
+    shipped={"tc400": TC400},
     published=_by("steps.published"),
     targets=(SHUFFLED,),
     parse_target=_by("steps.parse_target"),

@@ -42,6 +42,9 @@ LABELS = {
     "file_knowledge_50": N_("Known purchases, 50%"),
     "file_knowledge_75": N_("Known purchases, 75%"),
     "file_knowledge_100": N_("Known purchases, 100%"),
+    "file_said_purchases": N_(
+        "CSV, as many rows as the original’s transactions.csv, in the same order, at most {mb} MB"
+    ),
     "files_release_monthly": N_(
         "transactions.csv with this header line and as many rows as the original’s, in the same order. A customer is a pseudonym of A–Z, a–z, 0–9, _ and -, one for each customer and month, never a real id, never shared. Dates stay in their month, goods are the original’s. A deleted row is DEL and empty cells; at most half may be deleted. UTF-8, {file_mb} MB a file at most."
     ),
