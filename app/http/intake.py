@@ -100,7 +100,7 @@ def comment_of(sent: Parts) -> str:
 
 def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
     """Of a repetition under its key, the first one."""
-    content, question = sent.file(GUESS), at.question(sent.texts.get("question"))
+    content, question = sent.file(GUESS), question_of(at, sent)
     if at.repeats is not None:
         printed = uploads.fingerprint({GUESS: content})
         with transaction() as session:
@@ -108,6 +108,11 @@ def guessed(principal: Principal, at: guesses.Entrance, sent: Parts) -> Guess:
     given = guesses.read(content, at, question)
     with transaction() as session:
         return guesses.accept(session, principal, at, given)
+
+
+def question_of(at: guesses.Entrance, sent: Parts) -> str:
+    """The question that a guess answers; the usual one is not meant where another one came as a file."""
+    return at.question(sent.texts.get("question", "" if "question" in sent.files else None))
 
 
 RELEASE = Way(uploads.renewed, submitted)

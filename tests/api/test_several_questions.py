@@ -72,6 +72,17 @@ def test_a_question_that_is_not_asked_is_refused_with_those_that_are(client: Tes
     assert next(one for one in contest.targets("blue") if not one["own"])["guesses_left"] == 2
 
 
+def test_a_question_that_comes_as_a_file_is_not_taken_for_none(client: TestClient) -> None:
+    contest, red = played(client)
+    files = {"guess": ("g.csv", contest.right_on(red, 1)), "question": ("q.txt", b"value")}
+    refused = contest.arena.client.post(
+        f"/api/v1/targets/{contest.target_of(red)['id']}/guesses",
+        headers={"Authorization": f"Bearer {contest.arena.team('blue')}"},
+        files=files,
+    )
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_question")
+
+
 def test_the_limit_of_one_question_leaves_the_other_open(client: TestClient) -> None:
     contest, red = played(client)
     sent = [answer(contest, red, claims(contest, red, right), "value") for right in range(4)]

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.http.bodies import Parts
 from app.http.dependencies import SignedIn
-from app.http.intake import Way, guessed
+from app.http.intake import Way, guessed, question_of
 from app.scoring.files import GUESS
 from app.services.attacks import guesses
 from app.services.attacks.guesses import Entrance
@@ -54,7 +54,7 @@ class Sent:
 
     def guessed(self, principal: Principal, at: Entrance, sent: Parts) -> None:
         """A form sent twice is one guess."""
-        self.question = at.question(sent.texts.get("question"))
+        self.question = question_of(at, sent)
         content = sent.file(GUESS)
         with transaction() as session:
             named = guesses.named_by_content(session, principal, at, content, self.question)
