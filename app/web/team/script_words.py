@@ -64,6 +64,7 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
             "{found} rows; {fewest} to {expected} are possible.",
         ),
         "check_secret_header": t("The first line must be original_row or anonymized_row."),
+        "check_share": t("Row {row} is not a number from 0 to 1."),
         "check_swapped": t("This looks like the other file of the release: were the two exchanged?"),
         "check_two_months": t("Row {row}: the pseudonym stands above in another month."),
         "check_zero": t("Rows seem to be counted from 0; they count from 1, so add 1 to each number."),

@@ -122,7 +122,6 @@ ATTRIBUTE_QUESTION = Question(
         said="CSV headed by the hidden column, a line for each candidate",
         header=hidden_column,
         rows=ONE_EACH,
-        kind="hidden",
     ),
     read=_by("questions.read_column"),
     write=_by("tables.written"),

@@ -210,6 +210,21 @@ async function checkRows(file, { rows, originals, most_bytes }) {
   return { found: [], rows, answered: numbers.filter(Boolean).length };
 }
 
+/** A line for each individual below a header of one name: a number from 0 to 1. */
+async function checkScores(file, { header: [name], rows, most_bytes }) {
+  const found = await opening(file, most_bytes);
+  if (found.length) return { found };
+  const text = decoded(await file.arrayBuffer(), "utf-8");
+  if (text === null) return { found: [["bad", "check_utf8", {}]] };
+  const { direction, lines } = linesOf(text.replace(/^\uFEFF/, ""));
+  if (direction !== name) return { found: [["bad", "check_name", { row: 1, found: direction.slice(0, 80), expected: name }]] };
+  if (lines.length !== rows) return { found: [["bad", "check_length", { found: lines.length, expected: rows }]] };
+  const wrong = lines.findIndex((line) => !isShare(line.replace(/^"(.*)"$/, "$1")));
+  return wrong < 0 ? { found: [], rows } : { found: [["bad", "check_share", { row: wrong + 1 }]] };
+}
+
+const isShare = (cell) => /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(cell) && Number(cell) >= 0 && Number(cell) <= 1;
+
 /** Whether rows are counted from 0: there is a row 0, and none that would be one too many. */
 function fromZero(lines, highest) {
   const numbers = lines.map((line) => Number(trimmed(line)));
@@ -267,6 +282,7 @@ async function checkOpening(file, { most_bytes }) {
 // By kind of file: the check, and the words for one that is good.
 const CHECKS = {
   table: [checkTable, "check_good"], permutation: [checkPermutation, "check_good_lines"], rows: [checkRows, "check_good_guess"],
+  scores: [checkScores, "check_good_lines"],
   purchases: [checkPurchases, "check_good"], months: [checkMonths, "check_good_guess"],
 };
 
