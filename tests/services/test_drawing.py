@@ -5,12 +5,14 @@ import hashlib
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from app.backup import service as backup
 from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.roles import Role
@@ -342,6 +344,23 @@ def test_nobody_but_a_teams_members_gets_its_files(
     for line in secrets["red"].decode().splitlines()[1:4]:
         assert f"\n{line}\n" not in logged
     assert "label 3" not in logged
+
+
+def test_a_backup_has_what_was_drawn_and_says_which_key_opens_the_seed(
+    contest: Contest, settings: Settings, tmp_path: Path
+) -> None:
+    contest.arena.team("red")
+    turn()
+    made = backup.backup(settings.database_url, store(), tmp_path / "made.tar")
+    with transaction() as session:
+        seed = session.scalars(select(Seed)).one()
+    assert made.key_ids == [seed.key_id]
+    with backup.opened(tmp_path / "made.tar") as (found, _):
+        kept = {name for name, _ in found.members("blobs")}
+    assert {digest for one in rows().values() for digest in one.files.values()} <= kept
+    content = (tmp_path / "made.tar").read_bytes()
+    assert labels(ROWS) not in content
+    assert seed.sealed.hex().encode() in content
 
 
 def test_a_disqualified_team_keeps_its_files_and_sends_nothing(contest: Contest) -> None:

@@ -232,6 +232,7 @@ def apply(session: Session, principal: Principal, rescore_id: UUID) -> Rescore:
     # A deadline moved meanwhile stays moved.
     row.file = with_phases(rescore.file, Contest(row).rules.phases)
     row.scales, row.scored_by = rescore.scales, rescore.scored_by
+    row.drawing = competitions.drawing(read_file(row.file))
     rescore.applied_at = leases.clock(session)
     noted(session, principal, rescore, "rescore.apply", difference(found.changes))
     return rescore
