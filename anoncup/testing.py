@@ -17,11 +17,13 @@ from app.scoring.laws import (
     check_track,
     methods_tried,
 )
+from app.scoring.laws_of_draws import check_draw
 
 __all__ = [
     "BrokenLaw",
     "Case",
     "check_attacker",
+    "check_draw",
     "check_measure",
     "check_method",
     "check_track",
