@@ -1,5 +1,6 @@
 """A contest without distances and counts: scored by a worker, shown on every page, in both languages."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -68,6 +69,11 @@ def test_a_submissions_page_does_without_distances_and_counts(small: Arena, lang
     assert said("Adds to U", language) not in shown.text
     assert said("The risk is what “{names}” found out.", language).split("{")[0] in shown.text
     assert "None" not in shown.text
+    rows = re.findall(
+        r'<th scope="row" class="title">(\w+)</th>((?:<td class="number">[^<]*</td>)+)', shown.text
+    )
+    told = {name: re.findall(r">([^<]*)</td>", cells) for name, cells in rows}
+    assert told == {"seen": ["1.0000", "1.0000", "–"], "everybody": ["–", "–", "1.0000"]}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

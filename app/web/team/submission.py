@@ -68,6 +68,7 @@ def result_of(
         "measures": measures,
         "strips": strips_of(measures, t),
         "attackers": attackers,
+        "details": list(dict.fromkeys(part for one in attackers for part in one.entry.details or ())),
         "costs": costs_of(measures, attackers, result),
         "rates": attackers_of(attackers, t, counted=frame.contest.track.counts(rules)),
         "limit": limit,
