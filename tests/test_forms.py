@@ -161,7 +161,7 @@ def test_a_verdict_leaves_out_only_what_not_every_release_has(microdata: tuple[R
         if isinstance(place, dict) and "details" not in path:
             del place[name]
             optional |= {name} if request.admits(made) else set()
-    assert optional == {"details", "interval", "sd", "most", "evidence", "reach"}
+    assert optional == {"correct", "trials", "details", "interval", "sd", "most", "evidence", "reach"}
 
 
 def test_the_numbers_of_another_track_are_none_of_this_ones(
