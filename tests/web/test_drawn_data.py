@@ -57,7 +57,13 @@ def test_organizers_give_what_they_hold_until_the_first_team_has_its_data(contes
     assert "Files that only you hold" in shown
     assert f'action="{TRUTH}"' in shown
     assert give(contest, b"label\nA SECRET LABEL\n") == 422
+    desk = "/competitions/small/organize"
+    missing = "Files that only you hold are missing"
+    assert missing in page(contest.arena, desk, organizer=True).text
+    turn()
+    assert contest.arena.client.get("/api/v1/competitions/small").json()["seed_commitment"]
     assert give(contest, labels(ROWS)) == 303
+    assert missing not in page(contest.arena, desk, organizer=True).text
     given = page(contest.arena, DATA, organizer=True).text
     (commitment,) = contest.arena.get("/competitions/small").json()["truth_commitments"].values()
     assert commitment in given

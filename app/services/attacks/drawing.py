@@ -83,7 +83,7 @@ def awaited(session: Session, row: Competition, now: datetime) -> Awaited | None
         return None
     if not row.drawing["each_team"]:
         return Awaited(row.undrawn, NOBODY, None) if row.undrawn else None
-    if not has_begun(row, now) or lacking(session, row):
+    if not has_begun(row, now) or held.lacking(session, row):
         return None
     names, mine = tuple(row.drawing["files"]), Drawn.competition_id == row.id
     if not session.scalar(select(exists().where(mine, Drawn.team == NOBODY))):
@@ -109,12 +109,6 @@ def has_begun(row: Competition, now: datetime) -> bool:
     """Whether teams may have their own files: from the first phase's start on."""
     first = phases.timetable_of(row).phase(phases.ANONYMIZATION)
     return first is not None and first.start <= (row.paused_at or now)
-
-
-def lacking(session: Session, row: Competition) -> bool:
-    """Whether the organizers have still to give some of what they hold."""
-    wanted = set(row.drawing["truth"])
-    return bool(wanted) and not wanted <= held.commitments(session, row.id).keys()
 
 
 def drawn(session: Session, done: Undrawn, files: Mapping[str, str], attempt: int, *, shared: bool) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Drawn, Seed, Truth
+from app.db.models import Competition, Drawn, Seed, Truth
 
 NOBODY = ""
 """The name that is drawn for where no team is meant: for all, or for the baselines."""
@@ -67,6 +67,13 @@ def commitments(session: Session, competition_id: UUID) -> dict[str, str]:
     """The commitment to each file of truth that is there, by name."""
     query = select(Truth.name, Truth.commitment).where(Truth.competition_id == competition_id)
     return dict(iter(session.execute(query.order_by(Truth.name))))
+
+
+def lacking(session: Session, row: Competition) -> tuple[str, ...]:
+    """The files that the organizers have still to give; without them nothing is drawn for teams."""
+    wanted = row.drawing.get("truth", ())
+    there = commitments(session, row.id) if wanted else {}
+    return tuple(name for name in wanted if name not in there)
 
 
 def commitment_of(session: Session, competition_id: UUID) -> str | None:

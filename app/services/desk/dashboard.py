@@ -15,7 +15,7 @@ from app.services.attacks import owners
 from app.services.attacks.owners import Anonymity
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
-from app.services.contest import competitions, phases, revisions
+from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.phases import Standing
 from app.services.contest.visibility import ALWAYS
 from app.services.desk import load, rescores
@@ -50,6 +50,7 @@ class Duty:
 
     code: Literal[
         "no_original",
+        "no_truth",
         "no_threshold",
         "no_phases",
         "no_teams",
@@ -75,7 +76,7 @@ class Duty:
 class Dashboard:
     """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``anonymity``: what the
     boards leave of it to the targets that there are, or would be. ``mixed``: submissions that were scored by
-    something else than what counts."""
+    something else than what counts. ``lacking``: files that only organizers hold and have still to give."""
 
     counts: Counts
     load: Load
@@ -83,6 +84,7 @@ class Dashboard:
     unfinished: int
     anonymity: Anonymity | None
     mixed: int
+    lacking: tuple[str, ...]
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Dashboard:
@@ -98,6 +100,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
         sum(each[state] for each in (counts.submissions, counts.guesses) for state in UNFINISHED),
         owners.anonymity(session, contest),
         mixed(session, contest.row),
+        held.lacking(session, contest.row),
     )
 
 
@@ -146,6 +149,7 @@ def by_state(session: Session, query: Any, state: Any) -> dict[State, int]:
 def duties(rules: Rules, row: Competition, now: Standing, found: Dashboard) -> list[Duty]:
     """What waits for the organizers, the urgent first."""
     listed = [
+        *([Duty("no_truth", len(found.lacking), urgent=True)] if found.lacking else []),
         *set_up(rules, row, found.counts),
         *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(rules)),
         *contest(rules, now, found.counts),

@@ -26,7 +26,7 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
 from app.scoring.rules import Rules
 from app.scoring.settings import Limits, Publication, Ranking
-from app.services.contest import competitions, phases, revisions
+from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.revisions import Revision
 from app.services.desk import rescores
 from app.services.membership import invites
@@ -86,14 +86,16 @@ def desk_of(session: Session, principal: Principal, slug: str) -> Desk:
     judged = competitions.has_submissions(session, frame.contest.id)
     rescore = revisions.open_rescore(session, frame.contest.id)
     begun = phases.has_begun(session, frame.contest.row)
-    return Desk(frame, steps_of(frame, invited=invited), judged, begun, rescore.id if rescore else None)
+    lacking = held.lacking(session, frame.contest.row)
+    steps = steps_of(frame, invited=invited, lacking=bool(lacking))
+    return Desk(frame, steps, judged, begun, rescore.id if rescore else None)
 
 
-def steps_of(frame: Frame, *, invited: bool) -> tuple[Step, ...]:
+def steps_of(frame: Frame, *, invited: bool, lacking: bool) -> tuple[Step, ...]:
     rules, has_data = frame.rules, frame.contest.row.original_rows is not None
     done = {
         "basics": bool(rules.phases),
-        "data": has_data,
+        "data": has_data and not lacking,
         "measures": has_data and bool(rules.weights),
         **({} if rules.excessive is None else {"threshold": rules.threshold is not None}),
         "publication": True,

@@ -150,6 +150,7 @@ LABELS = {
     "duty_do_no_phases": N_("Set the phases"),
     "duty_do_no_teams": N_("Make an invite"),
     "duty_do_no_threshold": N_("Choose a threshold"),
+    "duty_do_no_truth": N_("Upload the files"),
     "duty_do_owners_few": N_("Show less, or ask for fewer"),
     "duty_do_owners_known": N_("Show less"),
     "duty_do_paused": N_("See the phases"),
@@ -172,6 +173,7 @@ LABELS = {
     "duty_no_phases": N_("The competition has no phases: it never begins."),
     "duty_no_teams": N_("No team has joined yet."),
     "duty_no_threshold": N_("No threshold is chosen: excessive anonymization is not rejected."),
+    "duty_no_truth": N_("Files that only you hold are missing: no team can be given its data."),
     "duty_owners_few": N_(
         "Targets with fewer possible owners than you ask for: {n}. At the deadline their publication waits for you."
     ),
