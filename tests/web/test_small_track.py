@@ -155,3 +155,16 @@ def test_a_whole_contest_of_it_is_played_and_revealed(client: TestClient) -> Non
 def about(text: str) -> About:
     values = small_track.original()
     return About(parse_competition(text), {"originals": len(values), "rows": 10}, lambda: values)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_weight_between_off_and_on_is_refused_with_its_measure(small: Arena, language: str) -> None:
+    fields = {"weight_left_out": "1", "weight_shift": "0.5", "counts_seen": "yes"}
+    answer = send(small, "/competitions/small/organize/measures", fields, organizer=True, language=language)
+    assert answer.status_code == 422
+    assert (
+        said("{key}: in this track the largest loss is U, so that a weight is 0 or 1", language).format(
+            key="measures.shift"
+        )
+        in answer.text
+    )
