@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import func, select, update
 
+from app.contest import parsed
 from app.db.models import Competition, Evaluation, Submission
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
@@ -52,12 +53,14 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Iterator[Upgrade]:
         getattr(upgrades, name)(*known)
         monkeypatch.setattr(child, "PROGRAM", f"tests.upgrades.{name}")
         child.keeper.discard()
+        parsed.cache_clear()  # another process has read no file yet
 
     yield to
     for each, kept in zip(known, before, strict=True):
         each.clear()
         each.update(kept)
     child.keeper.discard()
+    parsed.cache_clear()
 
 
 def file_of(contest: Contest) -> str:

@@ -22,7 +22,9 @@ from tests.scoring.transactions_to_break import Case, cases
 from tests.trying import tries
 
 hostile = tries(20)
-BUILDING_BLOCKS = {"signed_row_difference", "deciles", "classes_above", "most_bought", "buyer_counts"}
+BUILDING_BLOCKS = {
+    "signed_row_difference", "deciles", "classes_above", "most_bought", "buyer_counts", "original_records"
+}  # fmt: skip
 
 
 def test_every_function_of_the_registered_files_has_its_entry() -> None:
