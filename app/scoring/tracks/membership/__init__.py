@@ -109,8 +109,6 @@ MEMBERSHIP_QUESTION = Question(
     answered=_by("questions.answered"),
     judge=_by("questions.judge_membership"),
     perfect=_by("questions.surest"),
-    rate=_by("questions.rate_membership"),
-    guess_of=_by("questions.as_it_is"),
     parameters=(Parameter("value", "choice", ("tpr", "advantage")),),
     blind=_by("questions.blind_scores"),
 )
@@ -128,8 +126,6 @@ ATTRIBUTE_QUESTION = Question(
     answered=_by("questions.rows_of"),
     judge=_by("questions.judge_attribute"),
     perfect=_by("questions.telling"),
-    rate=_by("questions.rate_attribute"),
-    guess_of=_by("questions.as_it_is"),
     parameters=(
         Parameter("hidden", "column", "columns"),
         Parameter("tolerance", "amount", default=0.0),
@@ -178,7 +174,6 @@ MEMBERSHIP = Track(
         file=MEMBERS,
         read=_by("answer.read"),
         write=_by("answer.write"),
-        remarks=lambda _: [],
         check=_by("answer.check"),
     ),
     questions={one.name: one for one in (MEMBERSHIP_QUESTION, ATTRIBUTE_QUESTION)},

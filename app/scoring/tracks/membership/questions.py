@@ -5,7 +5,7 @@ for a team would tell who its members are to whoever finds them among the candid
 """
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -14,7 +14,7 @@ from app.errors import InvalidInput
 from app.scoring.arrays import BoolArray, FloatArray
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
-from app.scoring.rates import Rate, rate_of_outcome, wilson
+from app.scoring.rates import wilson
 from app.scoring.registry import About, Sizes
 from app.scoring.tracks.membership.answer import Members
 from app.scoring.tracks.membership.roc import LOW, accuracy, auc, operating_points, tpr
@@ -62,11 +62,6 @@ def judge_membership(scores: FloatArray, members: Members, sizes: Sizes, *, valu
     return membership(scores, members.among, value=value)
 
 
-def rate_membership(scores: FloatArray, members: Members, sizes: Sizes, *, value: Told = "tpr") -> Rate:
-    """What an attacker's scores come to."""
-    return rate_of_outcome(judge_membership(scores, members, sizes, value=value))
-
-
 def read_column(content: bytes, about: About) -> Table:
     """A guess at the hidden column of all candidates, (2N rows)."""
     rows = about.sizes["originals"]
@@ -109,10 +104,6 @@ def judge_attribute(
     return attribute(guess, known_column(members), members.among, tolerance=tolerance)
 
 
-def rate_attribute(guess: Table, members: Members, sizes: Sizes, **parameters: Any) -> Rate:
-    return rate_of_outcome(judge_attribute(guess, members, sizes, **parameters))
-
-
 def blind_scores(about: About, rng: Generator) -> FloatArray:
     """Scores that know nothing, (2N,)."""
     return rng.random(about.sizes["originals"])
@@ -131,11 +122,6 @@ def blind_column(about: About, rng: Generator) -> Table:
     for place, kind in enumerate(schema.categorical):
         codes[:, place] = rng.integers(0, len(kind.values), rows)
     return Table(schema, numbers, codes)
-
-
-def as_it_is(said: Any, _: Generator) -> Any:
-    """What a built-in attacker says is a guess already."""
-    return said
 
 
 def attribute(guess: Table, truth: Table, members: BoolArray, *, tolerance: float = 0.0) -> Outcome:
