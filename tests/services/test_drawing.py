@@ -29,7 +29,7 @@ from app.transaction import transaction
 from tests.api.test_submissions import score_everything
 from tests.arena import PASSWORD, ROWS, Arena
 from tests.contest import Contest, competition_id, competition_row, turn, two_phase_file
-from tests.drawing import HINTS, OWN, draws, labels, own_order, rotations
+from tests.drawing import OWN, draws, labels, own_order, rotations
 from tests.web.reader import send
 
 PATH = "/competitions/small"
@@ -278,45 +278,6 @@ def test_after_the_reveal_anybody_draws_again_what_was_drawn(contest: Contest) -
     (revealed,) = arena.client.get(f"/api/v1{PATH}/reveal").json()
     assert revealed["submission_id"] == sent
     assert revealed["secret_sha256"] == hashlib.sha256(owned["red"]).hexdigest()
-
-
-def test_what_is_drawn_for_all_is_given_out_with_the_original_and_again_when_that_changes(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    contest = opened(client, monkeypatch, HINTS)
-    arena = contest.arena
-    early = arena.submit("red")
-    assert (early.status_code, early.json()["code"]) == (409, "not_drawn_yet")
-    assert arena.get(f"{PATH}/original/hints.csv").json()["code"] == "no_such_file"
-    turn()
-    first = arena.get(f"{PATH}/original/hints.csv").text
-    assert first.splitlines()[1].startswith(f"{ROWS},")
-    told = arena.get(PATH).json()
-    assert told["original_sha256"]["hints.csv"] == hashlib.sha256(first.encode()).hexdigest()
-    assert arena.submit("red").status_code == 202
-    score_everything()
-    assert arena.get(f"{PATH}/submissions/all").json()[0]["status"] == "SCORED"
-    assert [entry.after for entry in acts("data.draw")] == [dict(competition_row().drawn)]
-
-
-def test_hints_are_drawn_anew_when_the_data_change_and_never_over_uploaded_ones(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    contest = opened(client, monkeypatch, HINTS)
-    arena = contest.arena
-    turn()
-    first = arena.get(f"{PATH}/original/hints.csv").text
-    longer = arena.table.iloc[[0, *range(ROWS)]]
-    arena.put(f"{PATH}/original/original.csv", content=table_csv(longer))
-    assert competition_row().drawn == {}
-    turn()
-    second = arena.get(f"{PATH}/original/hints.csv").text
-    assert second == first.replace(f"\n{ROWS},", f"\n{ROWS + 1},")
-    uploaded = b"rows,number\n1,2\n"
-    assert arena.put(f"{PATH}/original/hints.csv", content=uploaded).status_code == 200
-    turn()
-    assert competition_row().drawn == {}
-    assert arena.get(f"{PATH}/original/hints.csv").content == uploaded
 
 
 def test_nobody_but_a_teams_members_gets_its_files(
