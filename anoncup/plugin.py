@@ -8,12 +8,13 @@ compute, which are imported when they are called first.
 from app.deferred import deferred_in
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload, Problem
 from app.messages import Message
+from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec, Remark, headed, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter
 from app.scoring.plugins import API, Plugin
-from app.scoring.registry import About, Answers, Attacker, Distance, Draw, Measure, Method, Question, Track
+from app.scoring.registry import About, Answers, Attacker, Distance, Measure, Method, Question, Track
 
 __all__ = [
     "API",

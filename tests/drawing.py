@@ -16,9 +16,10 @@ from numpy.random import Generator
 from app.config import Settings
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
+from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec
 from app.scoring.permutation import secret_csv
-from app.scoring.registry import Draw, Track
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.tracks import BUILT_IN, TRACKS
 from app.storage import store

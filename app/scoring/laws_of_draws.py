@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from numpy.random import Generator
 
 from app.errors import InvalidUpload
+from app.scoring.drawn import Draw
 from app.scoring.draws import generator_for
 from app.scoring.laws import BrokenLaw, require
-from app.scoring.registry import About, Draw, Tables, Track
+from app.scoring.registry import About, Tables, Track
 from app.scoring.rules import Rules
 
 SEED = b"laws"

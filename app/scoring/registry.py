@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # its types are those of numbers, which descriptions do not need
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.assignment import Lists
+    from app.scoring.drawn import Draw
     from app.scoring.rates import Rate, rate_of_outcome
     from app.scoring.reach import Cells
     from app.scoring.rules import Rules
@@ -136,43 +137,6 @@ class Question:
         if self.rate is not None:
             return self.rate(said, answer, sizes, **parameters)
         return rate_of_outcome(self.judge(said, answer, sizes, **parameters))
-
-
-def never(rules: Rules) -> bool:  # noqa: ARG001
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """What the service draws by a seed that it commits to before and shows at the reveal (``draws``).
-
-    ``make(original, truth, rules, generator)``: the contents of ``files`` by name; ``generator(purpose)``,
-    with the name of a file or one of ``purposes``, depends on nothing but seed, team and attempt.
-    ``each_team``: every team has its own, and nobody else sees them; drawn again while an earlier team has
-    the same, unless ``shared(rules)``. If one is named as the track's answer, it is the answer, and nothing
-    secret is sent with a release. Else they are drawn once, for all: those of the original's files that the
-    organizers left out. ``truth``: what the organizers hold and nobody sees, of these ``holds(rules)`` if not
-    all are asked for; ``check_truth(name, content, original, rules)``: InvalidUpload, which never repeats
-    what it holds.
-    """
-
-    files: tuple[FileSpec, ...]
-    each_team: bool
-    make: Callable[[Tables, Files, Rules, Callable[[str], Generator]], dict[str, bytes]]
-    truth: tuple[FileSpec, ...] = ()
-    shared: Callable[[Rules], bool] = never
-    check_truth: Callable[[str, bytes, Tables, Rules], None] | None = None
-    purposes: tuple[str, ...] = ()
-    holds: Callable[[Rules], Collection[str]] | None = None
-
-    def truth_of(self, rules: Rules) -> tuple[FileSpec, ...]:
-        """The files of truth that a competition asks its organizers for."""
-        return tuple(one for one in self.truth if self.holds is None or one.name in self.holds(rules))
-
-    @property
-    def drawn_for(self) -> tuple[str, ...]:
-        """All purposes that a generator is asked for."""
-        return (*(file.name for file in self.files), *self.purposes)
 
 
 @dataclass(frozen=True, slots=True)

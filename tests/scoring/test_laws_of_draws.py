@@ -12,7 +12,7 @@ from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
-from app.scoring.registry import Draw
+from app.scoring.drawn import Draw
 from app.scoring.rules import Rules
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS

@@ -17,10 +17,10 @@ from app.config import Settings, get_settings
 from app.db.models import AuditEntry, Drawn, Seed
 from app.roles import Role
 from app.scoring.csv_text import table_csv
+from app.scoring.drawn import Draw
 from app.scoring.draws import generator_for
 from app.scoring.files import FileSpec
 from app.scoring.permutation import source_from_secret
-from app.scoring.registry import Draw
 from app.scoring.tracks import TRACKS
 from app.services.attacks import drawing
 from app.services.people import accounts

@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 from app.errors import InvalidUpload
 from app.http.bodies import Parts
 from app.http.intake import submitted
+from app.scoring.drawn import Draw
 from app.scoring.files import FileSpec
-from app.scoring.registry import Draw
 from app.scoring.tracks import BUILT_IN, TRACKS
 from app.services.submissions import uploads
 from app.storage import store

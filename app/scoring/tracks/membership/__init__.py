@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from app.deferred import deferred_in
 from app.messages import N_
+from app.scoring.drawn import Draw
 from app.scoring.files import GUESS, Columns, FileSpec, Rows, some_originals
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Answers, Attacker, Draw, Measure, Method, Question, Track
+from app.scoring.registry import Answers, Attacker, Measure, Method, Question, Track
 from app.scoring.tracks.membership.settings import (
     ATTRIBUTE,
     PLACE,

@@ -5,8 +5,9 @@ from importlib import resources
 
 from app.deferred import deferred_in
 from app.messages import N_
+from app.scoring.drawn import Draw
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Answers, Attacker, Draw, Measure, Method, Question, Track
+from app.scoring.registry import Answers, Attacker, Measure, Method, Question, Track
 from app.scoring.tracks.monthly.files import (
     ANSWER,
     ASKED,
