@@ -13,8 +13,9 @@ from app.scoring.files import FileSpec, Remark, headed, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Distance, Measure, Method
 from app.scoring.plugins import API, Plugin
-from app.scoring.registry import About, Answers, Attacker, Distance, Measure, Method, Question, Track
+from app.scoring.registry import About, Answers, Question, Track
 
 __all__ = [
     "API",

@@ -7,8 +7,9 @@ from string import Formatter
 from app.language import LANGUAGES, catalogue
 from app.scoring.laws import require
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.scoring.registry import Attacker, Measure, Method, Track
+from app.scoring.registry import Track
 from app.scoring.tracks import BUILT_IN
 
 Parts = Mapping[str, Measure] | Mapping[str, Attacker] | Mapping[str, Method]

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from app.scoring.registry import Measure
+from app.scoring.parts import Measure
 from app.scoring.tracks import TRACKS
 from workers import scorer
 from workers.scorer import Desk

@@ -20,7 +20,8 @@ from app.errors import InvalidInput, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.files import SECRET, FileSpec, headed
 from app.scoring.outcomes import Outcome
-from app.scoring.registry import About, Answers, Attacker, Measure, Method, Question, Track
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.registry import About, Answers, Question, Track
 
 if TYPE_CHECKING:
     from anoncup.testing import Case

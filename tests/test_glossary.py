@@ -11,8 +11,8 @@ from app import language
 from app.glossary import keys
 from app.language import LANGUAGES
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
-from app.scoring.registry import Attacker, Measure, Method
 from tests.test_plugins import install
 
 STEP = Parameter("coin", "amount", default=1.0)

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from app import wire
 from app.messages import PARTS, Message
-from app.scoring.registry import Attacker, Measure
+from app.scoring.parts import Attacker, Measure
 from app.scoring.tracks import TRACKS
 from app.wire.form import Admitted
 

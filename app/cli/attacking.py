@@ -12,7 +12,8 @@ from app.cli.terminal import progress_bar
 from app.errors import InvalidInput
 from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.evaluate import attacker_json
-from app.scoring.registry import Attacker, Tables
+from app.scoring.parts import Attacker
+from app.scoring.registry import Tables
 
 
 def answers_of(contest: LocalContest, release: Tables, names: list[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from rich.table import Table
 from app.cli.files import LocalContest
 from app.cli.terminal import numbered
 from app.errors import InvalidInput
-from app.scoring.registry import Method
+from app.scoring.parts import Method
 
 
 def empty_place(contest: LocalContest, into: Path | None) -> Path:

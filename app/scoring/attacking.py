@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from app.messages import Message
+from app.scoring.parts import Attacker
 from app.scoring.rates import Rate
-from app.scoring.registry import Attacker, Question, Sizes, Track
+from app.scoring.registry import Question, Sizes, Track
 from app.scoring.rules import Rules
 
 

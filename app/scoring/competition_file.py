@@ -13,7 +13,8 @@ from app.errors import InvalidCompetition
 from app.messages import Message
 from app.scoring.counted import check_scored_by, read_scored_by
 from app.scoring.parameters import Parameter, Roles
-from app.scoring.registry import Measure, Track
+from app.scoring.parts import Measure
+from app.scoring.registry import Track
 from app.scoring.requires import read_requires
 from app.scoring.rules import Rules
 from app.scoring.settings import (

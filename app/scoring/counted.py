@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 
 from app.errors import InvalidCompetition
+from app.scoring.parts import Attacker, Distance, Measure
 from app.scoring.plugins import Package
-from app.scoring.registry import Attacker, Distance, Measure, Track
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.toml_values import Table, text_value
 from app.scoring.tracks import INSTALLED, TRACKS

@@ -11,10 +11,11 @@ from app.scoring.attacking import asked, rate_of_attack
 from app.scoring.excessive.accepted import accepted, fewest_right
 from app.scoring.excessive.check import Distances, Histogram, deletion, excess, individual_distances
 from app.scoring.magnitude import LARGEST
+from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import overall, rounding_of, security, utility_by
 from app.scoring.rates import Answer, Rate
 from app.scoring.reach import Reach, UtilityBy, distinct, known, levels, limits, reach
-from app.scoring.registry import Attacker, Measure, Sizes, Tables, Track
+from app.scoring.registry import Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import Excessive, rows_required

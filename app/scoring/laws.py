@@ -17,8 +17,9 @@ from app.errors import InvalidInput, InvalidUpload
 from app.scoring.attacking import asked, rate_of_attack, said_to
 from app.scoring.files import FileSpec
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Rate
-from app.scoring.registry import About, Attacker, Measure, Method, Question, Sizes, Tables, Track
+from app.scoring.registry import About, Question, Sizes, Tables, Track
 from app.scoring.rules import Rules
 from app.scoring.scales import scales
 from app.scoring.settings import Parameters

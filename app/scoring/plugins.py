@@ -11,7 +11,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 from xml.etree import ElementTree
 
-from app.scoring.registry import Attacker, Measure, Method, Track
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.registry import Track
 
 GROUP = "anoncup.plugins"
 API = 0

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from app.errors import InvalidCompetition
 from app.scoring.magnitude import finite_mean
+from app.scoring.parts import Measure
 from app.scoring.ranking import rounding_of
-from app.scoring.registry import Measure, Track
+from app.scoring.registry import Track
 from app.scoring.settings import MeasureSettings
 from app.scoring.tracks import INSTALLED
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.errors import InvalidCompetition, InvalidInput
 from app.scoring.competition_file import parse_competition
-from app.scoring.registry import Measure
+from app.scoring.parts import Measure
 from app.scoring.rules import Rules
 from app.scoring.settings import (
     AttackerSettings,

@@ -8,7 +8,7 @@ import pytest
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
 from app.scoring.evaluate import Verdict, evaluate
-from app.scoring.registry import Attacker
+from app.scoring.parts import Attacker
 from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, Excessive
 from app.scoring.templates import template

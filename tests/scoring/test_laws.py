@@ -12,8 +12,8 @@ from app.scoring.attackers import ATTACKERS, euclidean, gower, linkage, one_to_o
 from app.scoring.methods import METHODS
 from app.scoring.methods import microdata as microdata_methods
 from app.scoring.methods import permutations as permutation_methods
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Answer, Candidates
-from app.scoring.registry import Attacker, Measure, Method
 from app.scoring.release import Target, prepare, release_of, target_of
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import UTILITIES

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from app.scoring.competition_file import parse_competition
+from app.scoring.parts import Attacker
 from app.scoring.plugins import Plugin, with_parts
-from app.scoring.registry import Attacker
 from app.scoring.settings import AttackerSettings
 from app.scoring.templates import template
 from app.scoring.toml_writing import with_attackers

@@ -19,8 +19,9 @@ from anoncup.testing import (
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import OwnCluster
-from app.scoring.registry import Attacker, Measure, Method, Track
+from app.scoring.registry import Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.tracks.monthly.example import example_data

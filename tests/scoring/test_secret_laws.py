@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from app.messages import Message
 from app.scoring.arrays import IntArray
+from app.scoring.parts import Attacker, Measure
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster, rate_of
 from app.scoring.reach import LARGEST_NUMBER
-from app.scoring.registry import Attacker, Measure, Track
+from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from tests.scoring import tables_to_break, transactions_to_break
 from tests.scoring.test_evaluate import ORIGINAL, TABLE

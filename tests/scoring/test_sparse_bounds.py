@@ -17,7 +17,7 @@ from app.scoring.excessive.certified import certified_bounds, met
 from app.scoring.excessive.paths import costs_of
 from app.scoring.excessive.sparse import UNIT, Apart, Intervals, ListOthers, intervals
 from app.scoring.kernels.pairing import largest_excess
-from app.scoring.registry import Distance
+from app.scoring.parts import Distance
 from app.scoring.release import prepare
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 
 from app.scoring import rates
+from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.rates import Answer, Noted
-from app.scoring.registry import Attacker, Measure, Method, Track
+from app.scoring.registry import Track
 from app.scoring.tracks import TRACKS
 from app.scoring.utility import TRANSACTION_UTILITIES, UTILITIES
 from tests.scoring import tables_to_break, transactions_to_break

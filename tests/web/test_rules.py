@@ -16,8 +16,9 @@ from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.data import tc400
 from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import overall
-from app.scoring.registry import Attacker, Measure, Track
+from app.scoring.registry import Track
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.scoring.transaction_tables import files_of

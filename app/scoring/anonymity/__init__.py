@@ -1,7 +1,7 @@
 """The k-anonymity of each track and its companions by name."""
 
 from app.deferred import deferred_in
-from app.scoring.registry import Measure
+from app.scoring.parts import Measure
 
 _by = deferred_in(__name__)
 

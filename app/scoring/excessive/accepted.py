@@ -6,8 +6,8 @@ from math import inf
 import numpy as np
 
 from app.scoring.arrays import FloatArray
+from app.scoring.parts import Distance
 from app.scoring.rates import ABSTAIN, Answer, Candidates, Noted, OwnCluster
-from app.scoring.registry import Distance
 from app.scoring.release import Target
 from app.scoring.settings import Excessive
 

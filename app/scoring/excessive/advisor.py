@@ -30,7 +30,7 @@ from app.scoring.excessive.simulation import (
 from app.scoring.excessive.sparse import intervals
 from app.scoring.excessive.trials import Trials
 from app.scoring.magnitude import LARGEST
-from app.scoring.registry import Distance
+from app.scoring.parts import Distance
 
 FINEST = 12
 """Most decimals a recommended threshold has."""

@@ -8,7 +8,7 @@ import numpy as np
 from app.messages import N_, Counted, Message
 from app.scoring.arrays import FloatArray
 from app.scoring.magnitude import LARGEST
-from app.scoring.registry import Distance
+from app.scoring.parts import Distance
 from app.scoring.settings import Excessive
 
 TOLERANCE = 1e-12

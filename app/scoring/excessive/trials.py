@@ -11,7 +11,8 @@ from app.messages import Message
 from app.scoring.arrays import IntArray
 from app.scoring.excessive.check import deletion, individual_distances
 from app.scoring.methods.microdata import shuffled_within
-from app.scoring.registry import Distance, Track
+from app.scoring.parts import Distance
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 
 MOST = 10_000

@@ -5,7 +5,7 @@ from typing import Any
 
 from app.deferred import deferred_in
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Method, Strengths
+from app.scoring.parts import Method, Strengths
 
 _by = deferred_in(__name__)
 _columns = Parameter("columns", "columns", "quasi_identifiers")

@@ -2,7 +2,7 @@
 
 from app.deferred import deferred_in
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Measure
+from app.scoring.parts import Measure
 
 _by = deferred_in(__name__)
 _columns = Parameter("columns", "columns", "quasi_identifiers")

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app import names
 from app.db.models import Competition, Team
-from app.scoring.registry import Attacker
+from app.scoring.parts import Attacker
 from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.boards import in_force, trials, verdicts

@@ -13,7 +13,7 @@ from app.contest import Contest
 from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.parameters import Parameter, Roles, Value
-from app.scoring.registry import Attacker, Measure
+from app.scoring.parts import Attacker, Measure
 from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables

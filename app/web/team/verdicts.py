@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app import wire
+from app.scoring.parts import Measure
 from app.scoring.ranking import NOTHING, utility_score
-from app.scoring.registry import Measure, Track
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
 

@@ -10,8 +10,9 @@ from markupsafe import Markup
 from app.db.models import Competition
 from app.http.dependencies import MaybeSignedIn
 from app.scoring.parameters import Parameter, Roles, Value
+from app.scoring.parts import Attacker, Measure
 from app.scoring.ranking import overall, utility_by, utility_score
-from app.scoring.registry import Attacker, Measure, Track
+from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Parameters
 from app.services.contest import held

@@ -11,7 +11,8 @@ from app.messages import N_
 from app.scoring.drawn import Draw
 from app.scoring.files import GUESS, Columns, FileSpec, Rows, some_originals
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Answers, Attacker, Measure, Method, Question, Track
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.registry import Answers, Question, Track
 from app.scoring.tracks.membership.settings import (
     ATTRIBUTE,
     PLACE,

@@ -19,7 +19,8 @@ from app.errors import InvalidInput, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import Problems, table_csv
-from app.scoring.registry import About, Files, Method, Sizes
+from app.scoring.parts import Method
+from app.scoring.registry import About, Files, Sizes
 from app.scoring.tracks.membership.assignment import half
 from app.scoring.tracks.membership.schema import Numeric, Schema
 from app.scoring.tracks.membership.settings import PLACE, hidden_of, hidden_schema

@@ -15,7 +15,8 @@ from app.scoring.attackers import ATTACKERS
 from app.scoring.files import FileSpec, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
-from app.scoring.registry import Distance, Track
+from app.scoring.parts import Distance
+from app.scoring.registry import Track
 from app.scoring.settings import Columns
 from app.scoring.utility import UTILITIES
 

@@ -13,7 +13,8 @@ from app.scoring import release, tables
 from app.scoring.arrays import IntArray
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.registry import Files, Method
+from app.scoring.parts import Method
+from app.scoring.registry import Files
 from app.scoring.release import PreparedOriginal, Release, once, release_of
 from app.scoring.synthetic import ROWS, household_table
 from app.scoring.tracks.microdata import columns_of

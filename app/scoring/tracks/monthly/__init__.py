@@ -7,7 +7,8 @@ from app.deferred import deferred_in
 from app.messages import N_
 from app.scoring.drawn import Draw
 from app.scoring.parameters import Parameter
-from app.scoring.registry import Answers, Attacker, Measure, Method, Question, Track
+from app.scoring.parts import Attacker, Measure, Method
+from app.scoring.registry import Answers, Question, Track
 from app.scoring.tracks.monthly.files import (
     ANSWER,
     ASKED,

@@ -12,7 +12,8 @@ from numpy.random import Generator
 
 from app.scoring.csv_text import table_csv
 from app.scoring.files import Remark
-from app.scoring.registry import About, Files, Method
+from app.scoring.parts import Method
+from app.scoring.registry import About, Files
 from app.scoring.release import once
 from app.scoring.tracks.monthly import attackers, original, release
 from app.scoring.tracks.monthly.answer import Named

@@ -18,7 +18,8 @@ from app.scoring.files import (
 )
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import TRANSACTION_METHODS
-from app.scoring.registry import Distance, Track
+from app.scoring.parts import Distance
+from app.scoring.registry import Track
 from app.scoring.utility import TRANSACTION_UTILITIES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from app.scoring.arrays import IntArray
 from app.scoring.encoding import group_rows
 from app.scoring.files import MASTER
 from app.scoring.methods.transactions import chosen_customers
-from app.scoring.registry import Method
+from app.scoring.parts import Method
 from app.scoring.transaction_release import PreparedTransactions, TransactionRelease, permuted, release_of
 from app.scoring.transaction_tables import TransactionTables
 
