@@ -158,87 +158,104 @@ def no_columns(rules: Rules) -> tuple[Sequence[str], Sequence[str]]:  # noqa: AR
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A kind of contest: its data, and all that is measured, run and offered in it.
-
-    ``release``: a release's files; ``original``: those of the original; of each the rows of the first are
-    individuals. ``anonymize(method, original, rules, rng, parameters)``: a release and its answer; where the
-    service draws the answers, ``answer=`` names one. ``check_part``: refuses a first file that could belong
-    to no original. ``files_of``: the release as files; ``canonical_files``: as files that say nothing but the
-    release, so that equal releases are equal bytes, where ``files_of`` says more. ``settings``: reads the
-    table of the track's name in a competition file, InvalidCompetition; ``check_rules``: refuses tables that
-    do not go together. ``roles(columns, settings)``: the columns that parameters may name. ``answers``: what
-    a release's makers know of it, ``questions``: what others are asked; ``rivals``: what E takes of their
-    guesses, in [0, 1]. ``prepare``: what releases of an original are measured with, once for all of them; its
-    ``rows`` are as many as there are individuals. ``title``: what it is called, and ``individual`` each of
-    its individuals, in English; ``example``: the method of a kit's example, quick on any data and changing
-    little, if there is one. ``has_columns``: its competition files say which columns play which role.
-    ``frames``: the tables of each file of the original. ``shipped``: by name data whose source is known, as
-    the SHA-256 of each file.
-    ``published(release, answer, about, rng)``: what others get of a release, the files ``targets`` or, if
-    these are none, files like the release's; None: its canonical files, whatever the answer.
-    ``parse_target``: reads these files as far as attackers look at them; None: as a release.
-    ``seals_release``: its files tell the answer, so nobody but the workers reads them.
-    ``draw``: what the service draws, if anything.
-    ``templates``: by name complete competition files to start from; one of the track's own name stands for
-    a file that has nothing but its track. ``example_data(rows, seed)``: files of an original that is made up,
-    with what else its organizer holds; ``rows`` None: as many as are usual.
-
-    What not every track has. ``deletes``: a release may lack individuals, down to ``limits.min_rows_kept``.
-    ``distances``, the first the default: there is a rule against excessive anonymization, and of them
-    ``groups``, the group of every individual by some columns, ``group_columns``, which there are and the
-    usual ones, and ``part``, the tables of some individuals. ``shuffle``: a release and its answer in another
-    order. ``untouched``: the original released as it is; ``null_release``: with nothing but its marginals
-    (§4), which scales come from. ``largest_cell``: what rounding in data units is a share of.
-    ``signatures``: what each kind of method changes, see ``fingerprint``. ``utility``: how U comes from the
-    utility scores that weigh; the largest takes a weight for no more than whether one does.
-    """
+    """A kind of contest: its data, and all that is measured, run and offered in it. See docs/tracks.md."""
 
     name: str
-    roles: Callable[[Columns | None, Any], Roles]
-    release: tuple[FileSpec, ...]
+
+    # Files: of the original and of a release; of each the rows of the first are individuals.
     original: tuple[FileSpec, ...]
+    release: tuple[FileSpec, ...]
     parse_original: Callable[[Files, Rules], tuple[Tables, list[Remark]]]
     parse_release: Callable[[Files, Tables, Rules], tuple[Tables, list[Remark]]]
     files_of: Callable[[Tables], dict[str, bytes]]
+    """A release, or an original, as files."""
     individuals: Callable[[Tables], int]
+
+    # What is known and asked.
     answers: Answers
     questions: Mapping[str, Question]
+
+    # What is measured: an original is prepared once for all of its releases.
     prepare: Callable[[Tables, Rules], Any]
+    """What they are measured with; its ``rows`` are as many as there are individuals."""
     target_of: Callable[[Any, Tables], Any]
+    """Of a prepared original and a release: what attackers get, which has no place for an answer."""
     release_of: Callable[[Any, Tables, Any], Any]
+    """The same with the answer: what measures get; its ``target`` is what attackers get."""
     measures: Mapping[str, Measure]
     attackers: Mapping[str, Attacker]
     methods: Mapping[str, Method]
     anonymize: Callable[..., tuple[Tables, Any]]
-    canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
-    check_part: Callable[[Files, Rules], None] = nothing_to_check
-    deletes: bool = False
-    distances: Mapping[str, Distance] = field(default_factory=dict)
-    groups: Callable[[Any, Sequence[str]], IntArray] = of_distances
-    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = no_columns
-    part: Callable[[Any, IntArray], Tables] = of_distances
-    shuffle: Callable[..., tuple[Tables, Any]] = as_sent
-    untouched: Callable[[Any], Any] | None = None
-    null_release: Callable[[Any, int], Any] | None = None
-    largest_cell: Callable[[Any], float] = no_cells
-    signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    utility: Literal["mean", "largest"] = "mean"
-    settings: Callable[[Table], Any] | None = None
-    check_rules: Callable[[Rules], None] = any_rules
-    rivals: Callable[[Risks], float] = largest
+    """``(method, original, rules, rng, parameters)``: a release and its answer; where the service draws the
+    answers, ``answer=`` names one."""
+    roles: Callable[[Columns | None, Any], Roles]
+    """Of columns and settings: which columns parameters may name."""
+
+    # What it is called, and what is there to start from.
     title: str = ""
+    """In English; pages take the words of ``track_NAME``."""
     individual: str = "row"
-    example: str = ""
-    has_columns: bool = False
-    frames: Callable[[Tables], Sequence[DataFrame]] = alone
-    shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    published: Published | None = None
-    targets: tuple[FileSpec, ...] = ()
-    parse_target: Callable[[Files, Tables, Rules], Tables] | None = None
-    seals_release: bool = False
-    draw: Draw | None = None
     templates: Mapping[str, Traversable] = field(default_factory=dict)
+    """Complete competition files; one of the track's own name stands for a file that has nothing but its
+    track."""
+    example: str = ""
+    """The method of a kit's example: quick on any data and changing little."""
     example_data: Callable[[int | None, int], dict[str, bytes]] | None = None
+    """``(rows, seed)``: files of an original that is made up, with what else its organizer holds; None: as
+    many rows as are usual."""
+    shipped: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By name data whose source is known, as the SHA-256 of each file."""
+    frames: Callable[[Tables], Sequence[DataFrame]] = alone
+    """The tables of each file of an original, as organizers see them."""
+
+    # The competition file.
+    has_columns: bool = False
+    """Its table ``[columns]`` says which columns play which role."""
+    settings: Callable[[Table], Any] | None = None
+    """Reads the table of the track's name; InvalidCompetition."""
+    check_rules: Callable[[Rules], None] = any_rules
+    """Refuses tables that do not go together."""
+    check_part: Callable[[Files, Rules], None] = nothing_to_check
+    """Refuses a first file that could belong to no original."""
+
+    # What becomes of a release.
+    canonical_files: Callable[[Tables], dict[str, bytes]] | None = None
+    """Files that say nothing but the release: equal ones are equal bytes; None: ``files_of`` says no more."""
+    published: Published | None = None
+    """What others get of it, the files ``targets``; None: its canonical files, whatever the answer."""
+    targets: tuple[FileSpec, ...] = ()
+    """None: files like the release's."""
+    parse_target: Callable[[Files, Tables, Rules], Tables] | None = None
+    """Reads these as far as attackers look at them; None: as a release."""
+    seals_release: bool = False
+    """Its files tell the answer, so nobody but the workers reads them."""
+    draw: Draw | None = None
+    rivals: Callable[[Risks], float] = largest
+    """What E takes of others' guesses, in [0, 1]."""
+    utility: Literal["mean", "largest"] = "mean"
+    """How U comes of the scores that weigh; the largest takes a weight for no more than whether one does."""
+
+    # What not every track has.
+    deletes: bool = False
+    """A release may lack individuals, down to ``limits.min_rows_kept``."""
+    shuffle: Callable[..., tuple[Tables, Any]] = as_sent
+    """A release and its answer in another order."""
+    untouched: Callable[[Any], Any] | None = None
+    """The original released as it is."""
+    null_release: Callable[[Any, int], Any] | None = None
+    """With nothing but its marginals, which scales come from (§4)."""
+    largest_cell: Callable[[Any], float] = no_cells
+    """What rounding in data units is a share of."""
+    signatures: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """What each kind of method changes, see ``fingerprint``."""
+    distances: Mapping[str, Distance] = field(default_factory=dict)
+    """With any, the first the default, there is a rule against excessive anonymization, and what follows."""
+    groups: Callable[[Any, Sequence[str]], IntArray] = of_distances
+    """The group of every individual by some columns."""
+    group_columns: Callable[[Rules], tuple[Sequence[str], Sequence[str]]] = no_columns
+    """Which there are, and the usual ones."""
+    part: Callable[[Any, IntArray], Tables] = of_distances
+    """The tables of some individuals."""
 
     @property
     def files(self) -> tuple[str, ...]:
