@@ -69,7 +69,7 @@ VALUE = Question(
         title="the values",
         said="CSV headed like the column that is asked for, a line per row; ? = abstain",
         header=lambda rules: (column_of(rules),),
-        rows=lambda sizes: (sizes["rows"], sizes["rows"]),
+        rows=lambda sizes, _: (sizes["rows"], sizes["rows"]),
         kind="values",
         samples=(("age", "20", "?", "…"),),
         excerpts=(("age", "20", "?", "…"),),

@@ -26,8 +26,8 @@ MASTER = ("sex", "birthday", "country")
 
 
 Columns = tuple[str, ...]
-Rows = Callable[[Mapping[str, int]], tuple[int, int]]
-"""Of the sizes of an original, of a guess also of a release: the fewest and the most rows of a file."""
+Rows = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
+"""Of the sizes of an original, of a guess also of a release, and the rules: the fewest and the most rows."""
 
 
 def headed(*names: str) -> Callable[[Rules], Columns | None]:
@@ -40,17 +40,17 @@ def as_given(rules: Rules) -> Columns | None:  # noqa: ARG001
     return None
 
 
-def some_originals(sizes: Mapping[str, int]) -> tuple[int, int]:
+def some_originals(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     """Rows are deleted, never added, and one is left."""
     return 1, sizes["originals"]
 
 
-def each_released(sizes: Mapping[str, int]) -> tuple[int, int]:
+def each_released(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     """A guess about every individual of a release."""
     return sizes["rows"], sizes["rows"]
 
 
-def any_number(sizes: Mapping[str, int]) -> tuple[int, int]:  # noqa: ARG001
+def any_number(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # noqa: ARG001
     return 0, MAX_ROWS
 
 

@@ -14,6 +14,7 @@ from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
 from app.scoring.registry import Question, Track
+from app.scoring.rules import Rules
 from app.services.attacks import guesses, targets
 from app.services.attacks.targets import Shown
 from app.services.people.accounts import Principal
@@ -103,14 +104,16 @@ def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[To
     known = frame.contest.track.questions
 
     def lines(made: Guess) -> int | None:
-        return lines_of(known[made.question], made.target) if made.question in known else None
+        if made.question not in known:
+            return None
+        return lines_of(known[made.question], made.target, frame.rules)
 
     return [Told(made, guesses.told(made, horizon), lines(made)) for made in found]
 
 
-def lines_of(question: Question, target: Target) -> int | None:
+def lines_of(question: Question, target: Target, rules: Rules) -> int | None:
     """How many lines a guess has; None where it may have several numbers of them."""
-    fewest, most = question.file.rows(target.sizes)
+    fewest, most = question.file.rows(target.sizes, rules)
     return fewest if fewest == most else None
 
 
@@ -257,7 +260,7 @@ def asked_about(frame: Frame, shown: Shown, best: Mapping[str, Judged]) -> list[
             question=question,
             left=shown.left.get(question.name) if shown.left else None,
             best=best.get(question.name),
-            lines=lines_of(question, shown.target),
+            lines=lines_of(question, shown.target, frame.rules),
             checks=checks_of(frame, question, shown.target),
         )
         for question in asked(frame)
@@ -266,7 +269,7 @@ def asked_about(frame: Frame, shown: Shown, best: Mapping[str, Judged]) -> list[
 
 def checks_of(frame: Frame, question: Question, target: Target) -> dict[str, Any]:
     """What the browser holds a guess against, by its kind."""
-    fewest, most = question.file.rows(target.sizes)
+    fewest, most = question.file.rows(target.sizes, frame.rules)
     return {
         "kind": question.file.kind,
         "rows": most if fewest == most else None,

@@ -76,7 +76,7 @@ def parts_of(contest: Contest) -> tuple[Part, ...]:
 
 def part_of(file: FileSpec, contest: Contest, originals: int) -> Part:
     rules, sample = contest.rules, sample_of(file, contest)
-    fewest, most = file.rows({"originals": originals})
+    fewest, most = file.rows({"originals": originals}, rules)
     if not file.individuals:
         return Part(file, sample, fewest, most, 0, ())
     share = rules.limits.min_rows_kept

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.deferred import deferred_in
 from app.messages import N_
 from app.scoring.drawn import Draw
-from app.scoring.files import GUESS, Columns, FileSpec, Rows, some_originals
+from app.scoring.files import GUESS, Columns, FileSpec, Rows
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.registry import Answers, Question, Track
@@ -68,12 +68,12 @@ def method(name: str, *parameters: Parameter) -> Method:
     return Method(name, _by(f"methods.{name}"), parameters)
 
 
-def each_candidate(sizes: Any) -> tuple[int, int]:
+def each_candidate(sizes: Any, _: object) -> tuple[int, int]:
     """A line for each."""
     return sizes["originals"], sizes["originals"]
 
 
-def each_member(sizes: Any) -> tuple[int, int]:
+def each_member(sizes: Any, _: object) -> tuple[int, int]:
     return sizes["originals"] // 2, sizes["originals"] // 2
 
 
@@ -147,7 +147,7 @@ MEMBERSHIP = Track(
             title="the release",
             said="CSV of the members' columns, made of the team's own members",
             header=all_columns,
-            rows=some_originals,
+            rows=lambda sizes, rules: rules.settings.rows(sizes["originals"]),
             individuals=True,
         ),
     ),

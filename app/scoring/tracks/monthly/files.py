@@ -22,7 +22,7 @@ KNOWLEDGE = "knowledge"
 """The purpose that tables of partial knowledge are drawn for."""
 
 
-def each_customer(sizes: Mapping[str, int]) -> tuple[int, int]:
+def each_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
     return sizes["originals"], sizes["originals"]
 
 
