@@ -14,10 +14,10 @@ from app.scoring.laws import (
     check_attacker,
     check_measure,
     check_method,
-    check_track,
     methods_tried,
 )
 from app.scoring.laws_of_draws import check_draw
+from app.scoring.laws_of_tracks import check_track
 
 __all__ = [
     "BrokenLaw",

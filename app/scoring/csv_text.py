@@ -5,6 +5,8 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,25 @@ class Problems:
         if self.total:
             in_order = sorted(self.listed, key=lambda problem: problem.row or 0)
             raise InvalidUpload(in_order, total=self.total)
+
+
+@contextmanager
+def unrepeated(column: str | None = None) -> Iterator[None]:
+    """What is refused of a column (None: of any) is told without what stands there, be it the first line of a
+    file without a header."""
+    try:
+        yield
+    except InvalidUpload as refused:
+        raise InvalidUpload(
+            [untold(each, column) for each in refused.problems], total=refused.total
+        ) from None
+
+
+def untold(problem: Problem, column: str | None) -> Problem:
+    if column is None and problem.code == "header":
+        message = Message("the first line names other columns than it must")
+        return Problem(problem.file, None, None, "header", message, 1)
+    return replace(problem, value=None) if column in {None, problem.column} else problem
 
 
 def table_csv(table: pd.DataFrame) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anoncup.testing import BrokenLaw, check_track, methods_tried
-from app.errors import DomainError, InvalidCompetition, NotFound
+from app.errors import DomainError, InvalidCompetition, InvalidUpload, NotFound
 from app.scoring.attacking import rate_of_attack
 from app.scoring.competition_file import parse_competition
 from app.scoring.counted import what_counts
@@ -18,13 +18,14 @@ from app.scoring.fingerprint import fingerprint
 from app.scoring.outcomes import Outcome
 from app.scoring.publication import Bound, computed
 from app.scoring.rates import Rate, rate_of_outcome
+from app.scoring.registry import About
 from app.scoring.rules_text import with_threshold, with_weights
 from app.scoring.scales import check_scales, scales
 from app.scoring.toml_writing import with_publication
 from app.services.boards.verdicts import bound_of, numbers
 from app.wire import read
 from tests import small_track
-from tests.small_track import SMALL, Prepared, cases, original, text, written
+from tests.small_track import SMALL, Prepared, cases, original, read_answer, text, written
 from workers.forms import is_verdict
 
 PREPARED = Prepared(4, (10.0, 20.0, 30.0, 40.0))
@@ -285,6 +286,21 @@ def test_a_question_that_reads_anything_breaks_a_law() -> None:
     of_the_first = replace(cases()[0], answer=(True,) * 20)
     with pytest.raises(BrokenLaw, match="first: a first that is no table is refused"):
         check_track(track, [of_the_first])
+
+
+def repeating(content: bytes, about: About) -> Any:
+    """As it should be read, but what is refused is said with its cell."""
+    try:
+        return read_answer(content, about)
+    except InvalidUpload as refused:
+        last = content.decode(errors="replace").splitlines()[-1:]
+        raise InvalidUpload([replace(each, value="".join(last)) for each in refused.problems]) from None
+
+
+def test_an_answer_that_is_repeated_where_it_is_refused_breaks_a_law() -> None:
+    track = replace(SMALL, answers=replace(SMALL.answers, read=repeating))
+    with pytest.raises(BrokenLaw, match="small: no cell of an answer is repeated where it is refused"):
+        check_track(track, cases())
 
 
 def publishing(published: Any) -> None:

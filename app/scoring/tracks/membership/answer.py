@@ -7,18 +7,17 @@ candidates, in their order.
 
 from __future__ import annotations  # rules know their tracks
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
 
-from app.errors import InvalidInput, InvalidUpload, Problem
+from app.errors import InvalidInput
 from app.messages import Message
 from app.scoring.arrays import BoolArray, FloatArray, IntArray
-from app.scoring.csv_text import Problems, table_csv
+from app.scoring.csv_text import Problems, table_csv, unrepeated
 from app.scoring.parts import Method
 from app.scoring.registry import About, Files, Sizes
 from app.scoring.tracks.membership.assignment import half
@@ -56,7 +55,7 @@ class Members:
 def read(content: bytes, about: About) -> Members:
     """A team's own file, held against the candidates; nothing of it is repeated."""
     original: Original = about.original()
-    with untold(MEMBERS):
+    with unrepeated():
         found = parse_members(content, original.candidates, about.rules.settings.schema)
     return replace(found, hidden=hidden_in(about.truth, original, about.rules))
 
@@ -91,20 +90,6 @@ def add(problems: Problems, bad: BoolArray, column: str, code: str, what: Messag
     for row in np.flatnonzero(bad).tolist():
         message = Message("{column}, row {row}: {what}", column=column, row=row + 1, what=what)
         problems.add(code, message, row=row + 1, column=column)
-
-
-@contextmanager
-def untold(file: str) -> Iterator[None]:
-    """What is refused is told without what stands there, be it the first line of a file without a header."""
-    try:
-        yield
-    except InvalidUpload as refused:
-        if any(each.code == "header" for each in refused.problems):
-            message = Message("the first line names other columns than it must")
-            raise InvalidUpload([Problem(file, None, None, "header", message, 1)]) from None
-        raise InvalidUpload(
-            [replace(each, value=None) for each in refused.problems], total=refused.total
-        ) from None
 
 
 def write(members: Members) -> bytes:
@@ -200,7 +185,7 @@ def hidden_in(truth: Files, original: Original, rules: Rules) -> Table | None:
 
 
 def parse_hidden(content: bytes, original: Original, rules: Rules) -> Table:
-    with untold(HIDDEN):
+    with unrepeated():
         return parse_rows(
             content, hidden_schema(rules), file=HIDDEN, fewest=original.rows, most=original.rows
         )[0]

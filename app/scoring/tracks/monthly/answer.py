@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from app.errors import InvalidInput
 from app.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
-from app.scoring.csv_text import Problems, marks, table_csv, text_columns
+from app.scoring.csv_text import Problems, marks, table_csv, text_columns, unrepeated
 from app.scoring.encoding import texts
 from app.scoring.files import GUESS, SECRET
 from app.scoring.lines import located
@@ -24,7 +24,7 @@ from app.scoring.outcomes import Outcome
 from app.scoring.registry import About, Sizes
 from app.scoring.tracks.monthly.files import DELETED
 from app.scoring.tracks.monthly.original import Original
-from app.scoring.tracks.monthly.release import PSEUDONYM, Release, unrepeated
+from app.scoring.tracks.monthly.release import PSEUDONYM, Release
 from app.scoring.transaction_tables import text_table
 
 Names = npt.NDArray[np.object_]

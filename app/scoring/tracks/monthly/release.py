@@ -4,9 +4,7 @@ What is refused names file, row, column and code. A pseudonym beside its row is 
 no problem repeats one.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -14,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.random import Generator
 
-from app.errors import InvalidUpload
 from app.messages import Message
 from app.scoring.arrays import BoolArray, IntArray
-from app.scoring.csv_text import Problems, marks, text_columns
+from app.scoring.csv_text import Problems, marks, text_columns, unrepeated
 from app.scoring.encoding import numbered
 from app.scoring.files import Remark
 from app.scoring.lines import located
@@ -86,18 +83,6 @@ def parse_target(content: bytes, original: Original) -> Published:
         table, _ = text_table(content, TRANSACTION_COLUMNS, file, 1, rows, required=("customer",))
     cells = pd.DataFrame({name: column.to_pandas() for name, column in text_columns(table)})
     return Published(original, cells[cells["customer"] != DELETED].reset_index(drop=True))
-
-
-@contextmanager
-def unrepeated(column: str | None = None) -> Iterator[None]:
-    """What is refused of a column (None: of any) is told without what stands there."""
-    try:
-        yield
-    except InvalidUpload as refused:
-        told = [
-            replace(each, value=None) if column in {None, each.column} else each for each in refused.problems
-        ]
-        raise InvalidUpload(told, total=refused.total) from None
 
 
 def shuffled(release: Release, rng: Generator) -> pd.DataFrame:
