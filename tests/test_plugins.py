@@ -137,6 +137,11 @@ def test_what_packages_import_loads_no_numbers_and_has_all_that_it_names() -> No
     said(Path(), "-c", program)
 
 
+def test_every_face_for_packages_has_all_that_it_names() -> None:
+    for face in ("judging", "settings", "tables", "testing"):
+        said(Path(), "-c", f"from anoncup.{face} import *")
+
+
 def test_the_notebooks_face_has_all_that_it_names() -> None:
     said(Path(), "-c", "from anoncup import *; import anoncup; assert set(anoncup.__all__) <= set(globals())")
 
