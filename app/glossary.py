@@ -44,6 +44,7 @@ def keys(plugin: Plugin) -> Iterator[str]:
     for name, track in plugin.tracks.items():
         yield f"track_{name}"
         yield f"about_{name}"
+        yield from (f"choose_start_{start}" for start in track.templates)
         yield from keys_of_files(track)
         yield from keys_of_parts("measure", track.measures)
         yield from keys_of_parts("attacker", track.attackers)

@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.http.middleware import FILES
+from app.language import LANGUAGES
 from app.roles import Role
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
@@ -20,6 +21,8 @@ from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction
+from app.web.organizer import setup
+from app.web.site.labels import LABELS
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
@@ -128,6 +131,22 @@ def test_what_is_wrong_stands_beside_its_field_and_the_rest_is_kept(
     assert "Fresh cup" in answer.text or field == "title_en"
     assert "<option selected>Asia/Tokyo</option>" in answer.text or field == "zone"
     assert beginner.client.get("/api/v1/competitions").json() == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_package_brings_to_start_from_is_named_by_it_or_by_its_track_or_by_nothing_else(
+    beginner: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(setup, "STARTS", (*STARTS, "bets", "riddles", "riddles_2"))
+    for name, text in (("choose_start_bets", "A cup of bets"), ("track_riddles", "Riddles")):
+        monkeypatch.setitem(LABELS, name, text)
+    shown = page(beginner, "/organize/new", organizer=True, language=language)
+    assert shown.status_code == 200
+    labels = dict(re.findall(r'<label for="start-(\w+)">([^<]*)</label>', shown.text))
+    assert list(labels) == [*STARTS, "bets", "riddles", "riddles_2"]
+    assert [labels[name] for name in ("bets", "riddles", "riddles_2")] == [
+        "A cup of bets", "Riddles", "riddles_2",
+    ]  # fmt: skip
 
 
 def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(beginner: Arena) -> None:

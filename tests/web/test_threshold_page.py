@@ -1,6 +1,7 @@
 """The step of the threshold: asking the advisor, reading a report, putting its threshold in force."""
 
 import re
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,8 @@ from app.language import LANGUAGES
 from app.messages import Message, Statement
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
+from app.scoring.tracks import TRACKS
+from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions
 from app.services.data.threshold_reports import MOST_UNFINISHED
 from app.transaction import transaction
@@ -47,6 +50,15 @@ def rule() -> Any:
 def report(path: str) -> Any:
     with transaction() as session:
         return session.get_one(ThresholdReport, UUID(path.rsplit("/", 1)[1])).report
+
+
+def test_a_distance_that_a_package_brings_without_a_word_is_called_as_in_files(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = replace(MICRODATA, distances={**MICRODATA.distances, "by_foot": MICRODATA.distances["gower"]})
+    monkeypatch.setitem(TRACKS, "microdata", known)
+    shown = page(arena, PATH, organizer=True)
+    assert shown.text.count('<option value="by_foot">by_foot</option>') == 2
 
 
 def test_a_report_is_waited_for_then_shown_in_words_and_pictures(arena: Arena) -> None:
