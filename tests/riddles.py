@@ -56,10 +56,20 @@ def write(claims: Claims) -> bytes:
 
 
 def judge(
-    claims: Claims, source: IntArray, sizes: Sizes, *, column: str = "sex", chance: float = 0.25
+    claims: Claims,
+    source: IntArray,
+    sizes: Sizes,
+    *,
+    column: str = "sex",
+    chance: float = 0.25,
+    credit: float | None = None,
 ) -> Outcome:
+    """``credit``: what a right row is counted as; nothing is counted without."""
     right = claims.fits[np.arange(sizes["rows"]), source]
-    return Outcome(float(right.mean()), baseline=chance, details={"columns": float(len(column))})
+    found = Outcome(float(right.mean()), chance, details={"columns": float(len(column))})
+    if credit is None:
+        return found
+    return replace(found, correct=credit * int(right.sum()), trials=sizes["rows"])
 
 
 VALUE = Question(
@@ -81,7 +91,11 @@ VALUE = Question(
     perfect=lambda source: Claims("sex", ("!",) * len(source), np.eye(max(source) + 1, dtype=bool)[source]),
     rate=LINK.rate,
     guess_of=lambda said, rng: None,  # noqa: ARG005 - none of the attackers is asked for values
-    parameters=(Parameter("column", "column", "quasi_identifiers"), Parameter("chance", "share")),
+    parameters=(
+        Parameter("column", "column", "quasi_identifiers"),
+        Parameter("chance", "share"),
+        Parameter("credit", "amount"),
+    ),
     optional=True,
 )
 RIDDLES = replace(MICRODATA, name="riddles", title="riddles", questions={"link": LINK, "value": VALUE})

@@ -259,11 +259,12 @@ def test_a_guess_is_right_on_no_more_rows_than_there_are() -> None:
     same, file = "original_row\n1\n2\n", template(2015)
     asked = Trial(file, {}, same, same, question="link", sizes={"originals": 2, "rows": 2})
     desk = Desk(str.encode, lambda *_: pytest.fail("nothing is prepared"))
-    found = judge(asdict(asked), desk, lambda *_: None)
+    found = json.loads(json.dumps(judge(asdict(asked), desk, lambda *_: None)))
     assert (found["outcome"]["correct"], found["outcome"]["value"]) == (2, 1.0)
-    assert asked.admits(json.loads(json.dumps(found)))
-    for correct in (-1, 3, 1.5, "1", True, None):
+    assert asked.admits(found)
+    for correct in (-1, 3, 2.5, "1", True, None, float("nan")):
         assert not asked.admits({"outcome": found["outcome"] | {"correct": correct}})
+    assert asked.admits({"outcome": found["outcome"] | {"correct": 1.5}})
     for value in (-0.1, 1.1, "1", True, None, float("nan")):
         assert not asked.admits({"outcome": found["outcome"] | {"value": value}})
     assert not asked.admits({"outcome": found["outcome"] | {"more": 1}})

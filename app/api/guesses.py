@@ -82,7 +82,7 @@ def guess_out(made: Guess, horizon: datetime | None) -> wire.Guess:
         status=made.state,
         target=made.target.name,
         rows=made.target.rows,
-        correct=outcome.correct if outcome else None,
+        correct=outcome.counted if outcome else None,
         rate=outcome.value if outcome else None,
         outcome=outcome,
         **wire.failed(made.failure),

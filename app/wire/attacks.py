@@ -69,6 +69,10 @@ class Guess(GuessReceipt, Failed):
     status: Annotated[str, example("SCORED")]
     target: Annotated[str, example("target-07")]
     rows: Rows
-    correct: Annotated[int | None, Field(description="null while the competition hides scores"), example(9)]
+    correct: Annotated[
+        int | None,
+        Field(description="null while the competition hides scores, and where it is no whole number"),
+        example(9),
+    ]
     rate: Annotated[float | None, example(0.18)]
     outcome: Annotated[Judged | None, Field(description="what it came to; null while that is hidden")] = None

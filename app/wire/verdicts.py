@@ -110,10 +110,15 @@ class Judged(Part):
 
     value: Share
     baseline: Share
-    correct: Annotated[int | None, Admitted(within={"ge": 0})] = unless_none()
+    correct: Annotated[Number | None, Admitted(within={"ge": 0})] = unless_none()
     trials: Annotated[int | None, Admitted(within={"ge": 0})] = unless_none()
     interval: Annotated[list[Number] | None, TWO] = unless_none()
     details: Annotated[dict[str, Number], at_most(100)]
+
+    @property
+    def counted(self) -> int | None:
+        """``correct`` where it is a whole number: others are no count of anything."""
+        return None if self.correct is None or self.correct % 1 else int(self.correct)
 
 
 class Histogram(Part):

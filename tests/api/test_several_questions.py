@@ -8,10 +8,12 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from app.language import LANGUAGES
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played
 from tests.riddles import ASKED, RIDDLES
+from tests.web.reader import page
 from tests.with_track import installed
 
 UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.attackers)
@@ -60,6 +62,22 @@ def test_each_question_is_read_judged_and_counted_for_itself(client: TestClient)
     target = next(one for one in contest.targets("blue") if not one["own"])
     assert target["guesses_left_by_question"] == {"link": 2, "value": 2}
     assert target["guesses_left"] == 4
+
+
+@pytest.mark.parametrize(("credit", "right", "counted"), [(0.5, 15, None), (0.5, 10, 5), (1.0, 15, 15)])
+def test_what_is_no_whole_number_is_told_exactly_and_is_no_count(
+    client: TestClient, credit: float, right: int, counted: int | None
+) -> None:
+    contest, red = played(client, asked=f"{ASKED}credit = {credit}\n")
+    answer(contest, red, claims(contest, red, right), "value")
+    judge_everything()
+    (found,) = listed(contest)
+    assert (found["status"], found["correct"], found["rate"]) == ("SCORED", counted, right / ROWS)
+    assert (found["outcome"]["correct"], found["outcome"]["trials"]) == (credit * right, ROWS)
+    target = found["target_id"]
+    for language in LANGUAGES:
+        shown = page(contest.arena, f"/targets/{target}", team="blue", language=language)
+        assert (shown.status_code, "None" in shown.text) == (200, False)
 
 
 def test_a_question_that_is_not_asked_is_refused_with_those_that_are(client: TestClient) -> None:

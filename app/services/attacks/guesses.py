@@ -294,6 +294,7 @@ def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool
     if guess is None:
         return False
     leases.finish(session, guess, State.SCORED)
-    guess.outcome, guess.correct, guess.failure = outcome, outcome.get("correct"), None
+    guess.outcome, guess.failure = outcome, None
+    guess.correct = wire.Judged.model_validate(outcome).counted
     guess.risk = Outcome(outcome["value"], outcome["baseline"]).risk
     return True

@@ -43,7 +43,7 @@ class Told:
     lines: int | None
 
     @property
-    def correct(self) -> int | None:
+    def correct(self) -> int | float | None:
         return self.outcome.correct if self.outcome else None
 
     @property
