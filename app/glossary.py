@@ -1,6 +1,6 @@
 """What pages call the parts of a package, and whether its catalogues say so in every language."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from gettext import NullTranslations
 from string import Formatter
 
@@ -21,10 +21,15 @@ def check_words(plugin: Plugin) -> None:
     The package is installed, with its catalogues as an entry point of the group ``anoncup.locale``; BrokenLaw
     says what is missing where.
     """
-    for key in dict.fromkeys(keys(plugin)):
+    needed = dict.fromkeys(keys(plugin))
+    missing = {
+        language: [key for key in needed if text_of(key, catalogue(language)) is None]
+        for language in LANGUAGES
+    }
+    lacking = ", ".join(f"{key} in {language}" for language, some in missing.items() for key in some)
+    require(not lacking, "words", f"not said are {lacking}")
+    for key in needed:
         said = {language: text_of(key, catalogue(language)) for language in LANGUAGES}
-        for language, text in said.items():
-            require(text is not None, key, f"it is said in {language}")
         fields = {language: fields_of(text or "") for language, text in said.items()}
         for language, known in fields.items():
             require(known == fields[LANGUAGES[0]], key, f"{language} has the fields of {LANGUAGES[0]}")
@@ -46,6 +51,8 @@ def keys(plugin: Plugin) -> Iterator[str]:
         yield f"about_{name}"
         yield from (f"choose_start_{start}" for start in track.templates)
         yield from keys_of_files(track)
+        yield from keys_of_questions(track)
+        yield from keys_of_distances(track)
         yield from keys_of_parts("measure", track.measures)
         yield from keys_of_parts("attacker", track.attackers)
         yield from keys_of_parts("method", track.methods)
@@ -58,13 +65,35 @@ def keys(plugin: Plugin) -> Iterator[str]:
 
 
 def keys_of_files(track: Track) -> Iterator[str]:
-    """Of a release's files, of the original's, and of each question."""
+    """Of a release's files, of the original's, of the secret and of a target's."""
     ours = {file.name for one in BUILT_IN.values() for file in (*one.release, *one.original)}
-    yield from (f"file_{file.name}" for file in track.release if file.name not in ours)
+    for file in track.release:
+        if file.name not in ours:
+            yield from (f"file_{file.name}", f"file_said_{file.name}")
     yield from (f"original_{file.name}" for file in track.original if file.name not in ours)
-    asked = {name for one in BUILT_IN.values() for name in one.questions}
-    for name in track.questions.keys() - asked:
-        yield from (f"guess_{what}_{name}" for what in ("said", "guide", "rules"))
+    secret = track.answers.file
+    if secret.kind not in {one.answers.file.kind for one in BUILT_IN.values()}:
+        yield f"secret_rules_{secret.kind}"
+        if not track.draws_answer:
+            yield f"secret_said_{secret.kind}"
+
+
+def keys_of_questions(track: Track) -> Iterator[str]:
+    """A question has a name where there are others beside it."""
+    ours = {name for one in BUILT_IN.values() for name in one.questions}
+    for name, question in track.questions.items():
+        if name not in ours:
+            yield from (f"question_{name}",) if len(track.questions) > 1 else ()
+            yield f"question_asks_{name}"
+            yield from (f"guess_{what}_{name}" for what in ("said", "guide", "rules"))
+        yield from keys_of_parameters(question.parameters)
+
+
+def keys_of_distances(track: Track) -> Iterator[str]:
+    ours = {name for one in BUILT_IN.values() for name in one.distances}
+    for name in track.distances:
+        if name not in ours:
+            yield from (f"distance_{name}", f"distance_{name}_said")
 
 
 def keys_of_parts(kind: str, parts: Parts) -> Iterator[str]:
@@ -72,11 +101,15 @@ def keys_of_parts(kind: str, parts: Parts) -> Iterator[str]:
         yield f"{kind}_{name}"
         if kind != "method":
             yield f"{kind}_{name}_said"
-        yield from (f"parameter_{one.name}" for one in part.parameters if one.name not in OURS)
+        yield from keys_of_parameters(part.parameters)
+
+
+def keys_of_parameters(parameters: Iterable[Parameter]) -> Iterator[str]:
+    yield from (f"parameter_{one.name}" for one in parameters if one.name not in OURS)
 
 
 def parameters_of(track: Track) -> Iterator[Parameter]:
-    for parts in (track.measures, track.attackers, track.methods):
+    for parts in (track.measures, track.attackers, track.methods, track.questions):
         for part in parts.values():
             yield from part.parameters
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ from app.language import LANGUAGES
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.plugins import Plugin
+from app.scoring.tracks.microdata import MICRODATA
+from tests import small_track
+from tests.riddles import RIDDLES
 from tests.test_plugins import install
 
 STEP = Parameter("coin", "amount", default=1.0)
@@ -77,8 +81,48 @@ def test_names_in_every_language_are_enough(folder: Path) -> None:
 def test_what_is_not_said_in_one_language_is_named(folder: Path, tongue: str, key: str) -> None:
     for one in LANGUAGES:
         write(folder, one, {name: text for name, text in WORDS.items() if (one, name) != (tongue, key)})
-    with pytest.raises(BrokenLaw, match=f"^{key}: it is said in {tongue}$"):
+    with pytest.raises(BrokenLaw, match=f"^words: not said are {key} in {tongue}$"):
         check_words(PLUGIN)
+
+
+def test_all_that_is_missing_is_named_at_once(folder: Path) -> None:
+    write(folder, "en", {name: text for name, text in WORDS.items() if name != "attacker_thief_said"})
+    with pytest.raises(BrokenLaw) as found:
+        check_words(PLUGIN)
+    missing = ["attacker_thief_said in en", *(f"{key} in ja" for key in NEEDED)]
+    assert str(found.value) == f"words: not said are {', '.join(missing)}"
+
+
+def test_a_track_needs_names_for_what_pages_show_of_it_and_of_its_questions() -> None:
+    assert {*keys(small_track.PLUGIN)} - {
+        f"{kind}_{name}{more}"
+        for kind, parts, mores in (
+            ("measure", small_track.SMALL.measures, ("", "_said")),
+            ("attacker", small_track.SMALL.attackers, ("", "_said")),
+            ("method", small_track.SMALL.methods, ("",)),
+        )
+        for name in parts
+        for more in mores
+    } == {
+        "track_small", "about_small", "file_list", "file_said_list", "original_numbers",
+        "secret_rules_list", "secret_said_list",
+        "question_member", "question_asks_member", "guess_said_member", "guess_guide_member",
+        "guess_rules_member",
+        "question_first", "question_asks_first", "guess_said_first", "guess_guide_first", "guess_rules_first",
+    }  # fmt: skip
+
+
+def test_the_name_of_a_question_is_asked_for_where_there_are_several_and_what_is_ours_never() -> None:
+    one = replace(small_track.SMALL, questions={"member": small_track.MEMBER}, templates={"lists": Path()})
+    found = {*keys(Plugin(api=0, tracks={"small": one}))}
+    assert "question_member" not in found
+    assert {"question_asks_member", "choose_start_lists"} <= found
+    more = {"by_foot": MICRODATA.distances["gower"], **MICRODATA.distances}
+    ours = replace(RIDDLES, name="riddles", distances=more)
+    assert [key for key in keys(Plugin(api=0, tracks={"riddles": ours})) if "link" in key] == []
+    asked = {key for key in keys(Plugin(api=0, tracks={"riddles": ours})) if "distance" in key}
+    assert asked == {"distance_by_foot", "distance_by_foot_said"}
+    assert {"parameter_credit", "parameter_chance"} <= {*keys(Plugin(api=0, tracks={"riddles": RIDDLES}))}
 
 
 def test_a_field_that_one_language_lacks_is_named(folder: Path) -> None:
