@@ -1,6 +1,7 @@
 """Organizers set a competition up on pages: from nothing to one that opens."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,10 +15,13 @@ from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
+from app.scoring.parameters import Parameter
+from app.scoring.parts import Attacker
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS
+from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction
@@ -147,6 +151,23 @@ def test_what_a_package_brings_to_start_from_is_named_by_it_or_by_its_track_or_b
     assert [labels[name] for name in ("bets", "riddles", "riddles_2")] == [
         "A cup of bets", "Riddles", "riddles_2",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_parameter_that_a_package_brings_is_called_by_its_word_where_it_is_set(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    thief = Attacker("thief", 1, lambda target, **_: target, (Parameter("coin", "amount", default=1.0),
+                                                              Parameter("of", "choice", ("gold", "tin"))))  # fmt: skip
+    monkeypatch.setitem(
+        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": thief})
+    )
+    for name, text in (("parameter_coin", "Its coin"), ("value_gold", "Of gold")):
+        monkeypatch.setitem(LABELS, name, text)
+    shown = page(arena, f"{ORGANIZE}/measures", organizer=True, language=language).text
+    assert re.search(r'<label for="[^"]*coin">Its coin</label>', shown)
+    assert re.search(r'<label for="[^"]*of">of</label>', shown)
+    assert re.findall(r'<option value="(?:gold|tin)"[^>]*>([^<]*)<', shown) == ["Of gold", "tin"]
 
 
 def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(beginner: Arena) -> None:

@@ -14,7 +14,7 @@ from app.language import LANGUAGES
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played
-from tests.riddles import RIDDLES
+from tests.riddles import ASKED, RIDDLES
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
 from tests.web.test_targets import text_of
@@ -94,6 +94,19 @@ def test_what_a_guess_without_counts_found_is_told_beside_blind_guessing(client:
     assert (
         said("It found {rate}; guessing blindly finds {baseline}.", rate="0.7500", baseline="0.5000") in shown
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("asked", "word", "other"), [(ASKED, "Value", "Rate"), ("", "Rate", "Value")])
+def test_the_column_of_what_guesses_found_speaks_of_rates_only_where_all_are_counted(
+    client: TestClient, asked: str, word: str, other: str, language: str
+) -> None:
+    contest, red = played(client, asked)
+    target = str(contest.target_of(red)["id"])
+    guess(contest, target, contest.right_on(red, 10), "link")
+    shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
+    heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', shown)
+    assert (said(word, language) in heads, said(other, language) in heads) == (True, False)
 
 
 def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:

@@ -117,6 +117,8 @@ def test_a_hidden_score_is_on_no_page_until_it_is_shown(client: TestClient, feed
         assert said("hidden") in words_of(shown.text)
         assert said(f"guess_feedback_{feedback}") in text_of(shown)
         assert "0.3250" not in shown.text
+    spoken = " ".join(words_of(page(contest.arena, f"/targets/{target}", team="blue", language="ja").text))
+    assert f"{said('Scored.', 'ja')} {said(f'guess_feedback_{feedback}', 'ja')}" in spoken
     contest.close()
     assert "0.3250" in page(contest.arena, f"/targets/{target}", team="blue").text
 
