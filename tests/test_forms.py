@@ -35,9 +35,7 @@ def found(request: Request) -> Json:
         tables, _ = track.parse_original({name: text.encode() for name, text in digests}, competition)
         return competition, tables, track.prepare(tables, competition)
 
-    asked = {"original": request.original, "files": request.files, "secret": request.secret}
-    desk = Desk(str.encode, original)
-    content = score(asked | {"competition_file": request.competition_file}, desk, lambda *_: None)
+    content = score(asdict(request), Desk(str.encode, original), lambda *_: None)
     answered: Json = json.loads(json.dumps(content))
     return answered
 

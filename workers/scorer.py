@@ -143,7 +143,9 @@ def score(request: dict[str, Any], desk: Desk, progress: Progress) -> dict[str, 
     rules, tables, prepared = desk.original(digests, request["competition_file"])
     track = TRACKS[rules.track]
     release, _ = track.parse_release(contents(request, desk), tables, rules)
-    about = About(rules, track.sizes(tables, release), lambda: tables, release)
+    about = About(
+        rules, track.sizes(tables, release), lambda: tables, release, *aids_in(request["aids"], track)
+    )
     source = track.answers.read(request["secret"].encode(), about)
     verdict = evaluate(rules, prepared, release, source, progress=progress)
     of_release = {"resembles": resembled(rules, prepared, verdict)}

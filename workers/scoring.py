@@ -15,6 +15,7 @@ from app.services.submissions.evaluations import Claim
 from app.transaction import transaction
 from workers import child, leased
 from workers.child import Step, Verdict
+from workers.drawing import aids
 from workers.fitness import FOR_SECRETS
 from workers.work import Request
 
@@ -61,6 +62,7 @@ def request_of(claimed: Claim, settings: Settings) -> Request:
         files=claimed.files,
         secret=secret.decode(),
         sealed_for=str(claimed.submission_id) if seals(claimed.competition_file) else None,
+        aids=aids(claimed.competition_file, claimed.means, settings),
     )
 
 

@@ -63,6 +63,7 @@ class Request(OfRelease):
     """A submission to be scored, with its secret in clear."""
 
     secret: str
+    aids: Aids = field(default_factory=Aids)
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.is_verdict(content)

@@ -39,7 +39,7 @@ class About:
     """What the file of an answer or of a guess is read against.
 
     ``original()``: its tables, read when somebody asks; ``release``: None where only its sizes are at hand.
-    Where a worker judges or publishes, and there only, ``truth`` is what the organizers hold, and
+    Where a worker scores, judges or publishes, and there only, ``truth`` is what the organizers hold, and
     ``generator(purpose)`` draws what the service draws for the release's team (``Draw``).
     """
 

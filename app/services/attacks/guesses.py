@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, joinedload
 
 from app import beside, queue, wire
 from app.contest import Contest, read_file
-from app.db.models import Attempt, Competition, Guess, Secret, State, Submission, Target, Team
+from app.db.models import Attempt, Competition, Guess, Secret, State, Target, Team
 from app.errors import Conflict, InvalidInput, NotAllowed
 from app.scoring.files import GUESS
 from app.scoring.outcomes import Outcome
@@ -275,17 +275,10 @@ def claim_of(session: Session, guess: Guess) -> Claim:
         question=guess.question,
         sizes=target.sizes,
         file=guess.file,
-        means=means_of(session, row, target),
+        means=held.means_for(session, row, target.submission_id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
-
-
-def means_of(session: Session, row: Competition, target: Target) -> Means | None:
-    """What the service has drawn for the target's team by, if it draws in this track."""
-    if not row.drawing:
-        return None
-    return held.means(session, row.id, session.get_one(Submission, target.submission_id).team_id)
 
 
 def record(session: Session, claimed: Claim, *, outcome: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid5
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Competition, Drawn, Seed, Truth
+from app.db.models import Competition, Drawn, Seed, Submission, Truth
 
 NOBODY = ""
 """The name that is drawn for where no team is meant: for all, or for the baselines."""
@@ -39,6 +39,14 @@ def means(session: Session, competition_id: UUID, team_id: UUID | None) -> Means
     found = session.execute(owner.where(Drawn.team_id == team_id)).one_or_none() if team_id else None
     team, attempt = found or (NOBODY, 0)
     return Means(seed_of(session, competition_id), truth_of(session, competition_id), team, attempt)
+
+
+def means_for(session: Session, row: Competition, submission_id: UUID) -> Means | None:
+    """Those of the team that a submission is of, if the service draws in this track."""
+    if not row.drawing:
+        return None
+    owner = select(Submission.team_id).where(Submission.id == submission_id)
+    return means(session, row.id, session.scalar(owner))
 
 
 def seed_of(session: Session, competition_id: UUID) -> Box | None:

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 
 from app import queue, wire
 from app.db.models import Competition, Evaluation, Rescore, Secret, State, Submission
-from app.services.contest import revisions
+from app.services.contest import held, revisions
 from app.services.contest.competitions import completed, published_file
+from app.services.contest.held import Means
 from app.services.work import leases
 
 
@@ -25,6 +26,7 @@ class Claim:
     competition_file: str
     original: dict[str, str]
     files: dict[str, str]
+    means: Means | None
     key_id: str
     sealed: bytes
 
@@ -79,6 +81,7 @@ def claim_of(session: Session, evaluation: Evaluation) -> Claim:
         competition_file=rules_of(session, evaluation, competition),
         original=competition.given,
         files=submission.files,
+        means=held.means_for(session, competition, submission.id),
         key_id=secret.key_id,
         sealed=secret.sealed,
     )
