@@ -1,6 +1,7 @@
 """The home of a team as a browser without scripts meets it: the form, its refusals, finals, quotas."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,6 +14,8 @@ from app.config import Settings
 from app.db.models import Submission
 from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
+from app.scoring.files import any_number
+from app.scoring.tracks import TRACKS
 from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, counted, score_everything
 from tests.arena import Arena, competition_file, noisy_release
 from tests.contest import competition_row
@@ -33,6 +36,16 @@ def files_of(table: bytes = GOOD_TABLE, secret: bytes = GOOD_SECRET) -> dict[str
 
 def sent(arena: Arena, action: str = PATH, **more: Any) -> Response:
     return send(arena, action, {"comment": "first try"}, files=files_of(**more), team="red")
+
+
+def test_the_form_says_the_limits_of_rows_that_are_not_the_contests_own(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file,) = TRACKS["microdata"].release
+    for rows, expected in ((file.rows, "1 to 40 rows"), (any_number, "any number of rows")):
+        other = replace(TRACKS["microdata"], release=(replace(file, rows=rows, individuals=False),))
+        monkeypatch.setitem(TRACKS, "microdata", other)
+        assert expected in page(arena, PATH, team="red").text
 
 
 def test_the_form_shows_what_is_expected_and_leads_to_the_receipt(arena: Arena) -> None:

@@ -19,7 +19,7 @@ from app.errors import (
 )
 from app.http.intake import At, Made, Way, take_in
 from app.http.problems import Refused
-from app.scoring.files import SECRET, FileSpec
+from app.scoring.files import SECRET, FileSpec, any_number
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
@@ -54,6 +54,11 @@ class Part:
     def individuals(self) -> bool:
         """Whether its rows are those that the secret counts."""
         return self.file.individuals
+
+    @property
+    def limited(self) -> bool:
+        """Whether its track says how many rows it may have."""
+        return self.file.rows is not any_number
 
     def to_json(self) -> dict[str, Any]:
         """What the check in the browser holds a file against."""
