@@ -5,12 +5,18 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from sqlalchemy import select
 
+from app.db.models import Guess
 from app.language import LANGUAGES
+from app.transaction import transaction
+from app.web.team.targets import Told, best_by_target
+from app.wire import Judged
 from tests.arena import ROWS
 from tests.contest import Contest, judge_everything
 from tests.riddle_contest import claims, played
@@ -107,6 +113,37 @@ def test_the_column_of_what_guesses_found_speaks_of_rates_only_where_all_are_cou
     shown = page(contest.arena, f"/targets/{target}", team="blue", language=language).text
     heads = re.findall(r'<th scope="col" class="number">([^<]*)</th>', shown)
     assert (said(word, language) in heads, said(other, language) in heads) == (True, False)
+
+
+def test_what_was_counted_beside_is_not_said_to_be_the_value(client: TestClient) -> None:
+    contest, red = played(client)
+    target = str(contest.target_of(red)["id"])
+    guess(contest, target, claims(contest, red, 30), "value")
+    judge_everything()
+    with transaction() as session:
+        made = session.scalars(select(Guess)).one()
+        assert made.outcome is not None
+        made.outcome = {**made.outcome, "correct": 33, "trials": ROWS}
+    shown = text_of(page(contest.arena, f"/targets/{target}", team="blue"))
+    assert (
+        said("It found {rate}; guessing blindly finds {baseline}.", rate="0.7500", baseline="0.5000") in shown
+    )
+    assert "rows are right" not in shown
+    assert "33 /" not in shown
+    listed = " ".join(words_of(page(contest.arena, f"{contest.path}/targets", team="blue").text))
+    assert "value 0.7500 33" not in listed
+    assert "value 0.7500" in listed
+
+
+def test_the_best_guess_is_that_with_the_largest_risk_as_on_boards() -> None:
+    found = [
+        Judged(value=value, baseline=baseline, details={})
+        for value, baseline in ((0.6, 0.5), (0.5, 0.1), (0.4, 0.1), (0.9, 1.0))
+    ]
+    made = Guess(target_id=uuid4(), question="value")
+    own = [Told(made, one, None, counts=False) for one in found]
+    for order in (own, own[::-1]):
+        assert best_by_target(order) == {made.target_id: {"value": found[1]}}
 
 
 def test_a_refused_guess_is_explained_by_the_form_of_its_question(client: TestClient) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Competition, Guess, State, Target
 from app.errors import DomainError, InvalidUpload, NotFound, Problem
 from app.http.dependencies import SignedIn
+from app.scoring.outcomes import beyond_chance
 from app.scoring.registry import Question, Track
 from app.scoring.rules import Rules
 from app.services.attacks import guesses, targets
@@ -36,11 +37,12 @@ WAITING = (State.QUEUED, State.SCORING)
 @dataclass(frozen=True, slots=True)
 class Told:
     """One of the team's own guesses; ``outcome``: None while the competition hides it; ``lines``: how many
-    its file has, where that is settled."""
+    its file has, where that is settled; ``counts``: its value is the share of the rows that are right."""
 
     made: Guess
     outcome: Judged | None
     lines: int | None
+    counts: bool
 
     @property
     def correct(self) -> int | float | None:
@@ -103,12 +105,12 @@ def own_guesses(session: Session, principal: Principal, frame: Frame) -> list[To
     found, horizon = guesses.of_team(session, principal, frame.contest.slug)
     known = frame.contest.track.questions
 
-    def lines(made: Guess) -> int | None:
-        if made.question not in known:
-            return None
-        return lines_of(known[made.question], made.target, frame.rules)
+    def told(made: Guess) -> Told:
+        question, outcome = known.get(made.question), guesses.told(made, horizon)
+        lines = lines_of(question, made.target, frame.rules) if question else None
+        return Told(made, outcome, lines, counts=question is not None and question.counts)
 
-    return [Told(made, guesses.told(made, horizon), lines(made)) for made in found]
+    return [told(made) for made in found]
 
 
 def lines_of(question: Question, target: Target, rules: Rules) -> int | None:
@@ -121,15 +123,20 @@ Best = Mapping[UUID, Mapping[str, Judged]]
 
 
 def best_by_target(own: Sequence[Told]) -> Best:
-    """The best outcome that the team knows of, by target and question."""
+    """The outcome with the largest risk that the team knows of, as on boards, by target and question."""
     best: defaultdict[UUID, dict[str, Judged]] = defaultdict(dict)
     for one in own:
         if one.outcome is None:
             continue
         before = best[one.made.target_id].setdefault(one.made.question, one.outcome)
-        if one.outcome.value > before.value:
+        if rank_of(one.outcome) > rank_of(before):
             best[one.made.target_id][one.made.question] = one.outcome
     return best
+
+
+def rank_of(found: Judged) -> tuple[float, float]:
+    """Where chance takes all, the larger value tells more."""
+    return beyond_chance(found.value, found.baseline), found.value
 
 
 def asked(frame: Frame) -> list[Question]:
