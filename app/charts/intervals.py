@@ -19,7 +19,8 @@ CAP = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """An attacker's rate with its interval, or its standard deviation where there is no interval."""
+    """An attacker's rate with its interval, or its standard deviation where there is no interval; ``risk``:
+    by which attackers are compared, where that is not the rate."""
 
     name: str
     rate: float
@@ -27,6 +28,11 @@ class Rate:
     high: float | None = None
     sd: float | None = None
     baseline: float | None = None
+    risk: float | None = None
+
+    @property
+    def compared(self) -> float:
+        return self.rate if self.risk is None else self.risk
 
     def ends(self) -> tuple[float, float] | None:
         """Between which the rate is to be expected."""
@@ -73,7 +79,7 @@ def intervals(rates: Sequence[Rate], words: IntervalWords, *, identifier: str = 
 def description(rates: Sequence[Rate], words: IntervalWords) -> str:
     if not rates:
         return words.none
-    most = max(rates, key=lambda one: one.rate)
+    most = max(rates, key=lambda one: one.compared)
     return words.said.format(
         count=words.number(len(rates)), name=lone(most.name), rate=words.number(most.rate)
     )

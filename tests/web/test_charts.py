@@ -302,6 +302,13 @@ def test_an_interval_reaches_from_its_low_to_its_high_end() -> None:
     assert [row[0] for row in figure.rows] == ["a", "b", "c"]
 
 
+def test_the_attacker_said_to_find_most_is_that_with_the_largest_risk() -> None:
+    rates = [Rate("sure", 0.6, baseline=0.5, risk=0.2), Rate("wise", 0.55, baseline=0.1, risk=0.5)]
+    assert "“wise” finds most: 0.55." in intervals(rates, worded(IntervalWords, EN)).description
+    usual = [replace(one, risk=None) for one in rates]
+    assert "“sure” finds most: 0.6." in intervals(usual, worded(IntervalWords, EN)).description
+
+
 def test_bounds_are_shown_around_the_rules_number_and_told_in_full() -> None:
     found = [Bound(fixed, 0.6 - fixed / 1000, 0.7 - fixed / 1000) for fixed in (0, 1, 18, 25, 50, 100, 400)]
     assert [each.fixed for each in in_view(found, 18)] == [0, 1, 18, 25, 50]

@@ -64,7 +64,7 @@ def attackers_of(lines: Sequence[AttackerLine], t: Words, *, counted: bool) -> F
         none=t("No attacker was run."),
         said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals.")
         if counted
-        else t("Of {count} attackers “{name}” finds out most: {rate}."),
+        else t("Of {count} attackers “{name}” finds out most beyond chance; its value is {rate}."),
     )
     return intervals(rates, words)
 
@@ -73,7 +73,7 @@ def rate_of(line: AttackerLine, t: Words) -> Rate:
     entry = line.entry
     low, high = entry.interval or (None, None)
     title = t.label(f"attacker_{line.name}", line.name)
-    return Rate(title, entry.rate, low, high, entry.sd, entry.baseline)
+    return Rate(title, entry.rate, low, high, entry.sd, entry.baseline, entry.risk)
 
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:
