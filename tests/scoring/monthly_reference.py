@@ -113,7 +113,8 @@ def itemcf_small(before: Sequence[Row], after: Sequence[Row]) -> float:
 
 
 def top(found: Amounts) -> list[str]:
-    return sorted(found, key=lambda good: (len(found[good]), good), reverse=True)[:100]
+    bought = [good for good, users in found.items() if users]
+    return sorted(bought, key=lambda good: (len(found[good]), good), reverse=True)[:100]
 
 
 def top_goods(before: Sequence[Row], after: Sequence[Row]) -> float:

@@ -107,6 +107,6 @@ def _replaced(amounts: SparseCounts, counts: Counts) -> SparseCounts:
 
 
 def _top(amounts: SparseCounts) -> IntArray:
-    """The first 100 goods by (number of users, id) descending; every good of T takes part, bought or not."""
+    """The first 100 goods by (number of users, id) descending, of those that anybody has."""
     users = np.diff(amounts.indptr)
-    return np.lexsort((np.arange(len(users)), users))[::-1][:TOP]
+    return np.lexsort((np.arange(len(users)), users))[::-1][: min(TOP, np.count_nonzero(users))]
