@@ -90,6 +90,7 @@ def rules(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse
         limits={name: getattr(rules.limits, name) for name in LIMITS},
         questions=list(track.asked(rules).values()),
         questions_by_file=alike(track.asked(rules).values()),
+        asked_with=asked_with(rules, track),
         source=source_of(frame.contest.row, track),
     )
 
@@ -117,6 +118,15 @@ def attack_rules(rules: Rules, track: Track) -> Iterator[Attack]:
         settings = rules.attacker(name)
         parameters = told(attacker.parameters, settings.parameters, roles)
         yield Attack(attacker, rules.counts(name), parameters)
+
+
+def asked_with(rules: Rules, track: Track) -> dict[str, dict[str, str]]:
+    """The parameters of each question that is asked."""
+    roles = track.roles(rules.columns, rules.settings)
+    return {
+        name: told(question.parameters, rules.questions.get(name, {}), roles)
+        for name, question in track.asked(rules).items()
+    }
 
 
 def told(known: Sequence[Parameter], given: Parameters, roles: Roles) -> dict[str, str]:

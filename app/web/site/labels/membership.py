@@ -3,6 +3,9 @@
 from app.messages import N_
 
 LABELS = {
+    "about_membership": N_(
+        "A contest on {individuals} candidates: each team is given half of them and releases a table in their place; the others say who was in it."
+    ),
     "attacker_closest": N_("Closest released row"),
     "attacker_closest_ratio": N_("Closer than anybody else"),
     "attacker_closest_ratio_said": N_(
@@ -105,6 +108,7 @@ LABELS = {
     "secret_rules_members": N_(
         "Nothing secret is sent: the service has drawn the team’s members and knows them. Their file names each by its row among the candidates, counted from 1, and has all of its columns."
     ),
+    "track_membership": N_("Membership: who was in the table"),
     "value_advantage": N_("advantage"),
     "value_tpr": N_("members found at 1% of false alarms"),
     "where_copies": N_("#: how many released rows there are of which this is said."),
