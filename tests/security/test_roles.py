@@ -1,76 +1,20 @@
 """What each process may do in the database: said for every column, held by Postgres, tried by signing in."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from psycopg.errors import InsufficientPrivilege
-from sqlalchemy import Connection, create_engine, text
-from sqlalchemy.exc import OperationalError, ProgrammingError
-from structlog.testing import capture_logs
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import ProgrammingError
 
-from app import logins
-from app.backup import service
-from app.config import Settings, get_settings
-from app.db.might import warn_of_might
+from app.config import Settings
 from app.db.models import Base
 from app.db.privileges import CLOCK, DELETES, LONGEST_UPLOAD_H, PRIVILEGES, ROLES, WEB, WORKER
-from app.errors import NotAllowed
-from app.local.embedded import embedded_services
-from app.storage import store
 from migrations.granting import VERBS
-from migrations.logins import let_in
-from migrations.run import migrate
-from tests.acting import acting_as, url_as
+from tests.acting import acting_as
 from tests.contest import Contest
-from tests.test_backup import target
+from tests.security.roles import SignedIn, connected, folder, refusal, signed_in
 
-__all__ = ["target"]
-
-SignedIn = Callable[[str], AbstractContextManager[Connection]]
-
-
-@pytest.fixture(scope="module")
-def folder(session_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The passwords of the roles, which may sign in with them."""
-    made = tmp_path_factory.mktemp("roles")
-    let_in(session_settings.database_url, made)
-    return made
-
-
-@pytest.fixture
-def signed_in(settings: Settings, folder: Path) -> SignedIn:
-    return lambda role: connected(login_url(settings.database_url, folder, role))
-
-
-def login_url(url: str, folder: Path, role: str) -> str:
-    """As an operator gives it to a process: its own name and password in place of the owner's."""
-    process = next(process for process, each in logins.ROLES.items() if each == role)
-    place, _, options = url.partition("?")
-    kept = "&".join(option for option in options.split("&") if not option.startswith("passfile="))
-    file = quote(str(logins.login_file(folder, process)))
-    return f"{place.replace('//anoncup@', f'//{role}@')}?{kept}&passfile={file}"
-
-
-@contextmanager
-def connected(url: str) -> Iterator[Connection]:
-    engine = create_engine(url)
-    try:
-        with engine.connect() as connection:
-            yield connection
-    finally:
-        engine.dispose()
-
-
-def refusal(connection: Connection, statement: str) -> str:
-    """What Postgres says, if it is for want of a right."""
-    with pytest.raises(ProgrammingError) as refused, connection.begin_nested():
-        connection.execute(text(statement))
-    assert isinstance(refused.value.orig, InsufficientPrivilege), refused.value.orig
-    return str(refused.value.orig)
+__all__ = ["folder", "signed_in"]
 
 
 def columns() -> list[tuple[str, str]]:
@@ -359,91 +303,3 @@ def test_a_process_in_another_role_is_kept_from_what_it_does_not_need(contest: C
 
     with acting_as(WEB), pytest.raises(ProgrammingError), transaction() as session:
         session.execute(text("SELECT sealed FROM secrets"))
-
-
-def test_only_a_role_with_more_than_it_needs_is_warned_of(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for role, events in ((None, ["database_role_too_mighty"]), (WEB, []), (WORKER, []), (CLOCK, [])):
-        url = url_as(role, settings.database_url) if role else settings.database_url
-        monkeypatch.setenv("DATABASE_URL", url)
-        get_settings.cache_clear()
-        with capture_logs() as said:
-            warn_of_might()
-        assert [each["event"] for each in said] == events
-    monkeypatch.undo()
-    get_settings.cache_clear()
-
-
-def test_a_wrong_password_lets_nobody_in(settings: Settings, folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "web" / "pgpass"
-    logins.password_of(other, WEB)
-    url = login_url(settings.database_url, tmp_path, WEB)
-    with pytest.raises(OperationalError, match="password authentication failed"), connected(url):
-        pass
-
-
-def test_passwords_are_for_their_owner_only_and_stay(settings: Settings, folder: Path) -> None:
-    files = sorted(folder.rglob("pgpass"))
-    assert {file.parent.name for file in files} == {"web", "worker", "clock"}
-    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
-    before = [file.read_text() for file in files]
-    assert len({each.rpartition(":")[2] for each in before}) == 3
-    let_in(settings.database_url, folder)
-    assert [file.read_text() for file in files] == before
-
-
-def test_who_may_not_make_roles_is_told_so(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(NotAllowed, match="may not let roles sign in"):
-        let_in(url_as(WORKER, settings.database_url), tmp_path)
-
-
-@pytest.mark.parametrize("role", ROLES)
-def test_only_the_owner_makes_a_backup(settings: Settings, tmp_path: Path, role: str) -> None:
-    with pytest.raises(NotAllowed, match="owner's DATABASE_URL"):
-        service.backup(url_as(role, settings.database_url), store(), tmp_path / "made.tar")
-    assert not (tmp_path / "made.tar").exists()
-
-
-def test_a_backup_has_no_password_of_a_role(settings: Settings, folder: Path, tmp_path: Path) -> None:
-    service.backup(settings.database_url, store(), tmp_path / "made.tar")
-    made = (tmp_path / "made.tar").read_bytes()
-    for file in folder.rglob("pgpass"):
-        assert file.read_bytes().strip().rpartition(b":")[2] not in made
-    assert b"SCRAM-SHA-256" not in made
-
-
-def test_migrating_without_the_owners_rights_is_refused_in_words(target: str) -> None:
-    migrate(target, "0009")
-    with pytest.raises(NotAllowed, match="owner's DATABASE_URL"):
-        migrate(url_as(WEB, target))
-
-
-def test_an_owner_who_may_not_make_roles_has_tables_and_grants_once_somebody_has_made_them(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with embedded_services(tmp_path / "data") as own:
-        with connected(own.database_url) as admin:
-            at_once = admin.execution_options(isolation_level="AUTOCOMMIT")
-            at_once.execute(text("CREATE ROLE landlord"))
-            at_once.execute(text("ALTER DATABASE anoncup OWNER TO landlord"))
-        url = url_as("landlord", own.database_url)
-        migrate(url)
-        assert "this user may not make them" in caplog.text
-        with connected(url) as owner:
-            owner.execute(text("SELECT * FROM secrets, openings"))
-        with connected(own.database_url) as admin:
-            for role in ROLES:
-                admin.execute(text(f"CREATE ROLE {role}"))
-            admin.commit()
-        migrate(url)
-        with connected(url_as(WEB, own.database_url)) as web:
-            web.execute(text("SELECT * FROM users"))
-            assert refusal(web, "SELECT * FROM secrets")
-            assert refusal(web, "CREATE TEMPORARY TABLE x (a int)")
-        with connected(url) as owner:
-            owner.execute(text("INSERT INTO audit_entries (actor, action, subject) VALUES ('', '', '')"))
-
-
-def test_with_the_newest_schema_a_process_that_may_not_change_it_need_not(settings: Settings) -> None:
-    migrate(url_as(WEB, settings.database_url))

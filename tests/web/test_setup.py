@@ -1,32 +1,25 @@
 """Organizers set a competition up on pages: from nothing to one that opens."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from app.http.middleware import FILES
-from app.language import LANGUAGES
 from app.roles import Role
 from app.scoring.column_roles import suggested
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.data import tc400
 from app.scoring.drafting import STARTS, draft, with_columns_of
-from app.scoring.parameters import Parameter
-from app.scoring.parts import Attacker
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.toml_writing import value_text, with_attackers, with_measures, with_publication
 from app.scoring.tracks import TRACKS
-from app.scoring.tracks.microdata import MICRODATA
 from app.services.contest import competitions
 from app.services.people import accounts
 from app.transaction import transaction
-from app.web.organizer import setup
-from app.web.site.labels import LABELS
 from tests.arena import PASSWORD, Arena, numbers, original_table
 from tests.web.reader import page, send, words_of
 from tests.web.spoken import said
@@ -135,39 +128,6 @@ def test_what_is_wrong_stands_beside_its_field_and_the_rest_is_kept(
     assert "Fresh cup" in answer.text or field == "title_en"
     assert "<option selected>Asia/Tokyo</option>" in answer.text or field == "zone"
     assert beginner.client.get("/api/v1/competitions").json() == []
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_package_brings_to_start_from_is_named_by_it_or_by_its_track_or_by_nothing_else(
-    beginner: Arena, monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
-    monkeypatch.setattr(setup, "STARTS", (*STARTS, "bets", "riddles", "riddles_2"))
-    for name, text in (("choose_start_bets", "A cup of bets"), ("track_riddles", "Riddles")):
-        monkeypatch.setitem(LABELS, name, text)
-    shown = page(beginner, "/organize/new", organizer=True, language=language)
-    assert shown.status_code == 200
-    labels = dict(re.findall(r'<label for="start-(\w+)">([^<]*)</label>', shown.text))
-    assert list(labels) == [*STARTS, "bets", "riddles", "riddles_2"]
-    assert [labels[name] for name in ("bets", "riddles", "riddles_2")] == [
-        "A cup of bets", "Riddles", "riddles_2",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_parameter_that_a_package_brings_is_called_by_its_word_where_it_is_set(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, language: str
-) -> None:
-    thief = Attacker("thief", 1, lambda target, **_: target, (Parameter("coin", "amount", default=1.0),
-                                                              Parameter("of", "choice", ("gold", "tin"))))  # fmt: skip
-    monkeypatch.setitem(
-        TRACKS, "microdata", replace(MICRODATA, attackers={**MICRODATA.attackers, "thief": thief})
-    )
-    for name, text in (("parameter_coin", "Its coin"), ("value_gold", "Of gold")):
-        monkeypatch.setitem(LABELS, name, text)
-    shown = page(arena, f"{ORGANIZE}/measures", organizer=True, language=language).text
-    assert re.search(r'<label for="[^"]*coin">Its coin</label>', shown)
-    assert re.search(r'<label for="[^"]*of">of</label>', shown)
-    assert re.findall(r'<option value="(?:gold|tin)"[^>]*>([^<]*)<', shown) == ["Of gold", "tin"]
 
 
 def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(beginner: Arena) -> None:
