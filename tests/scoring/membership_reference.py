@@ -12,7 +12,8 @@ import numpy as np
 
 from app.scoring.arrays import FloatArray
 
-Row = list[float | str]
+Cell = float | str
+Row = list[Cell]
 Rows = list[Row]
 
 
@@ -208,19 +209,17 @@ def standard(values: list[float]) -> list[float]:
 
 
 def gower(a: Row, b: Row, candidates: Rows) -> float:
-    """Categories first: sums of floats are those of the rules, so that ties fall the same way."""
-    numeric = [place for place, cell in enumerate(a) if not isinstance(cell, str)]
-    total = float(sum(a[place] != b[place] for place in range(len(a)) if place not in numeric))
-    for place in numeric:
-        column = numbers_of(candidates, place)
-        crowded = max(map(abs, column)) > 2.0**800
-        column, (x, y) = (
-            [math.ldexp(value, -200) if crowded else value for value in each]
-            for each in (column, [float(a[place]), float(b[place])])
-        )
-        width = max(column) - min(column)
-        total += min(abs(x - y) / width, 1.0) if width else float(a[place] != b[place])
-    return total / len(a)
+    """Exact, and to twelve decimals."""
+    differences = map(difference, a, b, zip(*candidates, strict=True))
+    return float(round(sum(differences, Fraction(0)) / len(a), 12))
+
+
+def difference(x: Cell, y: Cell, column: Sequence[Cell]) -> Fraction:
+    if isinstance(x, str) or isinstance(y, str):
+        return Fraction(x != y)
+    exact = [Fraction(float(cell)) for cell in column]
+    width, between = max(exact) - min(exact), abs(Fraction(float(x)) - Fraction(float(y)))
+    return min(between / width, Fraction(1)) if width else Fraction(between != 0)
 
 
 def closest(candidates: Rows, released: Rows) -> list[float]:

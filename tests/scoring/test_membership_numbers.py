@@ -13,7 +13,8 @@ from app.scoring.tracks.membership.propensity import design, fitted, propensity
 from app.scoring.tracks.membership.schema import Categorical, Schema
 from app.scoring.tracks.membership.tables import Table
 from tests.scoring import membership_reference as plain
-from tests.scoring.membership_cases import Case, cases, rows_of
+from tests.scoring.membership_cases import Case, cases, rows_of, schema_of, table_of
+from tests.scoring.membership_reference import Rows
 from tests.trying import tries
 
 Measure = Callable[[Table, Table], float]
@@ -135,6 +136,15 @@ def test_the_regression_ends_where_nothing_pulls(case: Case) -> None:
     pull = x.T @ (1 / (1 + np.exp(-(x @ weights))) - labels)
     pull[1:] += weights[1:]
     assert np.abs(pull).max() / len(x) <= 1e-8
+
+
+def test_distances_that_are_equal_stay_equal_however_their_sums_are_rounded() -> None:
+    tenths: Rows = [[place / 10, (7 * place % 11) / 10, (3 * place % 7) / 10] for place in range(40)]
+    others: Rows = [[p / 10 + 0.3, (7 * p % 11) / 10, (3 * p % 7) / 10 + 0.1] for p in range(0, 40, 3)]
+    candidates, released = (table_of(rows, schema_of(3, 0)) for rows in (tenths, others))
+    found = attackers.closest(Target(candidates, released))
+    exact = plain.closest(tenths, rows_of(released))
+    assert [list(found).count(score) for score in found] == [exact.count(score) for score in exact]
 
 
 def test_blocks_of_rows_change_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
