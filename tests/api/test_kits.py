@@ -99,7 +99,7 @@ def test_the_kits_times_are_those_of_the_competitions_zone() -> None:
         rules, TRACKS[rules.track], {"anonymized": "a,b", "secret": "original_row"}, ["original"]
     )
     assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
-    assert "- 匿名化フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
+    assert "- 匿名加工フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
 
 
 def test_a_kit_of_transactions_holds_an_example_that_its_own_commands_accept(
