@@ -1,7 +1,6 @@
 """A contest of two questions, played through the service: each has its file, its limit and its score."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +18,9 @@ from tests.with_track import installed
 UNCOUNTED = "".join(f"[attackers.{name}]\ncounts = false\n" for name in RIDDLES.attackers)
 
 
-@pytest.fixture(autouse=True)
-def riddles(tmp_path: Path) -> Iterator[None]:
-    with installed(RIDDLES, "tests.riddles", tmp_path):
+@pytest.fixture(autouse=True, scope="module")
+def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
         yield
 
 

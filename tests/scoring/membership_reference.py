@@ -217,8 +217,8 @@ def gower(a: Row, b: Row, candidates: Rows) -> float:
 def difference(x: Cell, y: Cell, column: Sequence[Cell]) -> Fraction:
     if isinstance(x, str) or isinstance(y, str):
         return Fraction(x != y)
-    exact = [Fraction(float(cell)) for cell in column]
-    width, between = max(exact) - min(exact), abs(Fraction(float(x)) - Fraction(float(y)))
+    numbers = [float(cell) for cell in column]
+    width, between = Fraction(max(numbers)) - Fraction(min(numbers)), abs(Fraction(x) - Fraction(y))
     return min(between / width, Fraction(1)) if width else Fraction(between != 0)
 
 

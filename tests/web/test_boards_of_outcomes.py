@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,22 +30,26 @@ LINKED, CLAIMED = 10, 35
 VALUE = (CLAIMED / ROWS - 0.5) / 0.5
 
 
+@pytest.fixture(scope="module")
+def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
+        yield
+
+
 @pytest.fixture
-def contest(client: TestClient, tmp_path: Path) -> Iterator[Contest]:
+def contest(client: TestClient, riddles: None) -> Contest:
     """Blue has answered both questions about red's target, the second beyond chance."""
-    (packages := tmp_path / "packages").mkdir()
-    with installed(RIDDLES, "tests.riddles", packages):
-        contest, red = played(client)
-        target = contest.target_of(red)["id"]
-        assert contest.guess("blue", target, contest.right_on(red, LINKED)).status_code == 202
-        headers = {"Authorization": f"Bearer {contest.arena.team('blue')}"}
-        for right in (CLAIMED, 5):
-            sent = {"guess": ("g.csv", claims(contest, red, right))}
-            path = f"{API}/targets/{target}/guesses"
-            answer = client.post(path, headers=headers, files=sent, data={"question": "value"})
-            assert answer.status_code == 202, answer.text
-        judge_everything()
-        yield contest
+    contest, red = played(client)
+    target = contest.target_of(red)["id"]
+    assert contest.guess("blue", target, contest.right_on(red, LINKED)).status_code == 202
+    headers = {"Authorization": f"Bearer {contest.arena.team('blue')}"}
+    for right in (CLAIMED, 5):
+        sent = {"guess": ("g.csv", claims(contest, red, right))}
+        path = f"{API}/targets/{target}/guesses"
+        answer = client.post(path, headers=headers, files=sent, data={"question": "value"})
+        assert answer.status_code == 202, answer.text
+    judge_everything()
+    return contest
 
 
 def sheet(contest: Contest, which: str) -> list[dict[str, str]]:

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -27,9 +26,9 @@ from tests.web.test_targets import text_of
 from tests.with_track import installed
 
 
-@pytest.fixture(autouse=True)
-def riddles(tmp_path: Path) -> Iterator[None]:
-    with installed(RIDDLES, "tests.riddles", tmp_path):
+@pytest.fixture(autouse=True, scope="module")
+def riddles(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with installed(RIDDLES, "tests.riddles", tmp_path_factory.mktemp("packages")):
         yield
 
 

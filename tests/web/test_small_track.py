@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
@@ -21,9 +20,9 @@ from tests.with_track import installed
 LANGUAGES = ("en", "ja")
 
 
-@pytest.fixture
-def known(tmp_path: Path) -> Iterator[None]:
-    with installed(small_track.SMALL, "tests.small_track", tmp_path):
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with installed(small_track.SMALL, "tests.small_track", tmp_path_factory.mktemp("packages")):
         yield
 
 
