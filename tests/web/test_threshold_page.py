@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.db.models import State, ThresholdReport
 from app.language import LANGUAGES
-from app.messages import Message, Statement
+from app.messages import Message, Statement, kept
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.tracks import TRACKS
@@ -160,6 +160,37 @@ def test_where_no_threshold_separates_the_page_says_what_to_change(
     assert said("The cheats that no threshold stops for certain", "ja") in shown
     assert "証明されたしきい値はありません。" in shown
     assert said("The cheats that it stops", "ja") not in shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("draws", "remedy"), [("0", "not_simulated"), ("20", "useless")])
+def test_where_no_threshold_is_recommended_the_page_says_so_and_what_to_do(
+    arena: Arena, draws: str, remedy: str, language: str
+) -> None:
+    path = made(arena, groups="age", bits="900", draws=draws)
+    found = report(path)
+    if remedy == "useless" and found["evidence"]["threshold"] is not None:
+        with transaction() as session:  # these data tell them apart; others do not
+            row = session.scalars(select(ThresholdReport)).one()
+            useless = Statement("useless", Message("every threshold makes as many errors as none at all"))
+            reasons = [kept(useless.code, useless.message), *found["evidence"]["reasons"]]
+            row.report = found | {"evidence": found["evidence"] | {"threshold": None, "reasons": reasons}}
+    shown = page(arena, path, organizer=True, language=language).text
+    assert said("No threshold can be recommended on these data.", language) in shown
+    assert said(f"adv_remedy_{remedy}", language) in shown
+    text = re.sub(r"<[^>]*>", " ", shown.replace("&#39;", "'"))
+    for words in ("ecommended threshold: –", "推奨しきい値：–", "at – or above", "– 以上"):
+        assert words not in text
+    listed = page(arena, PATH, organizer=True, language=language).text
+    assert f'<td class="number">{said("none", language)}</td>' in listed
+
+
+def test_the_list_of_reports_has_what_each_recommends_not_what_it_guarantees(arena: Arena) -> None:
+    path = made(arena)
+    found = report(path)
+    assert found["threshold"] != found["evidence"]["threshold"]
+    listed = page(arena, PATH, organizer=True).text
+    assert f'<td class="number">{found["evidence"]["threshold"]:.5g}</td>' in listed
 
 
 def test_a_report_about_other_data_is_not_used(arena: Arena) -> None:

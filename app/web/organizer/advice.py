@@ -13,18 +13,21 @@ from app.charts.figure import Figure
 from app.charts.histogram import PanelWords, histograms
 from app.charts.worded import worded
 from app.language import Words
+from app.web.site.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Advised:
     """A report to be shown. ``histograms``: None if nothing was simulated; ``errors``: None of a report that
-    is older than evidence; ``refused``: the methods that could not be tried."""
+    is older than evidence; ``refused``: the methods that could not be tried; ``remedy``: what to do where no
+    threshold is recommended."""
 
     report: wire.Advice
     histograms: Figure | None
     bounds: Figure
     errors: Figure | None
     refused: str
+    remedy: str
     t: Words
 
     def chance(self, cheat: Any) -> Markup:
@@ -53,6 +56,7 @@ def advised(report: wire.Advice, t: Words) -> Advised:
         bounds_of(report, t),
         None if report.evidence is None else errors_of(report, report.evidence, t),
         "" if report.evidence is None else refused_of(report.evidence, t),
+        remedy_of(report, t) if report.recommended is None else "",
         t,
     )
 
@@ -125,10 +129,26 @@ def errors_of(report: wire.Advice, found: wire.Evidence, t: Words) -> Figure:
     simulated = {
         name: Simulated(one.counts, one.edges) for name, one in report.histograms.items() if name in cheating
     }
+    words = worded(ErrorWords, t, **said_of_errors(bool(simulated), report.recommended is not None, t))
     interval = interval_of(report)
-    return errors(
-        honest, mixed, simulated, worded(ErrorWords, t), interval=interval, threshold=report.recommended
-    )
+    return errors(honest, mixed, simulated, words, interval=interval, threshold=report.recommended)
+
+
+def said_of_errors(simulated: bool, recommended: bool, t: Words) -> dict[str, str]:
+    """What the picture's description says where it has no cheats, or no threshold, to speak of."""
+    if simulated and recommended:
+        return {}
+    about = "no_threshold" if simulated else "no_cheats" if recommended else "neither"
+    return {"said": t.label(f"adv_errors_{about}")}
+
+
+def remedy_of(report: wire.Advice, t: Words) -> str:
+    """What to do about a report that recommends no threshold."""
+    codes = {reason.code for reason in report.evidence.reasons} if report.evidence else set()
+    for code in ("not_simulated", "useless"):
+        if code in codes:
+            return t.label(f"adv_remedy_{code}")
+    return "" if report.change is None else sentence(report.change, t)
 
 
 def refused_of(found: wire.Evidence, t: Words) -> str:

@@ -63,8 +63,13 @@ class Desk:
     open_set: UUID | None
 
     @property
-    def next_step(self) -> Step | None:
-        return next((step for step in self.steps if step.state == "missing"), None)
+    def missing(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.state == "missing")
+
+    def after(self, place: str) -> Step | None:
+        """The step that follows in the order of the list, whatever its state; None after the last."""
+        names = [step.name for step in self.steps]
+        return next(iter(self.steps[names.index(place) + 1 :]), None) if place in names else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ def threshold_page(
         approaches=APPROACHES,
         rules=RULES,
         reports=reports,
+        recommended={one.id: wire.advice(one.report).recommended for one in reports if one.report},
         working=any(report.state in (State.QUEUED, State.SCORING) for report in reports),
         outside=contradicting(reports, desk),
     )

@@ -42,6 +42,21 @@ LABELS = {
     "adv_cheat_group": N_("People exchanged within their group"),
     "adv_cheat_random": N_("People exchanged at random"),
     "adv_cheat_shift": N_("Everybody in another’s place"),
+    "adv_errors_neither": N_(
+        "Sample releases lie at up to {honest}; no cheats were simulated, and no threshold is recommended."
+    ),
+    "adv_errors_no_cheats": N_(
+        "Sample releases lie at up to {honest}; no cheats were simulated. Recommended threshold: {threshold}."
+    ),
+    "adv_errors_no_threshold": N_(
+        "Sample releases lie at up to {honest}, simulated cheats at {cheats} or above; no threshold is recommended. The cheats let through are those of the kind that passes most."
+    ),
+    "adv_remedy_not_simulated": N_(
+        "Ask again with permutations to simulate: without them nothing more can be said."
+    ),
+    "adv_remedy_useless": N_(
+        "Ask again with another distance, or with other columns that a cheat may keep. Until a report recommends a threshold, leave it empty: nothing is rejected as excessive, and suspicious releases are yours to judge."
+    ),
     "adv_simulated_alone": N_(
         "Mean distances of simulated cheats; no threshold is guaranteed to stop them and to leave room."
     ),
