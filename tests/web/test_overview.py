@@ -9,7 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.scoring.competition_file import parse_competition
-from app.web.visitor.leader import compared, leader_of, percent, top
+from app.web.site.notation import percent
+from app.web.visitor.leader import compared, leader_of, top
 from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -62,15 +63,8 @@ def read(arena: Arena, **reader: Any) -> str:
 def test_the_leader_is_the_first_rank_and_its_attacker_the_best_that_counts() -> None:
     found = leader_of(board_of(line(1), line(2, utility=0.3), line(None)), RULES)
     assert found is not None
-    assert (found.row.rank, found.attacker, found.by_rival, found.tied, found.share_found) == (
-        1,
-        "euc1",
-        False,
-        1,
-        "20",
-    )
-    assert found.second is not None
-    assert found.second.rank == 2
+    assert (found.row.rank, found.attacker, found.by_rival) == (1, "euc1", False)
+    assert [row.rank for row in found.following] == [2]
 
 
 def test_an_attacker_that_does_not_count_is_not_named() -> None:
@@ -94,11 +88,13 @@ def test_nobody_leads_before_anybody_has_a_rank() -> None:
     assert leader_of(board_of(), RULES) is None
 
 
-def test_the_second_place_is_the_next_rank_not_another_of_the_first() -> None:
-    found = leader_of(board_of(line(1), line(1), line(3)), RULES)
+def test_those_who_share_a_rank_stand_together_the_readers_own_first() -> None:
+    rows = [line(1, team="a"), line(1, team="b", own=True), line(3, team="c"), line(3, team="d")]
+    found = leader_of(board_of(*rows), RULES)
     assert found is not None
-    assert found.second is not None
-    assert (found.tied, found.second.rank) == (2, 3)
+    assert [row.team for row in found.rows] == ["b", "a"]
+    assert [row.team for row in found.following] == ["c", "d"]
+    assert found.alike
 
 
 @pytest.mark.parametrize(
@@ -131,9 +127,20 @@ def test_baselines_are_in_no_place_of_the_first_rows() -> None:
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0, "0"), (0.0004, "<0.1"), (0.021, "2.1"), (0.05, "5"), (0.2149, "21"), (0.999, "100"), (1.0, "100")],
+    [
+        (0.0, "0%"),
+        (2 / 8333, "0.024%"),
+        (0.0004, "0.04%"),
+        (1e-9, "0.0000001%"),
+        (0.021, "2.1%"),
+        (0.05, "5%"),
+        (0.2149, "21%"),
+        (0.999, "99.9%"),
+        (8332 / 8333, "99.99%"),
+        (1.0, "100%"),
+    ],
 )
-def test_shares_are_said_in_percent(share: float, text: str) -> None:
+def test_shares_are_said_in_percent_and_never_as_none_or_all_that_are_not(share: float, text: str) -> None:
     assert percent(share) == text
 
 
@@ -146,7 +153,7 @@ def test_the_page_says_what_the_contest_is_and_who_leads_and_why(arena: Arena) -
     assert "40 individuals with 4 columns" in shown
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in shown
     best = percent(rows[0]["security"])
-    assert f"{best}% of the individuals" in shown
+    assert f"{best} of the individuals" in shown
     others = read(arena)
     assert f"{rows[0]['team']} leads with the lowest overall score, {rows[0]['overall']:.4f}" in others
     assert "of the individuals" not in others.partition("leads with")[2].partition("rank")[0]

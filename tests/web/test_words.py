@@ -75,7 +75,7 @@ DEFINED = {"The secret", "## The secret"}
 """Where the other name of a thing is told once."""
 
 JAPANESE = "[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff々]"
-WORDY = r"\{(?:which|by|what|individual|phase|state)\}"
+WORDY = r"\{(?:which|by|what|individual|phase|state|names)\}"
 """Values that are Japanese words themselves."""
 FORM = r":[.,0-9a-z]+\}"
 """Of a number, at the end of its place."""

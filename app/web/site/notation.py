@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from math import floor, log10
 from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
@@ -35,6 +36,19 @@ def clock_minute(moment: datetime, zone: str) -> str:
 def zone_name(moment: datetime, zone: str) -> str:
     """The zone's name as it is written then."""
     return moment.astimezone(ZoneInfo(zone)).strftime("%Z")
+
+
+def percent(share: float) -> str:
+    """A share in [0, 1] as a percentage: whole ones, below ten with a decimal, below one two digits.
+
+    What is not zero is never 0%, and what is not all is never 100%.
+    """
+    number = 100 * share
+    digits = 0 if number >= 10 or number == 0 else max(1, 1 - floor(log10(number)))
+    while number < 100 and round(number, digits) == 100:
+        digits += 1
+    text = f"{number:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if digits else text) + "%"
 
 
 SCORE_DIGITS = 4

@@ -46,6 +46,7 @@ templates.env.undefined = StrictUndefined  # a name that no page was given is a 
 templates.env.globals |= {
     "digits_of": notation.digits_of,
     "indexed": notation.indexed,
+    "percent": notation.percent,
     "texts_of": announcements.texts,
     "message_under": message_under,
     "languages": {each: Locale.parse(each).get_display_name(each) for each in LANGUAGES},

@@ -21,9 +21,8 @@ from app.web.site import languages
 from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import board_pictures, standings
+from app.web.visitor import board_pictures, leading, standings
 from app.web.visitor.board_view import view_of
-from app.web.visitor.leader import leader_of
 
 router = APIRouter(route_class=PageRoute)
 Board = TypeVar("Board")
@@ -61,7 +60,7 @@ def anonymization_content(
     choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
-        "leader": leader_of(board, frame.rules),
+        "why": leading.sentences(board, frame.rules, t),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "rivals": standings.has_rivals(board),

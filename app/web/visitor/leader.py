@@ -1,4 +1,4 @@
-"""Who leads, and why: what a board's first rows say, in the parts of a sentence."""
+"""Who leads a board, and what that is to be told from: its first ranks, and what sets the leader apart."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,48 +14,54 @@ FIRST = 5
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """``attacker``: who finds the most in the leading release, None if nobody finds anything; ``by_rival``:
-    another team does; ``counted``: risk is the share of individuals found; ``told``: whether the reader may
-    know who. ``second``: the next rank, None without one; ``comparison``: in what the leader is better than
-    it. ``tied``: how many share the first rank. ``digits``: the decimals of all U and E."""
+    """``rows``: all on the first rank, the reader's own before the others; ``following``: all on the next.
 
-    row: BoardRow
-    utility: float
-    security: float
+    Of a single leader, ``attacker``: who finds the most in its release, None if nobody finds anything;
+    ``by_rival``: another team does; ``comparison``: in what it is better than the next. ``alike``: those who
+    share the rank have the same U and E. ``counted``: risk is the share of individuals found; ``told``:
+    whether the reader may know who found them; ``digits``: the decimals of all U and E; ``rule``: of ranking.
+    """
+
+    rows: tuple[BoardRow, ...]
+    following: tuple[BoardRow, ...]
     attacker: str | None
     by_rival: bool
+    comparison: Comparison
+    alike: bool
     counted: bool
     told: bool
-    tied: int
-    second: BoardRow | None
-    comparison: Comparison
     digits: int
+    rule: str
 
     @property
-    def share_found(self) -> str:
-        return percent(self.security)
+    def row(self) -> BoardRow:
+        return self.rows[0]
 
 
 def leader_of(board: Board, rules: Rules) -> Leader | None:
-    """The leader of a board; None before anybody has a rank."""
-    ranked = [row for row in board.rows if row.rank is not None]
-    if not ranked or ranked[0].utility is None or ranked[0].security is None:
+    """Who leads a board; None before anybody has a rank."""
+    first = on_rank(board, 1)
+    if not first or first[0].utility is None or first[0].security is None:
         return None
-    first, digits = ranked[0], SCORE_DIGITS if board.digits is None else board.digits
-    second = next((row for row in ranked if row.rank != first.rank), None)
+    following, row = on_rank(board, len(first) + 1), first[0]
+    digits = SCORE_DIGITS if board.digits is None else board.digits
     return Leader(
-        row=first,
-        utility=ranked[0].utility,
-        security=ranked[0].security,
-        attacker=best_attacker(first, rules),
-        by_rival=first.rivals is not None and first.rivals > 0 and first.rivals == first.security,
+        rows=first,
+        following=following,
+        attacker=best_attacker(row, rules),
+        by_rival=row.rivals is not None and row.rivals > 0 and row.rivals == row.security,
+        comparison=compared(row, following[0] if following else None, digits),
+        alike=len({shown(each, digits) for each in first}) == 1,
         counted=TRACKS[rules.track].counts(rules),
         told=board.digits is None,
-        tied=sum(row.rank == first.rank for row in ranked),
-        second=second,
-        comparison=compared(first, second, digits),
         digits=digits,
+        rule=rules.ranking.rule,
     )
+
+
+def on_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
+    """All who share a rank, the reader's own first."""
+    return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
 
 
 def top(board: Board) -> list[BoardRow]:
@@ -69,20 +75,17 @@ def best_attacker(row: BoardRow, rules: Rules) -> str | None:
     return max(rates, key=lambda name: rates[name], default=None)
 
 
+def shown(row: BoardRow, digits: int) -> tuple[float, float]:
+    """U and E of a row that has a rank, as far as ``digits`` decimals tell."""
+    return round(row.utility or 0.0, digits), round(row.security or 0.0, digits)
+
+
 def compared(first: BoardRow, second: BoardRow | None, digits: int) -> Comparison:
     """In what the first is better than the second, as far as ``digits`` decimals tell."""
     if second is None:
         return "neither"
-    useful = round(first.utility or 0.0, digits) < round(second.utility or 0.0, digits)
-    safer = round(first.security or 0.0, digits) < round(second.security or 0.0, digits)
+    own, other = shown(first, digits), shown(second, digits)
+    useful, safer = own[0] < other[0], own[1] < other[1]
     if useful and safer:
         return "both"
     return "safer" if safer else "more_useful" if useful else "neither"
-
-
-def percent(share: float) -> str:
-    """A share as a percentage: whole ones, below ten with a decimal."""
-    number = 100 * share
-    if 0 < number < 0.1:
-        return "<0.1"
-    return f"{number:.0f}" if number >= 10 or number == 0 else f"{number:.1f}".removesuffix(".0")

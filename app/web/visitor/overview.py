@@ -9,17 +9,20 @@ from sqlalchemy.orm import Session
 
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
+from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.services.boards import anonymization, reidentification
 from app.services.contest import announcements, visibility, witnesses
 from app.services.people.accounts import Principal
 from app.transaction import transaction
+from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor.leader import leader_of, top
+from app.web.visitor import leading
+from app.web.visitor.leader import top
 from app.web.visitor.next_step import next_step
-from app.wire import AttackersBoard, AttackersRow, Board
+from app.wire import AttackersBoard, Board
 
 router = APIRouter(route_class=PageRoute)
 IN_VIEW = 3
@@ -34,7 +37,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
-    rules, track = frame.rules, frame.contest.track
+    rules, track, t = frame.rules, frame.contest.track, languages.words_of(request)
     return page(
         request,
         principal,
@@ -42,8 +45,8 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame=frame,
         board=board,
         first_rows=top(board) if board else [],
-        leader=leader_of(board, rules) if board else None,
-        attackers=first_attackers(attacks) if attacks else [],
+        why=leading.sentences(board, rules, t) if board else [],
+        attacks=attacks_said(attacks, t),
         attackers_hidden=attacks is not None and attacks.hidden,
         paragraphs=paragraphs,
         announcements=said,
@@ -80,9 +83,11 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
     return reidentification.board(session, visibility.boards(session, principal, frame.contest.slug))
 
 
-def first_attackers(board: AttackersBoard) -> list[AttackersRow]:
-    """Those on the first rank, as far as the scores of guesses are visible."""
-    return [row for row in board.rows if row.rank == 1 and (row.identified or row.score)]
+def attacks_said(board: AttackersBoard | None, t: Words) -> str:
+    """Who leads the attacks, as far as the scores of guesses are visible; empty: nobody found any."""
+    rows = board.rows if board else ()
+    first = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
+    return leading.attacks(sorted(first, key=lambda row: not row.own), t) if first else ""
 
 
 def paragraphs(text: str) -> list[str]:

@@ -1,0 +1,123 @@
+"""Who leads in sentences: one, two, three or many on the first rank, and who follows by its true rank."""
+
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from app.scoring.competition_file import parse_competition
+from app.scoring.ranking import ranks
+from app.web.site.languages import words_in
+from app.web.site.names import listed
+from app.web.visitor import leading
+from app.wire import AttackersRow, Board, BoardRow
+from tests.arena import competition_file
+from tests.web.test_overview import RULES, board_of, line
+
+EN, JA = words_in("en"), words_in("ja")
+BY_SUM = parse_competition(competition_file(more='[ranking]\nrule = "rank_sum"\n'))
+
+
+def board_with(*scores: float, digits: int | None = 2, own: int | None = None) -> Board:
+    """Teams ``T0``, ``T1``, … with these overall scores, lowest first."""
+    rows = [
+        line(rank, team=f"T{i}", overall=score, utility=score, security=score, own=i == own)
+        for i, (rank, score) in enumerate(zip(ranks(scores), scores, strict=True))
+    ]
+    return board_of(*rows, digits=digits)
+
+
+def said(board: Board, t: Any = EN, rules: Any = RULES) -> str:
+    return " ".join(leading.sentences(board, rules, t))
+
+
+def test_one_leads_and_the_second_is_compared_with_it() -> None:
+    text = said(board_with(0.1, 0.2))
+    assert text.startswith("T0 leads with the lowest overall score, 0.1000")
+    assert "T1 in second place" in text
+
+
+def test_two_share_first_place_and_the_next_is_third() -> None:
+    text = said(board_with(0.1, 0.1, 0.3))
+    assert "2 teams share first place with the lowest overall score, 0.1000: T0 and T1." in text
+    assert "All have the same utility loss, 0.10, and risk, 0.10." in text
+    assert "T2 follows at rank 3." in text
+    assert "second" not in text
+
+
+def test_after_three_on_the_first_rank_the_fourth_follows() -> None:
+    text = said(board_with(0.1, 0.1, 0.1, 0.2))
+    assert "3 teams share first place with the lowest overall score, 0.1000: T0, T1 and T2." in text
+    assert text.endswith("T3 follows at rank 4.")
+
+
+def test_of_many_three_are_named_the_readers_own_first() -> None:
+    text = said(board_with(*[0.1] * 12, own=7))
+    assert "12 teams share first place with the lowest overall score, 0.1000: T7, T0, T1 and 9 more." in text
+    assert "follow" not in text
+
+
+def test_several_that_follow_share_their_rank() -> None:
+    assert said(board_with(0.1, 0.2, 0.2)).endswith("T1 and T2 follow, sharing rank 2.")
+    assert said(board_with(0.1, 0.1, 0.2, 0.2)).endswith("T2 and T3 follow, sharing rank 3.")
+
+
+@pytest.mark.parametrize("first", range(1, 7))
+@pytest.mark.parametrize("second", range(5))
+def test_every_rank_said_is_that_of_the_table(first: int, second: int) -> None:
+    board = board_with(*[0.1] * first, *[0.2] * second, 0.3)
+    by_rank = [list(rows) for _, rows in groupby(board.rows, key=lambda row: row.rank)]
+    text = said(board)
+    if first > 1:
+        assert f"{len(by_rank[0])} teams share first place" in text
+    if first > 1 or len(by_rank[1]) > 1:
+        assert f"rank {by_rank[1][0].rank}." in text
+    else:
+        assert "in second place" in text
+        assert by_rank[1][0].rank == 2
+
+
+def test_what_differs_among_those_on_the_first_rank_is_not_said_of_all() -> None:
+    rows = (line(1, team="a", utility=0.1, security=0.3), line(1, team="b", utility=0.3, security=0.1))
+    assert "All have" not in said(board_of(*rows, digits=2))
+
+
+def test_sums_of_ranks_are_shared_without_their_number() -> None:
+    text = said(board_with(0.1, 0.1, 0.3), rules=BY_SUM)
+    assert "2 teams share first place with the lowest sum of ranks: T0 and T1." in text
+    assert "T2 follows at rank 3." in text
+
+
+def test_in_japanese_names_stand_in_brackets() -> None:
+    text = said(board_with(*[0.1] * 5, 0.2), JA)
+    assert "5 チーム（「T0」「T1」「T2」ほか 2 チーム）が同率首位" in text
+    assert "6 位に「T5」が続きます。" in text
+    assert "2 チーム（「T0」「T1」）が同率首位" in said(board_with(0.1, 0.1), JA)
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b, c and 1 more")],
+)
+def test_names_are_listed(names: str, text: str) -> None:
+    assert listed(list(names), EN) == text
+
+
+def test_a_name_with_braces_stays_as_it_is() -> None:
+    rows: tuple[BoardRow, ...] = (line(1, team="{n}"), line(1, team="{team} {0}"))
+    assert "{n} and {team} {0}" in said(board_of(*rows, digits=2))
+
+
+def attacker(team: str, **found: Any) -> AttackersRow:
+    given = {"rank": 1, "identified": 31, "tried": 80, "rate": 0.3, "targets": 2, **found}
+    return AttackersRow(team=team, own=False, **given)
+
+
+def test_the_attacks_are_led_by_one_or_shared() -> None:
+    one = leading.attacks([attacker("a")], EN)
+    assert "a leads: 31 of 80 individuals identified in 2 targets." in one
+    shared = leading.attacks([attacker(name) for name in "abcde"], EN)
+    assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared
+    uncounted = {"identified": None, "tried": None, "score": 1.5}
+    found = leading.attacks([attacker(name, **uncounted) for name in "ab"], JA)
+    assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in found
