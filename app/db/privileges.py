@@ -30,6 +30,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "number at": ("r", "", "r"),
         "competition_id user_id actor action subject before after": ("ri", "", "ri"),
     },
+    "clarifications": {
+        "id competition_id team_id user_id question": ("ri", "", ""),
+        "asked_at": ("r", "", ""),
+        "answer answered_at public": ("riu", "", ""),
+    },
     "competitions": {
         "id slug": ("ri", "r", "r"),
         "created_at": ("r", "r", "r"),

@@ -3,6 +3,7 @@
 from app.db.models.competitions import (
     Announcement,
     AuditEntry,
+    Clarification,
     Competition,
     Heartbeat,
     Organizer,
@@ -21,6 +22,7 @@ __all__ = [
     "Attempt",
     "AuditEntry",
     "Base",
+    "Clarification",
     "Competition",
     "Drawn",
     "Evaluation",

@@ -6,9 +6,10 @@ from uuid import UUID
 
 from sqlalchemy import BigInteger, ForeignKey, Identity, Index
 from sqlalchemy import text as sql
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.db.models.declarations import UNFINISHED, Base, Work, identifier, moment_of_insert
+from app.db.models.people import Team
 from app.messages import Statement
 
 
@@ -103,6 +104,26 @@ class Announcement(Base):
     text: Mapped[dict[str, Any]]
     said: Mapped[Statement | None]
     """What the service says itself, in any language; None: people, or a version that kept none."""
+
+
+class Clarification(Base):
+    """What a team asks the organizers about the contest, and what they answer."""
+
+    __tablename__ = "clarifications"
+
+    id: Mapped[UUID] = identifier()
+    competition_id: Mapped[UUID] = mapped_column(ForeignKey("competitions.id"), index=True)
+    team_id: Mapped[UUID] = mapped_column(ForeignKey("teams.id"))
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id"))
+    """Who asked."""
+    asked_at: Mapped[datetime] = moment_of_insert()
+    question: Mapped[str]
+    answer: Mapped[str | None]
+    answered_at: Mapped[datetime | None]
+    public: Mapped[bool] = mapped_column(default=False, server_default=sql("false"))
+    """Whether everybody reads both, not naming the team."""
+
+    team: Mapped[Team] = relationship(lazy="raise")
 
 
 class WitnessedEnd(Base):

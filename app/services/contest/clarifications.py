@@ -1,0 +1,121 @@
+"""What teams ask the organizers about the contest, and the answers: to the team alone, or to everybody."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import func, or_, select, tuple_
+from sqlalchemy.orm import Session, joinedload
+
+from app.db.models import Clarification
+from app.errors import Conflict, InvalidInput, NotFound
+from app.services.contest import competitions, visibility
+from app.services.contest.announcements import breaks
+from app.services.contest.visibility import Audience
+from app.services.people import audit, teams
+from app.services.people.accounts import Principal
+from app.services.work.leases import clock
+
+WITH_TEAM = joinedload(Clarification.team, innerjoin=True)
+LONGEST = 2_000
+MOST_OPEN = 10
+"""Questions of a team that wait for an answer at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as one person may read it; ``own``: their team's; ``team``: who asked, if they may know."""
+
+    one: Clarification
+    own: bool
+    team: str | None
+
+
+def ask(session: Session, principal: Principal, slug: str, question: str) -> Asked:
+    """In the team's name; a disqualified team may ask, too."""
+    principal.require("submit")
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal, locked=True)
+    waits = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
+    if session.scalars(waits).one() >= MOST_OPEN:
+        raise Conflict(
+            "{most} questions of your team wait for an answer: ask more when they have one",
+            code="questions_wait",
+            most=MOST_OPEN,
+        )
+    asked = Clarification(
+        competition_id=contest.id, team=team, user_id=principal.user_id, question=clean(question)
+    )
+    session.add(asked)
+    session.flush()
+    return Asked(asked, own=True, team=team.name)
+
+
+def clean(text: str) -> str:
+    """As it is kept: line ends as line feeds, nothing invisible that breaks a page."""
+    kept = "\n".join(text.split("\r\n")).strip()
+    if not kept or len(kept) > LONGEST or any(map(breaks, kept)):
+        raise InvalidInput(
+            "a text of 1 to {most} characters, without control characters, is needed",
+            code="clarification_text",
+            most=LONGEST,
+        )
+    return kept
+
+
+def answer(
+    session: Session, principal: Principal, clarification_id: UUID, text: str, *, public: bool
+) -> Asked:
+    """As an organizer; anew, if there is an answer. ``public``: everybody reads both, not who asked."""
+    found = session.get(
+        Clarification, clarification_id, with_for_update={"of": Clarification}, options=[WITH_TEAM]
+    )
+    if found is None:
+        raise NotFound("nobody has asked such a question", code="no_such_clarification")
+    competitions.require_organizer(session, found.competition_id, principal)
+    before = {"answer": found.answer, "public": found.public}
+    found.answer, found.public = clean(text), public
+    found.answered_at = clock(session)
+    audit.record(
+        session,
+        principal,
+        "clarification.answer",
+        competition_id=found.competition_id,
+        subject=str(found.id),
+        before=before if before["answer"] is not None else None,
+        after={"answer": found.answer, "public": public},
+    )
+    session.flush()
+    return Asked(found, own=False, team=found.team.name)
+
+
+def listed(
+    session: Session,
+    principal: Principal | None,
+    slug: str,
+    *,
+    after: tuple[datetime, UUID] | None = None,
+    limit: int | None = None,
+) -> list[Asked]:
+    """What this person may read, newest first: organizers all, others their own team's and what is public."""
+    contest = competitions.find(session, slug)
+    viewer = visibility.audience(session, contest.row, principal)
+    query = select(Clarification).where(Clarification.competition_id == contest.id)
+    if not viewer.organizer:
+        query = query.where(or_(Clarification.public, Clarification.team_id == viewer.team_id))
+    if after is not None:
+        query = query.where(tuple_(Clarification.asked_at, Clarification.id) < tuple_(*after))
+    newest = query.order_by(Clarification.asked_at.desc(), Clarification.id.desc())
+    found = session.scalars(newest.options(WITH_TEAM).limit(limit))
+    return [seen(one, viewer) for one in found]
+
+
+def seen(one: Clarification, viewer: Audience) -> Asked:
+    own = one.team_id == viewer.team_id
+    return Asked(one, own=own, team=one.team.name if own or viewer.organizer else None)
+
+
+def unanswered(session: Session, competition_id: UUID) -> int:
+    """How many wait for the organizers."""
+    open_ones = Clarification.competition_id == competition_id, Clarification.answer.is_(None)
+    return session.scalars(select(func.count()).where(*open_ones)).one()
