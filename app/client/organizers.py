@@ -98,6 +98,11 @@ class OrganizersCalls(Transport):
         path = at(slug, "announcements")
         return self.call(wire.Announcement, "POST", path, json={"text": dict(text)})
 
+    def clarify(self, identifier: str, answer: str, *, public: bool = False) -> wire.Clarification:
+        """The question of that id."""
+        path, body = f"/clarifications/{part(identifier)}/answer", {"answer": answer, "public": public}
+        return self.call(wire.Clarification, "PUT", path, json=body)
+
     def all_submissions(self, slug: str, **query: str | None) -> list[wire.Submission]:
         """Every team's; ``team`` (its id) and ``state`` choose."""
         chosen = {name: value for name, value in query.items() if value is not None}

@@ -148,3 +148,9 @@ class TeamsCalls(Transport):
 
     def announcements(self, slug: str) -> list[wire.Announcement]:
         return self.several(wire.Announcement, at(slug, "announcements"))
+
+    def clarifications(self, slug: str) -> list[wire.Clarification]:
+        return self.several(wire.Clarification, at(slug, "clarifications"))
+
+    def ask(self, slug: str, question: str) -> wire.Clarification:
+        return self.call(wire.Clarification, "POST", at(slug, "clarifications"), json={"question": question})

@@ -32,7 +32,16 @@ from app.wire.competitions import Competition, Listed, Listing, Original, Phase,
 from app.wire.draws import Draw, Draws, Own
 from app.wire.form import Form
 from app.wire.health import Alive, Queue, Ready
-from app.wire.people import Announcement, AuditEntry, Entrant, Invite, Person, Team, TeamJudged
+from app.wire.people import (
+    Announcement,
+    AuditEntry,
+    Clarification,
+    Entrant,
+    Invite,
+    Person,
+    Team,
+    TeamJudged,
+)
 from app.wire.problems import Problem, WrongInFile
 from app.wire.reports import Report, ReportSummary
 from app.wire.rescores import Change, Outcome, Rescore, RescoreSummary, Stage

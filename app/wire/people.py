@@ -58,6 +58,19 @@ class Announcement(Form):
     ] = None
 
 
+class Clarification(Form):
+    """What a team asked the organizers, and their answer."""
+
+    id: Id
+    asked_at: Moment
+    question: Annotated[str, example("May a release have fewer rows than the original?")]
+    answer: Annotated[str | None, example("Yes: see the rules, Accepted.")]
+    answered_at: datetime | None
+    public: Annotated[bool, Field(description="whether everybody reads it, not naming the team")]
+    own: Annotated[bool, Field(description="whether the reader's team asked")]
+    team: Annotated[TeamName | None, Field(description="who asked; for organizers and the team itself")]
+
+
 class AuditEntry(Form):
     """An act: who did what to what, and what it changed."""
 

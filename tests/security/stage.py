@@ -12,7 +12,17 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Competition, Member, Organizer, Rescore, Submission, Team, ThresholdReport, User
+from app.db.models import (
+    Clarification,
+    Competition,
+    Member,
+    Organizer,
+    Rescore,
+    Submission,
+    Team,
+    ThresholdReport,
+    User,
+)
 from app.http.dependencies import COOKIE
 from app.roles import Role
 from app.scoring.csv_text import table_csv
@@ -79,6 +89,20 @@ class Stage:
         path = f"/competitions/{self.arena.slug}/announcements"
         return str(self.arena.post(path, json={"text": {"en": "Hello"}}).json()["id"])
 
+    def clarification(self) -> str:
+        """What the own team has asked."""
+        with transaction() as session:
+            sent = session.get_one(Submission, UUID(self.submission_id))
+            asked = Clarification(
+                competition_id=sent.competition_id,
+                team_id=sent.team_id,
+                user_id=sent.user_id,
+                question="How many rows?",
+            )
+            session.add(asked)
+            session.flush()
+            return str(asked.id)
+
     def places(self, route: str) -> dict[str, Any]:
         """What the names in the route's path stand for."""
         path = route.split(" ")[1]
@@ -92,6 +116,7 @@ class Stage:
             "file": lambda: "original.csv" if "original" in path else "anonymized.csv",
             "submission_id": lambda: self.submission_id,
             "announcement_id": self.announcement,
+            "clarification_id": self.clarification,
             "path": lambda: "site.css",
         }
         made = PLACES[route](self) if route in PLACES else {}
@@ -273,6 +298,8 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
         "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
     },
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
+    "POST /api/v1/competitions/{slug}/clarifications": lambda _: {"json": {"question": "How many rows?"}},
+    "PUT /api/v1/clarifications/{clarification_id}/answer": lambda _: {"json": {"answer": "As many."}},
     "POST /api/v1/competitions/{slug}/announcements": lambda _: {"json": {"text": {"en": "Hello"}}},
     "GET /readyz": a_beat,
     "POST /sign-in": lambda stage: {"data": {"name": a_person(stage), "password": PASSWORD}},

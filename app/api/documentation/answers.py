@@ -36,6 +36,7 @@ BY_PARAMETER: Mapping[str, str] = {
     "rescore_id": "no_such_rescore",
     "report_id": "no_such_report",
     "announcement_id": "no_such_announcement",
+    "clarification_id": "no_such_clarification",
     "cursor": "invalid_cursor",
     "X-Confirm-Password": "password_needed 422.wrong_password too_many_tries",
     "Idempotency-Key": "idempotency_key idempotency_key_reused",

@@ -38,6 +38,7 @@ TAGS = {
     "re-scoring": "Other rules for what has been scored: preview the difference, apply it or drop it.",
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
     "announcements": "What organizers tell everybody.",
+    "clarifications": "What teams ask the organizers, and the answers.",
     "operation": "For those who keep the service running.",
 }
 ABOUT = """Send `Authorization: Bearer TOKEN`; a browser's session does as well, from the site's own pages. \
@@ -80,6 +81,7 @@ IF_NONE_MATCH: Json = {
 }
 PLACES: Mapping[str, tuple[str, str]] = {
     "announcement_id": (ID, "the announcement's"),
+    "clarification_id": (ID, "the question's"),
     "file": ("original.csv", "the file's name, with `.csv`"),
     "name": ("anonymization", "`anonymization` or `reidentification`"),
     "report_id": (ID, "the report's"),

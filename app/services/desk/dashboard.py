@@ -15,7 +15,7 @@ from app.services.attacks import owners
 from app.services.attacks.owners import Anonymity
 from app.services.boards import in_force, verdicts
 from app.services.boards.comparable import by_rules
-from app.services.contest import competitions, held, phases, revisions
+from app.services.contest import clarifications, competitions, held, phases, revisions
 from app.services.contest.phases import Standing
 from app.services.contest.visibility import ALWAYS
 from app.services.desk import load, rescores
@@ -55,6 +55,7 @@ class Duty:
         "no_phases",
         "no_teams",
         "errors",
+        "questions",
         "stalled",
         "unswept",
         "paused",
@@ -76,7 +77,8 @@ class Duty:
 class Dashboard:
     """``unfinished``: submissions and guesses whose scoring a deadline waits for. ``anonymity``: what the
     boards leave of it to the targets that there are, or would be. ``mixed``: submissions that were scored by
-    something else than what counts. ``lacking``: files that only organizers hold and have still to give."""
+    something else than what counts. ``lacking``: files that only organizers hold and have still to give.
+    ``questions``: those of teams that nobody has answered."""
 
     counts: Counts
     load: Load
@@ -85,6 +87,7 @@ class Dashboard:
     anonymity: Anonymity | None
     mixed: int
     lacking: tuple[str, ...]
+    questions: int
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Dashboard:
@@ -101,6 +104,7 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Dashboa
         owners.anonymity(session, contest),
         mixed(session, contest.row),
         held.lacking(session, contest.row),
+        clarifications.unanswered(session, contest.id),
     )
 
 
@@ -150,6 +154,7 @@ def duties(rules: Rules, row: Competition, now: Standing, found: Dashboard) -> l
     """What waits for the organizers, the urgent first."""
     listed = [
         *([Duty("no_truth", len(found.lacking), urgent=True)] if found.lacking else []),
+        *([Duty("questions", found.questions, urgent=True)] if found.questions else []),
         *set_up(rules, row, found.counts),
         *(each for each in at_work(now, found) if each.code != "stalled" or not lacks(rules)),
         *contest(rules, now, found.counts),

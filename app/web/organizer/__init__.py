@@ -3,6 +3,7 @@
 from app.web.organizer import (
     announcements,
     baselines,
+    clarifications,
     dashboard,
     measures,
     original,
@@ -33,5 +34,6 @@ ROUTERS = (
     rulings.router,
     baselines.router,
     announcements.router,
+    clarifications.router,
     oversight.router,
 )

@@ -1,10 +1,11 @@
 """Pages that ask for no part in a contest: what everybody reads, and the ways in."""
 
-from app.web.visitor import account, boards, competitions, joining, overview, rules, sign_in
+from app.web.visitor import account, boards, clarifications, competitions, joining, overview, rules, sign_in
 
 ROUTERS = (
     competitions.router,
     overview.router,
+    clarifications.router,
     rules.router,
     boards.router,
     sign_in.router,

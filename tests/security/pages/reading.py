@@ -8,9 +8,13 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
+    "POST /competitions/{slug}/clarifications": (303, 303, 303, 403, 403, 403),
 }
 
-CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {}
+CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "POST /competitions/{slug}/clarifications": lambda _: {"data": {"question": "How many rows?"}},
+}
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {}
 """What the names in a path stand for, where the stage's own do not do."""

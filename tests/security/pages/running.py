@@ -56,6 +56,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {DESK}/announcements": SEEN,
     f"POST {DESK}/announcements": DONE,
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": DONE,
+    f"GET {DESK}/clarifications": SEEN,
+    f"POST {DESK}/clarifications/{{clarification_id}}": DONE,
     f"GET {DESK}/audit": SEEN,
     f"GET {DESK}/health": SEEN,
     f"GET {DESK}/exports": SEEN,
@@ -120,6 +122,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(numbers)}"}
     },
+    f"POST {DESK}/clarifications/{{clarification_id}}": lambda _: {"data": {"text": "As many."}},
     f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},

@@ -5,6 +5,7 @@ from app.messages import N_
 LABELS = {
     "act_announcement_post": N_("Announced"),
     "act_announcement_withdraw": N_("Announcement withdrawn"),
+    "act_clarification_answer": N_("Question answered"),
     "act_baseline_add": N_("Baseline added"),
     "act_baseline_remove": N_("Baseline removed"),
     "act_competition_close": N_("Contest closed"),
@@ -133,6 +134,8 @@ LABELS = {
         "Customers and purchases: every utility measure weighs the same until you say otherwise."
     ),
     "done_announced": N_("Announced."),
+    "done_answered": N_("The answer is there for whom it is meant."),
+    "done_asked": N_("The organizers have your question. Their answer will appear here."),
     "done_baseline_added": N_("The baseline is added: it is on the board once it is scored."),
     "done_baseline_removed": N_("The baseline has left the board."),
     "done_created": N_("The competition is created. Next: its data."),
@@ -158,6 +161,7 @@ LABELS = {
     "done_team_reinstated": N_("The team is reinstated."),
     "done_withdrawn": N_("The announcement is withdrawn."),
     "duty_do_errors": N_("Have them scored again"),
+    "duty_do_questions": N_("Answer them"),
     "duty_do_idle_teams": N_("See the teams"),
     "duty_do_mixed_versions": N_("Have everything scored again"),
     "duty_do_newer_scorer": N_("Have everything scored again"),
@@ -174,6 +178,7 @@ LABELS = {
     "duty_do_settling": N_("See the queue"),
     "duty_do_stalled": N_("See the health"),
     "duty_do_unswept": N_("See the health"),
+    "duty_questions": N_("Questions from teams that wait for an answer: {n}."),
     "duty_errors": N_("Submissions that ended in an error on our side: {n}."),
     "duty_idle_teams": N_(
         "The phase ends within a day, and teams without an accepted or waiting submission are left: {n}."
@@ -214,6 +219,7 @@ LABELS = {
     "kind_guesses": N_("Guesses"),
     "kind_threshold_reports": N_("Threshold reports"),
     "nav_announcements": N_("Announcements"),
+    "nav_clarifications": N_("Questions from teams"),
     "nav_audit": N_("Audit log"),
     "nav_baselines": N_("Baselines"),
     "nav_basics": N_("Titles and phases"),
@@ -333,6 +339,7 @@ LABELS = {
     "setting_teams": N_("Invites"),
     "setting_threshold": N_("Threshold"),
     "subject_announcement": N_("Announcement"),
+    "subject_clarification": N_("Question"),
     "subject_invite": N_("Invite"),
     "subject_rescore": N_("Re-score set"),
     "subject_submission": N_("Submission"),
