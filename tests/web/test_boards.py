@@ -2,17 +2,21 @@
 
 import re
 from datetime import UTC, datetime, timedelta
-from html import unescape
+from html import escape, unescape
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app import wire
+from app.api.documentation.bodies import example_as
 from app.charts.axes import number
 from app.charts.heatmap import hundredths
 from app.language import LANGUAGES
 from app.scoring.tracks import TRACKS
 from app.web.site import notation
+from app.web.visitor import standings
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
 from tests.contest import Contest
@@ -56,12 +60,13 @@ def line_of(
     rivals: bool = False,
     sums: bool = False,
     digits: int | None = None,
+    shared: bool = False,
 ) -> list[str]:
     """A row of the interface's answer as the page writes it."""
     at = row["received_at"] and datetime.fromisoformat(row["received_at"])
     own = f" {said('you')}" if row["own"] else ""
     return [
-        str(row["rank"] or "–"),
+        str(row["rank"] or "–") + ("=" if shared else ""),
         row["team"] + own,
         *([notation.numeral(row["rank_sum"])] if sums else []),
         notation.score(row["overall"]),
@@ -284,7 +289,9 @@ def test_where_ranks_are_added_up_their_sum_leads_the_table(client: TestClient) 
     html = board_page(contest.arena, organizer=True)
     assert said("Sum of ranks") in html
     assert said("ranked_by_rank_sum") in unescape(html)
-    assert lines(html) == [line_of(row, [], sums=True) for row in contest.board(organizer=True)["rows"]]
+    assert lines(html) == [
+        line_of(row, [], sums=True, shared=True) for row in contest.board(organizer=True)["rows"]
+    ]
     assert said("Sum of ranks") not in text_of(board_page(contest.arena).partition("<thead>")[2])
 
 
@@ -387,3 +394,45 @@ def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None
             [unescape(hundredths(cell["rate"])) if cell else "—" for cell in row["cells"]]
             for row in contest.board("matrix", **reader)["rows"]
         ]
+
+
+def found_in(html: str) -> list[str]:
+    """The teams of the rows that are not hidden."""
+    body = re.findall(r'<table class="ranks.*?</table>', html, re.DOTALL)[0].partition("</thead>")[2]
+    rows = re.findall(r"<tr((?:(?! hidden)[^>])*)>.*?</td><th[^>]*>(.*?)</th>", body, re.DOTALL)
+    return [text_of(name) for _, name in rows]
+
+
+LOOKED_FOR = {
+    "": ["Straße ＡＢＣ", "ﾀﾞｯｼｭ", "<b>&amp;</b>"],
+    "strasse abc": ["Straße ＡＢＣ"],
+    "  STRASSE\u3000": ["Straße ＡＢＣ"],
+    "ダッ\u200bシュ": ["ﾀﾞｯｼｭ"],
+    "<B>": ["<b>&amp;</b>"],
+    "amp;</b>": ["<b>&amp;</b>"],
+    "nobody": [],
+}
+
+
+def test_a_team_is_found_however_its_name_is_written(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    for team in LOOKED_FOR[""]:
+        contest.submit(team, scored=False)
+    score_everything()
+    for asked, found in LOOKED_FOR.items():
+        html = board_page(contest.arena, query=f"?{urlencode({'find': asked})}", language="ja")
+        assert sorted(found_in(html)) == sorted(found)
+        assert f'value="{escape(asked)}"' in html
+        assert bool(asked) == (said("Found: {found} of {all}", "ja", found=len(found), all=3) in html)
+        assert "<b>&amp;</b>" not in html
+
+
+@pytest.mark.parametrize(
+    ("ranks", "tied"), [([1, 2, 2, 4, None, None], {2}), ([1], set()), ([], set()), ([1, 1, 1], {1})]
+)
+def test_ranks_that_are_shared_are_told_from_those_that_are_not(
+    ranks: list[int | None], tied: set[int]
+) -> None:
+    row = example_as(wire.BoardRow)
+    rows = tuple(row.model_copy(update={"rank": rank}) for rank in ranks)
+    assert standings.tied(example_as(wire.Board).model_copy(update={"rows": rows})) == tied

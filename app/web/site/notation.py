@@ -29,8 +29,8 @@ def clock_time(moment: datetime, zone: str) -> str:
 
 
 def clock_minute(moment: datetime, zone: str) -> str:
-    """The minute on the competition's clock, in a column that names the zone once."""
-    return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
+    """The minute on the competition's clock, in a column that names the zone once, of a contest of days."""
+    return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M")
 
 
 def zone_name(moment: datetime, zone: str) -> str:

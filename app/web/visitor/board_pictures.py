@@ -10,7 +10,7 @@ from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
-from app.web.visitor.standings import Column, groups
+from app.web.visitor.standings import Column, groups, named
 from app.wire import Board, BoardRow, Cell, Matrix, MatrixRow, MatrixTarget
 
 SCORES = ("overall", "utility", "security")
@@ -51,11 +51,6 @@ def chosen(offered: Sequence[Choice], name: str) -> Choice:
 
 def title_of(kind: str, name: str, t: Words) -> str:
     return t.label(f"{kind}_{name}", name)
-
-
-def named(row: BoardRow, t: Words) -> str:
-    """A team by its name; a sample method that has none of its own by its title."""
-    return title_of("method", row.team, t) if row.baseline else row.team
 
 
 def scatter_of(board: Board, t: Words) -> Figure:

@@ -30,7 +30,13 @@ Board = TypeVar("Board")
 
 @router.get("/competitions/{slug}/boards/anonymization")
 def anonymization_board(
-    request: Request, slug: str, principal: MaybeSignedIn, columns: str = "result", measure: str = ""
+    request: Request,
+    slug: str,
+    principal: MaybeSignedIn,
+    *,
+    columns: str = "result",
+    measure: str = "",
+    find: str = "",
 ) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
@@ -38,6 +44,7 @@ def anonymization_board(
         outline = summaries.of_own_team(session, principal, slug) if principal and frame.team else ()
     wide = columns == "all" and (board is None or board.digits is None)
     shown = anonymization_content(board, frame, measure, wide, words_for(request)) if board else {}
+    searched = search_of(request, board, find, words_for(request)) if board else {}
     return page(
         request,
         principal,
@@ -49,6 +56,7 @@ def anonymization_board(
         **headed(wire.BoardRow.COLUMNS, words_for(request)),
         course=course_of(outline, words_for(request), frame.rules),
         **shown,
+        **searched,
     )
 
 
@@ -63,12 +71,20 @@ def anonymization_content(
         "why": leading.sentences(board, frame.rules, t),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
+        "tied": standings.tied(board),
         "rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
         "scatter": board_pictures.scatter_of(board, t),
         "distribution": board_pictures.distribution_of(board, choice, t),
     }
+
+
+def search_of(request: Request, board: wire.Board, find: str, t: Words) -> dict[str, Any]:
+    """What was looked for, the names found, and what else the address said."""
+    asked = request.query_params
+    kept = {name: asked[name] for name in ("columns", "measure") if name in asked}
+    return {"find": find, "matching": standings.matching(board, find, t), "kept": kept}
 
 
 @router.get("/competitions/{slug}/boards/reidentification")

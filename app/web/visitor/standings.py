@@ -1,9 +1,11 @@
 """The columns of the anonymization board, grouped by what they count for."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from app import names
 from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
@@ -72,3 +74,26 @@ def ranked_teams(board: Board) -> int:
 def has_rivals(board: Board) -> bool:
     """Whether a guess of a rival is visible on any row."""
     return any(row.rivals is not None for row in board.rows)
+
+
+def tied(board: Board) -> frozenset[int]:
+    """The ranks that several teams share."""
+    held = Counter(row.rank for row in board.rows if row.rank is not None)
+    return frozenset(rank for rank, teams in held.items() if teams > 1)
+
+
+def matching(board: Board, text: str, t: Words) -> frozenset[str]:
+    """The names in which a reader finds ``text``, however either is written; a sample method has two."""
+    wanted = found_by(text)
+    said = {row.team: f"{named(row, t)} {row.team}" if row.baseline else row.team for row in board.rows}
+    return frozenset(name for name, each in said.items() if wanted in found_by(each))
+
+
+def named(row: BoardRow, t: Words) -> str:
+    """A team by its name; a sample method that has none of its own by its title."""
+    return t.label(f"method_{row.team}", row.team) if row.baseline else row.team
+
+
+def found_by(text: str) -> str:
+    """A text without case, width, and what is not seen (``find.js`` does the same)."""
+    return names.spaced(names.folded(names.shown(text)))

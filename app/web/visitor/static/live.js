@@ -26,7 +26,7 @@ function say() {
 // What the reader has opened and where they have scrolled to is kept.
 async function exchange() {
   const open = [...document.querySelectorAll("#live details[open]")].map((one) => one.closest("[id]")?.id);
-  const selectOOB = ["#as_of", "#pictures", "#own_course"].map((part) => `${part}:outerHTML`).join(",");
+  const selectOOB = ["#as_of", "#lead", "#pictures", "#more"].map((part) => `${part}:outerHTML`).join(",");
   const table = { target: "#standings", select: "#standings", swap: "outerMorph" };
   await window.htmx.ajax("GET", location.href, { ...table, selectOOB });
   for (const id of open) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");

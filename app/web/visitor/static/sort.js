@@ -9,7 +9,7 @@ const places = new WeakMap(); // of the rows in the server's order
 const chosen = new Map(); // by the table's place on the page: an exchanged table is sorted as the one before
 
 const READ = {
-  number: (cell) => numeral(cell.textContent),
+  number: (cell) => numeral(cell.firstChild.textContent), // behind it may stand how it changed
   time: (cell) => Date.parse(cell.querySelector("time").dateTime),
   text: (cell) => cell.textContent.trim(),
 };
