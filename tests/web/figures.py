@@ -12,7 +12,6 @@ from app.charts.errors import ErrorWords, Release, Simulated, errors
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.charts.histogram import HistogramWords, PanelWords, histogram, histograms
-from app.charts.intervals import IntervalWords, Rate, intervals
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, StripWords, distribution, strip
 from app.charts.worded import worded
@@ -90,14 +89,6 @@ def coursed(values: Sequence[float], t: Words) -> Figure:
     return course(entries, worded(CourseWords, t), zone="Asia/Tokyo")
 
 
-def surveyed(values: Sequence[float], t: Words) -> Figure:
-    rates = [
-        Rate(named(place), value, sd=value / 2 if place % 2 else None, low=0.0, high=value, baseline=0.1)
-        for place, value in enumerate(values)
-    ]
-    return intervals(rates, worded(IntervalWords, t))
-
-
 def bounded(values: Sequence[float], t: Words) -> Figure:
     found = [Bound(place, value, value, None if place % 3 else value) for place, value in enumerate(values)]
     return bounds(
@@ -132,7 +123,6 @@ CHARTS: dict[str, Callable[[Sequence[float], Words], Figure]] = {
     "strip": striped,
     "distribution": distributed,
     "course": coursed,
-    "intervals": surveyed,
     "bounds": bounded,
     "errors": erring,
     "heatmap": attacked,
@@ -213,7 +203,6 @@ WORDS: dict[str, type] = {
     "strip": StripWords,
     "distribution": DistributionWords,
     "course": CourseWords,
-    "intervals": IntervalWords,
     "bounds": BoundWords,
     "errors": ErrorWords,
     "heatmap": HeatWords,

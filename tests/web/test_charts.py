@@ -288,25 +288,33 @@ def test_the_best_falls_at_each_accepted_submission_that_beats_all_before_it() -
     assert spans == pytest.approx([spans[0], spans[0], spans[0] / 2], abs=0.2)
 
 
-def test_an_interval_reaches_from_its_low_to_its_high_end() -> None:
-    rates = [Rate("a", 0.3, low=0.2, high=0.5, baseline=0.1), Rate("b", 0.4, sd=0.1), Rate("c", 0.0)]
-    figure = intervals(rates, worded(IntervalWords, EN))
-    whiskers = parsed(figure.svg).findall(".//g[@class='series points interval']/path")
-    ends = [
-        [value_at(figure, float(x)) for x in re.findall(r"M([-\d.]+) ", each.attrib["d"])[1:]]
-        for each in whiskers
-    ]
+def test_an_interval_reaches_from_its_low_to_its_high_end_on_the_axis_of_all() -> None:
+    rates = [Rate(0.3, low=0.2, high=0.5, baseline=0.1), Rate(0.4, sd=0.1), Rate(0.0), Rate(float("nan"))]
+    found = intervals(rates, worded(IntervalWords, JA))
+    assert found.end == "0.5"
+    pictures = [parsed(cell) for cell in found.cells]
+    left, right = (float(x) for x in re.findall(r"[-\d.]+", pictures[0][0].attrib["d"])[::2])
+
+    def value(x: str) -> float:
+        return 0.5 * (float(x) - left) / (right - left)
+
+    whiskers = [picture.findall("./path[@class='whisker']") for picture in pictures]
+    ends = [[value(x) for x in re.findall(r"M([-\d.]+) ", one[0].attrib["d"])[1:]] for one in whiskers if one]
     assert ends == [pytest.approx([0.2, 0.5], abs=1e-3), pytest.approx([0.3, 0.5], abs=1e-3)]
-    rated = [value_at(figure, middle(mark)[0]) for mark in marks_of(figure, "rate")]
-    assert rated == pytest.approx([0.3, 0.4, 0.0], abs=1e-3)
-    assert [row[0] for row in figure.rows] == ["a", "b", "c"]
+    dots = [picture.findall("./circle") for picture in pictures]
+    assert [value(one[0].attrib["cx"]) for one in dots[:3]] == pytest.approx([0.3, 0.4, 0.0], abs=1e-3)
+    assert not dots[3]
+    said = [picture.attrib["aria-label"] for picture in pictures]
+    assert said[0] == "0.3（0.2〜0.5）、無作為 0.1"
+    assert said[2] == "0"
 
 
-def test_the_attacker_said_to_find_most_is_that_with_the_largest_risk() -> None:
-    rates = [Rate("sure", 0.6, baseline=0.5, risk=0.2), Rate("wise", 0.55, baseline=0.1, risk=0.5)]
-    assert "“wise” finds most: 0.55." in intervals(rates, worded(IntervalWords, EN)).description
-    usual = [replace(one, risk=None) for one in rates]
-    assert "“sure” finds most: 0.6." in intervals(usual, worded(IntervalWords, EN)).description
+def test_intervals_stand_every_number() -> None:
+    for values in DATA.values():
+        found = intervals([Rate(one, sd=one, baseline=one) for one in values], worded(IntervalWords, EN))
+        assert len(found.cells) == len(values)
+        drawn = [each.attrib for one in found.cells for each in parsed(one)]
+        assert not re.search(r"nan|inf", str(drawn))
 
 
 def test_bounds_are_shown_around_the_rules_number_and_told_in_full() -> None:

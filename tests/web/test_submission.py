@@ -151,9 +151,71 @@ def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
     ):
         assert said(text, language) in shown
     assert 'href="/competitions/small/rules#mean_mae"' in shown
-    for picture in ("distances", "intervals"):
-        assert f'<figure class="chart" id="{picture}">' in shown
+    assert '<figure class="chart" id="distances">' in shown
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in shown
+
+
+def test_each_attacker_stands_once_those_that_count_and_find_most_first(arena: Arena) -> None:
+    identifier = scored(arena)
+    attackers = arena.submission(identifier, "red")["result"]["attackers"]
+    shown = page(arena, f"/submissions/{identifier}", team="red").text
+    listed = re.findall(r'/rules#(\w+)">[^<]*</a> <span class="unit code">\1<', shown)
+    found = [name for name in listed if name in attackers]
+    assert sorted(found) == sorted(attackers)
+    rules = parse_competition(competition_file())
+    keys = [(not rules.counts(name), -attackers[name]["rate"]) for name in found]
+    assert keys == sorted(keys)
+    assert shown.count('<svg class="strip rated"') == len(attackers)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_says_its_rank_and_what_passes_who_is_next(arena: Arena, language: str) -> None:
+    ours, theirs = (
+        str(arena.submit(team, seed=seed).json()["id"]) for team, seed in (("red", 1), ("blue", 2))
+    )
+    score_everything()
+    results = {one: arena.submission(one, team)["result"] for one, team in ((ours, "red"), (theirs, "blue"))}
+    ahead, behind = sorted(results, key=lambda one: float(results[one]["overall"]))
+    names = {ours: "red", theirs: "blue"}
+    assert results[ahead]["overall"] < results[behind]["overall"]
+    gap = f"{abs(round(results[ahead]['overall'], 4) - round(results[behind]['overall'], 4)):.4f}"
+    shown = page(arena, f"/submissions/{behind}", team=names[behind], language=language).text
+    other = {"gap": gap, "team": names[ahead]}
+    assert said("Rank {rank} of {teams}.", language, rank=2, teams=2) in shown
+    assert said("{gap} behind rank {rank} (“{team}”)", language, rank=1, **other) in shown
+    assert said("To pass rank {rank}, one of these is enough:", language, rank=1) in shown
+    first = page(arena, f"/submissions/{ahead}", team=names[ahead], language=language).text
+    other = {"gap": gap, "team": names[behind]}
+    assert said("Rank {rank} of {teams}.", language, rank=1, teams=2) in first
+    assert said("{gap} ahead of rank {rank} (“{team}”)", language, rank=2, **other) in first
+    tag = said("Rank {rank} of {teams}", language, rank=2, teams=2)
+    listed = page(arena, "/competitions/small/submissions", team=names[behind], language=language).text
+    assert f'<span class="tag stands">{tag}</span>' in listed
+
+
+def test_one_that_is_not_the_best_leads_to_what_stands_and_supposes_its_rank(arena: Arena) -> None:
+    sent = [str(arena.submit("red", seed=seed).json()["id"]) for seed in (1, 2)]
+    score_everything()
+    overall = {one: float(arena.submission(one, "red")["result"]["overall"]) for one in sent}
+    best, other = sorted(sent, key=lambda one: overall[one])
+    shown = page(arena, f"/submissions/{other}", team="red").text
+    assert f'<a href="/submissions/{best}">' in shown
+    assert said("In its place this one would have rank {first}.", first=1) in shown
+    organizers = page(arena, f"/submissions/{other}", organizer=True).text
+    assert said("On the board stands the team’s best submission: rank {rank}.", rank=1) in organizers
+    assert arena.post(f"/submissions/{other}/disqualify").status_code == 200
+    barred = page(arena, f"/submissions/{other}", team="red").text
+    assert said("Where it stands") not in barred
+    assert '<dl class="results">' not in barred
+
+
+def test_where_the_board_is_closed_to_the_team_nothing_is_said_of_its_rank(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "organizers"'))
+    path = f"/submissions/{scored(arena)}"
+    assert said("Where it stands") not in page(arena, path, team="red").text
+    assert said("Where it stands") in page(arena, path, organizer=True).text
+    listed = page(arena, "/competitions/small/submissions", team="red").text
+    assert 'class="tag stands"' not in listed
 
 
 @pytest.mark.parametrize("board", ["public", "organizers"])
@@ -179,10 +241,12 @@ def test_a_rejected_one_says_by_how_much(arena: Arena) -> None:
     shown = page(arena, f"/submissions/{identifier}", team="red").text
     (share,) = re.findall(r"(\d+)% of what is allowed", shown)
     assert int(share) == round(100 * excessive["mean"] / excessive["threshold"])
-    assert (
-        said("A rule of the contest rejects this submission. It has no rank; all its measures are below.")
-        in shown
+    said_so = said(
+        "A rule of the contest rejects this submission: it has no rank, and what is measured below does not count."
     )
+    assert shown.index(said_so) < shown.rindex('<dl class="aside">')
+    assert '<dl class="results">' not in shown
+    assert said("Where it stands") not in shown
 
 
 def test_while_it_waits_scripts_follow_and_others_reload(arena: Arena) -> None:

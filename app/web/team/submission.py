@@ -1,26 +1,27 @@
 """One submission: its receipt while it waits, and all that was found out about it."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 
 from app import wire
-from app.errors import NotAllowed
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.scoring.counted import lacks
-from app.services.boards import anonymization
-from app.services.contest import visibility
-from app.services.people.accounts import Principal
+from app.services.boards import places
+from app.services.boards.places import Place
+from app.services.contest.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
+from app.services.submissions.summaries import Summary
 from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.team.costs import costs_of
+from app.web.team.on_board import board_if_open
 from app.web.team.submission_lines import finals_of, lines_of
 from app.web.team.submission_pictures import attackers_of, distances_of, strips_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
@@ -38,7 +39,9 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         outline = summaries.of_own_team(session, principal, frame.contest.slug) if own else []
         (line,) = lines_of(session, [found])
         result = line.evaluation.found
-        shown = result_of(session, principal, frame, result, t) if result else {}
+        sight, board = board_if_open(session, principal, frame.contest.slug)
+        shown = result_of(frame, result, board, t) if result else {}
+        place = places.of_submission(session, sight, board, found) if sight and board else None
     return page(
         request,
         principal,
@@ -51,16 +54,24 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         finals=finals_of(frame, outline),
         waits_for_rules=line.unfinished and lacks(frame.rules),
         result=result,
+        stands=bool(result and not result.violations and found.disqualified_at is None),
+        place=place,
+        best=stands_for_team(place, outline),
+        frozen=sight.view.as_of if sight and sight.view.as_of != ALWAYS else None,
         **shown,
     )
 
 
-def result_of(
-    session: Session, principal: Principal, frame: Frame, result: wire.Verdict, t: Words
-) -> dict[str, Any]:
+def stands_for_team(place: Place | None, outline: Sequence[Summary]) -> UUID | None:
+    """Which of its submissions stands on the board for the team, where another one does."""
+    if place is None or place.stands or place.best is None:
+        return None
+    return next((one.id for one in outline if one.received_at == place.best.received_at), None)
+
+
+def result_of(frame: Frame, result: wire.Verdict, board: wire.Board | None, t: Words) -> dict[str, Any]:
     """The verdict in lines and pictures, by the rules in force."""
     rules = frame.rules
-    board = board_if_open(session, principal, frame.contest.slug)
     measures = measure_lines(rules, frame.contest.track, result, board)
     attackers = attacker_lines(rules, result)
     limit = limit_of(rules, result)
@@ -70,15 +81,7 @@ def result_of(
         "attackers": attackers,
         "details": list(dict.fromkeys(part for one in attackers for part in one.entry.details or ())),
         "costs": costs_of(measures, attackers, result),
-        "rates": attackers_of(attackers, t, counted=frame.contest.track.counts(rules)),
+        "rates": attackers_of(attackers, t),
         "limit": limit,
         "distances": distances_of(result, limit, t),
     }
-
-
-def board_if_open(session: Session, principal: Principal, slug: str) -> wire.Board | None:
-    """What this person may compare a release with; None while the board is closed to them."""
-    try:
-        return anonymization.board(session, visibility.boards(session, principal, slug))
-    except NotAllowed:
-        return None

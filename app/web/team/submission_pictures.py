@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from app import wire
 from app.charts.figure import Figure
 from app.charts.histogram import HistogramWords, histogram
-from app.charts.intervals import IntervalWords, Rate, intervals
+from app.charts.intervals import Intervals, IntervalWords, Rate, intervals
 from app.charts.strip import StripWords, strip
 from app.charts.worded import worded
 from app.language import Words
@@ -46,34 +46,14 @@ def distances_of(verdict: wire.Verdict, limit: Limit | None, t: Words) -> Figure
     )
 
 
-def attackers_of(lines: Sequence[AttackerLine], t: Words, *, counted: bool) -> Figure:
-    """``counted``: a rate is the share of the individuals that are found."""
-    rates = [rate_of(line, t) for line in lines]
-    rate = t("Rate") if counted else t("Value")
-    words = worded(
-        IntervalWords,
-        t,
-        title=t("What each attacker finds") if counted else t("What each attacker finds out"),
-        x=rate,
-        attacker=t("Attackers"),
-        rate=rate,
-        low=t("Low"),
-        high=t("High"),
-        interval=t("95% interval or ± sd"),
-        baseline=t("At random"),
-        none=t("No attacker was run."),
-        said=t("Of {count} attackers “{name}” finds most: {rate} of the individuals.")
-        if counted
-        else t("Of {count} attackers “{name}” finds out most beyond chance; its value is {rate}."),
-    )
-    return intervals(rates, words)
+def attackers_of(lines: Sequence[AttackerLine], t: Words) -> Intervals:
+    """A picture for each, in the order given."""
+    return intervals([rate_of(line.entry) for line in lines], worded(IntervalWords, t))
 
 
-def rate_of(line: AttackerLine, t: Words) -> Rate:
-    entry = line.entry
+def rate_of(entry: wire.Attacked) -> Rate:
     low, high = entry.interval or (None, None)
-    title = t.label(f"attacker_{line.name}", line.name)
-    return Rate(title, entry.rate, low, high, entry.sd, entry.baseline, entry.risk)
+    return Rate(entry.rate, low, high, entry.sd, entry.baseline)
 
 
 def strips_of(lines: Sequence[MeasureLine], t: Words) -> dict[str, Figure]:

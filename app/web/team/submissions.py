@@ -43,6 +43,7 @@ from app.web.site.course import course_of
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page, see, sentence_of, waiting
 from app.web.team.mistakes import LOOKED_AT, Found, mistakes_of
+from app.web.team.on_board import best_of
 from app.web.team.script_words import script_words
 from app.web.team.submission_lines import finals_of, lines_of, taking
 from app.web.team.upload_form import (
@@ -116,6 +117,7 @@ def own_page(
             "tag": tag_of(frame, outline, caps, own),
             "lines": lines_of(session, sent),
             "finals": finals_of(frame, outline),
+            "best": best_of(session, principal, slug),
             "own": own,
         }
         parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
@@ -236,11 +238,13 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
         frame = frame_of(session, principal, submissions.slug_of(session, found))
         outline = summaries.of_own_team(session, principal, frame.contest.slug)
         (line,) = lines_of(session, [found])
+        best = best_of(session, principal, frame.contest.slug)
     return page(
         request,
         principal,
         "team/submission_row.html",
         frame=frame,
+        best=best,
         line=line,
         finals=finals_of(frame, outline),
     )

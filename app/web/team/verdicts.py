@@ -105,9 +105,11 @@ def values_of(board: wire.Board | None, name: str) -> tuple[float, ...]:
 
 
 def attacker_lines(rules: Rules, verdict: wire.Verdict) -> list[AttackerLine]:
+    """Those that count first, and what finds most; equal ones as the verdict has them."""
     found = verdict.attackers.items()
     largest = max((entry.taken for name, entry in found if rules.counts(name)), default=None)
-    return [attacker_line(rules, name, entry, largest) for name, entry in found]
+    lines = [attacker_line(rules, name, entry, largest) for name, entry in found]
+    return sorted(lines, key=lambda line: (not line.counts, -line.entry.taken))
 
 
 def attacker_line(rules: Rules, name: str, entry: wire.Attacked, largest: float | None) -> AttackerLine:

@@ -1,0 +1,42 @@
+"""The anonymization board as its reader may see it, and what stands there for their team."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app import wire
+from app.errors import NotAllowed
+from app.services.boards import anonymization
+from app.services.contest import visibility
+from app.services.contest.visibility import Sight
+from app.services.people.accounts import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What stands for a team on the board: that received at this moment, with its rank among ``teams``."""
+
+    received_at: datetime
+    rank: int
+    teams: int
+
+
+def board_if_open(
+    session: Session, principal: Principal, slug: str
+) -> tuple[Sight, wire.Board] | tuple[None, None]:
+    """What this person may compare a release with; None while the board is closed to them."""
+    try:
+        sight = visibility.boards(session, principal, slug)
+    except NotAllowed:
+        return None, None
+    return sight, anonymization.board(session, sight)
+
+
+def best_of(session: Session, principal: Principal, slug: str) -> Best | None:
+    _, board = board_if_open(session, principal, slug)
+    ranked = [row for row in board.rows if row.rank is not None] if board else []
+    own = next((row for row in ranked if row.own), None)
+    if own is None or own.rank is None or own.received_at is None:
+        return None
+    return Best(own.received_at, own.rank, len(ranked))
