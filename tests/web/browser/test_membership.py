@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from tests.contest import judge_everything
 from tests.e2e.stack import web
 from tests.membership_contest import HIDDEN, PATH, ROWS, Played, opened
-from tests.trying import LEFT_OUT
+from tests.trying import left_out
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.browser.test_upload import csv
 from tests.web.spoken import said
@@ -31,7 +31,8 @@ def guessed(played: Played) -> str:
     return str(played.contest.target_of(played.submissions["red"])["id"])
 
 
-@pytest.mark.parametrize(("language", "size"), [pytest.param("en", DESK, marks=LEFT_OUT), ("ja", PHONE)])
+@left_out
+@pytest.mark.parametrize(("language", "size"), [("en", DESK), ("ja", PHONE)])
 def test_nothing_sticks_out_or_is_refused(
     client: TestClient, browser: Browser, tmp_path: Path, language: str, size: dict[str, int]
 ) -> None:

@@ -9,12 +9,14 @@ from tests.contest import judge_everything
 from tests.e2e.stack import web
 from tests.riddle_contest import claims, played
 from tests.riddles import RIDDLES
+from tests.trying import left_out
 from tests.web.browser.looking import DESK, PHONE, looking
 from tests.web.browser.test_upload import csv
 from tests.web.spoken import said
 from tests.with_track import installed
 
 
+@left_out
 def test_each_form_checks_and_sends_the_guess_of_its_question(
     client: TestClient, browser: Browser, tmp_path: Path
 ) -> None:
