@@ -1,11 +1,12 @@
 """Attackers against targets: a table whose cells are the darker the more was found."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import fsum
 
 from markupsafe import Markup
 
-from app.charts.axes import finite, known
+from app.charts.axes import finite
 from app.charts.figure import Figure
 from app.charts.svg import lone, text
 from app.charts.words import ChartWords
@@ -24,6 +25,10 @@ class Heading:
     own: bool = False
     note: str = ""
 
+    @property
+    def shown(self) -> str:
+        return lone(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
@@ -31,17 +36,20 @@ class HeatRow:
 
     attacker: Heading
     rates: Sequence[float | None]
+    built_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class HeatWords(ChartWords):
     """``said``: the description, with {attackers}, {targets} and {largest} (rate); ``own``: beside the
-    reader's own names; ``corner``: the heading of the attackers' column; ``scale``: of the colours.
+    reader's own names; ``corner``: the heading of the attackers' column; ``mean``: of a row's or a column's
+    rates; ``scale``: of the colours.
     """
 
     title: str = N_("Attackers and targets")
     corner: str = N_("Attacker")
     own: str = N_("you")
+    mean: str = N_("Mean")
     scale: str = N_("Share of individuals found")
     none: str = N_("There is nothing to show yet.")
     said: str = N_("Attackers: {attackers}; targets: {targets}; largest rate: {largest}.")
@@ -51,14 +59,16 @@ def heatmap(
     targets: Sequence[Heading], rows: Sequence[HeatRow], words: HeatWords, *, identifier: str = "heatmap"
 ) -> Figure:
     """Rates of all attackers on all targets; the picture is the table, so that none stands behind it."""
-    rates = known(rate for row in rows for rate in row.rates)
+    rows = [replace(row, rates=[finite(rate) for rate in row.rates]) for row in rows]
     if not targets or not rows:
         empty = Markup("")
         return Figure(identifier, words.title, words.none, empty, head=(), rows=())
     said = words.said.format(
         attackers=words.number(len(rows)),
         targets=words.number(len(targets)),
-        largest=words.number(max(rates, default=None)),
+        largest=words.number(
+            max((rate for row in rows for rate in row.rates if rate is not None), default=None)
+        ),
     )
     return Figure(identifier, words.title, said, table(targets, rows, words, identifier), head=(), rows=())
 
@@ -72,9 +82,28 @@ def table(targets: Sequence[Heading], rows: Sequence[HeatRow], words: HeatWords,
     return Markup(  # noqa: S704
         f'{scale(words)}<div class="wide" tabindex="0" role="region" {named}>'
         f'<table class="{kind}" {named} aria-describedby="{text(identifier)}-said">'
-        f'<thead><tr><th scope="col" class="corner">{text(words.corner)}</th>{head}</tr></thead>'
+        f'<thead><tr><th scope="col" class="corner">{text(words.corner)}</th>'
+        f'<th scope="col" class="mean">{text(words.mean)}</th>{head}</tr>'
+        f"{means_row(rows, owned, words)}</thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def means_row(rows: Sequence[HeatRow], owned: Sequence[bool], words: HeatWords) -> str:
+    """Of each column, and of all cells."""
+    columns = [mean([row.rates[place] for row in rows]) for place in range(len(owned))]
+    whole = mean([rate for row in rows for rate in row.rates])
+    cells = "".join(cell(rate, words, own=own) for rate, own in zip(columns, owned, strict=True))
+    return (
+        f'<tr class="means"><th scope="row" class="corner">{text(words.mean)}</th>'
+        f"{cell(whole, words, kind=' mean')}{cells}</tr>"
+    )
+
+
+def mean(rates: Sequence[float | None]) -> float | None:
+    """Of those that are numbers, in any order the same; None where none is."""
+    found = [rate for rate in rates if rate is not None]
+    return fsum(found) / len(found) if found else None
 
 
 def scale(words: HeatWords) -> str:
@@ -87,27 +116,31 @@ def heading_cell(heading: Heading, words: HeatWords, *, scope: str) -> str:
     notes = [*([words.own] if heading.own else []), *([heading.note] if heading.note else [])]
     small = f" <small>{text(' · '.join(notes))}</small>" if notes else ""
     own = ' class="own"' if heading.own else ""
-    return f'<th scope="{scope}"{own}><span>{text(lone(heading.name))}{small}</span></th>'
+    return f'<th scope="{scope}"{own}><span>{text(heading.shown)}{small}</span></th>'
 
 
 def table_row(row: HeatRow, owned: Sequence[bool], words: HeatWords) -> str:
-    own = ' class="own"' if row.attacker.own else ""
+    kinds = " ".join(["built_in"] * row.built_in + ["own"] * row.attacker.own)
+    kind = f' class="{kinds}"' if kinds else ""
     cells = "".join(cell(rate, words, own=mine) for rate, mine in zip(row.rates, owned, strict=True))
-    return f"<tr{own}>{heading_cell(row.attacker, words, scope='row')}{cells}</tr>"
+    return (
+        f"<tr{kind}>{heading_cell(row.attacker, words, scope='row')}"
+        f"{cell(mean(row.rates), words, kind=' mean')}{cells}</tr>"
+    )
 
 
-def cell(rate: float | None, words: HeatWords, *, own: bool) -> str:
+def cell(rate: float | None, words: HeatWords, *, own: bool = False, kind: str = "") -> str:
     """A cell of a class of its own tenth, so that 0 and 1 are apart from what is only near them."""
-    found = finite(rate)
-    mine = " own" if own else ""
-    if found is None:
-        return f'<td class="vacant{mine}">—</td>'
-    share = min(max(found, 0.0), 1.0)
-    return f'<td class="heat-{int(share * STEPS + 0.5)}{mine}">{words.signs(hundredths(share))}</td>'
+    kind += " own" if own else ""
+    if rate is None:
+        return f'<td class="vacant{kind}">—</td>'
+    share = min(max(rate, 0.0), 1.0)
+    said = words.signs(hundredths(share)).replace("<", "&lt;").replace(">", "&gt;")
+    return f'<td class="heat-{int(share * STEPS + 0.5)}{kind}">{said}</td>'
 
 
 def hundredths(share: float) -> str:
     """A rate in two decimals; 0 and 1 only where they are exact."""
     if share in {0.0, 1.0}:
         return f"{share:.0f}"
-    return "&lt;0.01" if share < 0.005 else "&gt;0.99" if share >= 0.995 else f"{share:.2f}"
+    return "<0.01" if share < 0.005 else ">0.99" if share >= 0.995 else f"{share:.2f}"

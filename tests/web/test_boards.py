@@ -12,7 +12,6 @@ from fastapi.testclient import TestClient
 from app import wire
 from app.api.documentation.bodies import example_as
 from app.charts.axes import number
-from app.charts.heatmap import hundredths
 from app.language import LANGUAGES
 from app.scoring.tracks import TRACKS
 from app.web.site import notation
@@ -369,31 +368,6 @@ def test_the_distribution_is_of_the_measure_that_is_asked_for(crowd: Contest, na
     unknown = board_page(crowd.arena, query="?measure=%3Cb%3E")
     assert '<option value="overall" selected>' in unknown
     assert "<b>" not in unknown
-
-
-def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None:
-    contest = Contest.opened(client, more=IMMEDIATE)
-    red, blue = contest.submit("red"), contest.submit("blue")
-    contest.attack()
-    contest.guessed("blue", red, 30)
-    contest.guessed("red", blue, 0)
-    assert "0.75" in board_page(contest.arena, "matrix")
-    assert said(
-        "The targets’ teams are named when the competition closes, together with the rates of the built-in attackers."
-    ) in board_page(contest.arena, "matrix", team="red")
-    organizers = board_page(contest.arena, "matrix", organizer=True)
-    assert said("built-in") in organizers
-    for reader in READERS:
-        html = board_page(contest.arena, "matrix", **reader)
-        (body,) = re.findall(r'<table class="heat.*?<tbody>(.*?)</tbody>', html, re.DOTALL)
-        cells = [
-            [text_of(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
-            for row in re.findall(r"<tr.*?</tr>", body, re.DOTALL)
-        ]
-        assert cells == [
-            [unescape(hundredths(cell["rate"])) if cell else "—" for cell in row["cells"]]
-            for row in contest.board("matrix", **reader)["rows"]
-        ]
 
 
 def found_in(html: str) -> list[str]:

@@ -1,8 +1,10 @@
 """Charts: every mark where its number says, whatever the data and the names are."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from itertools import combinations, pairwise
 
 import pytest
@@ -13,7 +15,7 @@ from app.charts.bars import bins_of
 from app.charts.bounds import Bound, BoundWords, bounds, in_view
 from app.charts.course import CourseWords, Entry, State, course
 from app.charts.frame import WIDTH, Box
-from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths
 from app.charts.histogram import HistogramWords, histogram
 from app.charts.intervals import IntervalWords, Rate, intervals
 from app.charts.labels import Named, labels
@@ -354,7 +356,7 @@ def test_a_cell_shows_its_rate_and_has_the_colour_of_its_tenth() -> None:
         worded(HeatWords, EN),
     )
     first, second = parsed(f"<div>{figure.svg}</div>").findall(".//tbody/tr")
-    assert [(cell.text, cell.attrib["class"]) for cell in first.findall("td")] == [
+    assert [(cell.text, cell.attrib["class"]) for cell in first.findall("td")[1:]] == [
         ("0", "heat-0"),
         ("<0.01", "heat-0"),
         ("0.04", "heat-0"),
@@ -368,6 +370,32 @@ def test_a_cell_shows_its_rate_and_has_the_colour_of_its_tenth() -> None:
     ]
     assert second.attrib["class"] == "own"
     assert "you" in "".join(second.findall("th")[0].itertext())
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda wide: st.lists(
+            st.lists(st.none() | st.sampled_from([0.0, 0.125, 0.25, 0.5, 1.0]), min_size=wide, max_size=wide),
+            min_size=1,
+            max_size=5,
+        )
+    )
+)
+def test_a_mean_is_that_of_the_cells_with_a_number(rates: list[list[float | None]]) -> None:
+    headings = [Heading(f"t{place}") for place in range(len(rates[0]))]
+    rows = [HeatRow(Heading("a"), line) for line in rates]
+    root = parsed(f"<div>{heatmap(headings, rows, worded(HeatWords, EN)).svg}</div>")
+
+    def said(line: Sequence[float | None]) -> str:
+        found = [Fraction(rate) for rate in line if rate is not None]
+        return hundredths(float(sum(found) / len(found))) if found else "—"
+
+    assert [row.findall("td")[0].text for row in root.findall(".//tbody/tr")] == [
+        said(line) for line in rates
+    ]
+    whole, *columns = (cell.text for cell in root.findall(".//tr[@class='means']/td"))
+    assert columns == [said(column) for column in zip(*rates, strict=True)]
+    assert whole == said([rate for line in rates for rate in line])
 
 
 # Size and work: one pass over the pairs of five hundred teams would take millions of steps.

@@ -1,6 +1,7 @@
 """The matrix of attackers and targets: the best trial of each attacker on each target."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from uuid import UUID
 
 from sqlalchemy import select
@@ -21,6 +22,8 @@ from app.wire import Cell, Matrix, MatrixRow, MatrixTarget
 
 Cells = Mapping[UUID, Mapping[UUID, Cell]]
 """What each team found, by target."""
+DECIMALS = 9
+"""Sums that differ by less are equal: those of the same shares may differ by rounding."""
 
 
 def board(session: Session, sight: Sight) -> Matrix:
@@ -119,6 +122,38 @@ def built_in_cell(attacker: Attacker, numbers: Numbers | None, asked: Sequence[s
         return Cell(correct=correct, rate=risk, trials=1)
     risks = numbers.risks.get(attacker.name) or dict.fromkeys(answered, risk)
     return Cell(correct=correct, rate=risk, trials=1, by_question=dict(risks))
+
+
+def by_strength(matrix: Matrix, question: str | None = None) -> Matrix:
+    """Attackers and targets in the order of what was found, added up, most first; equal ones as they stand.
+
+    Added up, not its mean: who attacked one weak target alone is not the strongest. ``question``: by the
+    answers to this one.
+    """
+    found = [[found_in(cell, question) or 0.0 for cell in row.cells] for row in matrix.rows]
+    columns = most_first([line[place] for line in found] for place in range(len(matrix.targets)))
+    rows = [matrix.rows[place] for place in most_first(found)]
+    return matrix.model_copy(
+        update={
+            "targets": tuple(matrix.targets[place] for place in columns),
+            "rows": tuple(
+                row.model_copy(update={"cells": tuple(row.cells[place] for place in columns)}) for row in rows
+            ),
+        }
+    )
+
+
+def most_first(lines: Iterable[Sequence[float]]) -> list[int]:
+    """The places of lines by their sums."""
+    losses = [-round(fsum(line), DECIMALS) for line in lines]
+    return sorted(range(len(losses)), key=losses.__getitem__)
+
+
+def found_in(cell: Cell | None, question: str | None) -> float | None:
+    """The rate of a cell, or what it holds of one question; None where that was not answered."""
+    if cell is None:
+        return None
+    return cell.rate if question is None else (cell.by_question or {}).get(question)
 
 
 def as_csv(matrix: Matrix) -> str:

@@ -1,6 +1,16 @@
 """Pages that ask for no part in a contest: what everybody reads, and the ways in."""
 
-from app.web.visitor import account, boards, clarifications, competitions, joining, overview, rules, sign_in
+from app.web.visitor import (
+    account,
+    board_matrix,
+    boards,
+    clarifications,
+    competitions,
+    joining,
+    overview,
+    rules,
+    sign_in,
+)
 
 ROUTERS = (
     competitions.router,
@@ -8,6 +18,7 @@ ROUTERS = (
     clarifications.router,
     rules.router,
     boards.router,
+    board_matrix.router,
     sign_in.router,
     joining.router,
     account.router,

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.charts.figure import Figure
-from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
 from app.web.visitor.standings import Column, groups, named
-from app.wire import Board, BoardRow, Cell, Matrix, MatrixRow, MatrixTarget
+from app.wire import Board, BoardRow
 
 SCORES = ("overall", "utility", "security")
 
@@ -79,35 +78,3 @@ def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:
     return distribution(
         [Standing(row.team, value, own=row.own) for row, value in values if value is not None], words
     )
-
-
-def heatmap_of(matrix: Matrix, t: Words, question: str | None = None) -> Figure:
-    """What each attacker found in each target; ``question``: by its answers to this one alone."""
-    uncounted = {
-        "scale": t("Found beyond chance"),
-        "said": t("Attackers: {attackers}; targets: {targets}; most that was found: {largest}."),
-    }
-    return heatmap(
-        [target_heading(one) for one in matrix.targets],
-        [
-            HeatRow(attacker_heading(one, t), [found_in(cell, question) for cell in one.cells])
-            for one in matrix.rows
-        ],
-        worded(HeatWords, t, **({} if matrix.counted else uncounted)),
-    )
-
-
-def found_in(cell: Cell | None, question: str | None) -> float | None:
-    if cell is None:
-        return None
-    return cell.rate if question is None else (cell.by_question or {}).get(question)
-
-
-def target_heading(target: MatrixTarget) -> Heading:
-    return Heading(target.target, own=target.own, note=target.team or "")
-
-
-def attacker_heading(row: MatrixRow, t: Words) -> Heading:
-    if row.built_in:
-        return Heading(title_of("attacker", row.attacker, t), note=t("built-in"))
-    return Heading(row.attacker, own=row.own)

@@ -11,7 +11,7 @@ from app import wire
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
-from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards import anonymization, reidentification
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
 from app.services.people.accounts import Principal
@@ -101,27 +101,6 @@ def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn
         board=board,
         questions=named(board.several, words_for(request)) if board else {},
         **headed(board.columns if board else {}, words_for(request)),
-    )
-
-
-@router.get("/competitions/{slug}/boards/matrix")
-def matrix_board(request: Request, slug: str, principal: MaybeSignedIn, question: str = "") -> HTMLResponse:
-    with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        board = if_open(matrix.board, session, principal, slug)
-    questions = named(board.several, words_for(request)) if board else {}
-    asked = question if question in questions else None
-    heatmap = board_pictures.heatmap_of(board, words_for(request), asked) if board and board.rows else None
-    return page(
-        request,
-        principal,
-        "visitor/board_matrix.html",
-        frame=frame,
-        view=view_of(frame),
-        board=board,
-        heatmap=heatmap,
-        questions=questions,
-        asked=asked,
     )
 
 

@@ -115,7 +115,9 @@ def reads_who_found_whom(visitor: Person, slug: str, results: Mapping[str, Resul
     board(visitor, "matrix")
     told = visitor.told(f"/competitions/{slug}/boards/matrix")
     table = visitor.page.locator("#heatmap table")
-    heads = table.locator("thead th").all_inner_texts()[1:]  # whose target it is, and its opaque name
+    heads = (
+        table.locator("thead tr").first.locator("th").all_inner_texts()[2:]
+    )  # whose target it is, and its opaque name
     owners = [next(team for team in results if team in head) for head in heads]
     assert sorted(owners) == sorted(results)
     expect(table.locator("tbody tr")).to_have_count(len(told["rows"]))
@@ -126,4 +128,5 @@ def reads_who_found_whom(visitor: Person, slug: str, results: Mapping[str, Resul
 
 
 def attacks_of(table: Locator, attacker: str) -> list[str]:
-    return table.locator("tbody tr").filter(has_text=attacker).locator("td").all_inner_texts()
+    """What it found in each target, without the mean."""
+    return table.locator("tbody tr").filter(has_text=attacker).locator("td").all_inner_texts()[1:]

@@ -15,7 +15,8 @@ from tests.web.figures import CHARTS, DATA, EN, JA, rendered
 
 SITE = "https://charts.test"
 SHEETS = "".join(
-    f'<link rel="stylesheet" href="/static/{name}.css">' for name in ("tokens", "site", "parts", "charts")
+    f'<link rel="stylesheet" href="/static/{name}.css">'
+    for name in ("tokens", "site", "parts", "charts", "matrix")
 )
 KINDS = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
 LETTERS = """[...document.querySelectorAll('.picture text')].map(each =>

@@ -1,0 +1,91 @@
+"""The matrix as its script draws it: the same numbers as the table's, by keyboard, pointer and enlarged."""
+
+import json
+
+from playwright.sync_api import Browser, Route, expect
+
+from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap
+from app.charts.worded import worded
+from app.http.middleware import HEADERS
+from app.web.site.pages import static_files
+from app.web.visitor.board_matrix import script_words
+from tests.web.browser.looking import Looker, looking
+from tests.web.browser.test_charts import KINDS, SHEETS, SITE
+from tests.web.figures import EN, HOSTILE, rendered
+
+TARGETS, ATTACKERS = 60, 40
+RATES = [
+    [None if (row + column) % 7 == 0 else row * column % 41 / 40 for column in range(TARGETS)]
+    for row in range(ATTACKERS)
+]
+
+
+def named(place: int) -> str:
+    return f"{HOSTILE[place % len(HOSTILE)]} {place}"
+
+
+def document() -> str:
+    targets = [Heading(f"T{place:02}", own=place == 5, note=named(place)) for place in range(TARGETS)]
+    rows = [HeatRow(Heading(named(place), own=place == 7), RATES[place]) for place in range(ATTACKERS)]
+    figure = rendered(heatmap(targets, rows, worded(HeatWords, EN)), EN)
+    words = json.dumps(script_words(EN)).replace("'", "&#39;")
+    scripts = '<script src="/static/vendor/d3-7.9.2.min.js" defer></script>'
+    scripts += '<script type="module" src="/static/matrix.js"></script>'
+    head = f'<head><meta charset="utf-8"><title>Matrix</title>{SHEETS}{scripts}</head>'
+    place = f"<div id=\"standings\" data-words='{words}'>{figure}</div>"
+    return f'<!doctype html><html lang="en">{head}<body><main><h1>Matrix</h1>{place}</main></body></html>'
+
+
+def answer(route: Route) -> None:
+    path = route.request.url.removeprefix(SITE)
+    if path == "/":
+        route.fulfill(body=document(), content_type="text/html; charset=utf-8", headers=HEADERS)
+    else:
+        found, _ = static_files.lookup_path(path.removeprefix("/static/"))
+        route.fulfill(path=found, content_type=KINDS[path.rpartition(".")[2]])
+
+
+def in_table(looker: Looker, row: int, column: int) -> str:
+    cell = looker.page.locator("#heatmap tbody tr").nth(row).locator("td").nth(column + 1)
+    return str(cell.text_content())
+
+
+def said(looker: Looker) -> str:
+    """Without the marks that keep names apart which are read from right to left."""
+    return looker.page.locator(".matrix_tip").inner_text().replace("\u2068", "").replace("\u2069", "")
+
+
+def test_sixty_targets_fit_and_every_cell_says_what_the_table_does(browser: Browser) -> None:
+    with looking(browser, SITE) as looker:
+        page = looker.page
+        page.route("**/*", answer)
+        looker.go("/")
+        view, table = page.locator(".matrix_view"), page.locator("#heatmap table")
+        expect(view).to_be_visible()
+        expect(table).to_be_hidden()
+        assert looker.faults() == []
+        assert page.locator(".matrix_names.across > div").count() == TARGETS
+        view.focus()
+        page.keyboard.press("Tab")  # a press of a key shows the focus of what it leads to
+        page.keyboard.press("Shift+Tab")
+        for key in ["ArrowDown"] * 3 + ["ArrowRight"] * 2:
+            page.keyboard.press(key)
+        assert said(looker).endswith(in_table(looker, 3, 2))
+        assert said(looker).startswith(f"{named(3)} → T02 {named(2)}")
+        assert page.locator(".matrix_names .at").count() == 2
+        page.keyboard.press("End")
+        assert said(looker).endswith(f"→ T59 {named(59)}: {in_table(looker, 3, 59)}")
+        for _ in range(5):
+            page.keyboard.press("+")
+        assert page.locator(".matrix_names.across > div").count() < TARGETS / 2
+        numbers = page.locator(".matrix_view > svg > svg").last.locator("text").all_text_contents()
+        last = [in_table(looker, 0, column) for column in range(TARGETS)]
+        assert numbers[0] in last
+        assert said(looker).endswith(in_table(looker, 3, 59))
+        page.keyboard.press("0")
+        assert page.locator(".matrix_names.across > div").count() == TARGETS
+        page.get_by_role("button", name="The numbers as a table").click()
+        expect(table).to_be_visible()
+        page.emulate_media(media="print")
+        expect(view).to_be_hidden()
+        assert page.evaluate("document.querySelector('#heatmap table').offsetWidth <= innerWidth")
