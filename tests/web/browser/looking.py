@@ -16,6 +16,9 @@ AXE = (Path(__file__).parent / "vendor" / "axe-4.14.1.min.js").read_text()
 WITHIN_MS = 1000 * PATIENCE_S
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 BAD = {"serious", "critical"}
+HEAD_AT = {PHONE["width"]: 16, DESK["width"]: 24}
+"""Where the head of every page begins: it does not jump from one to the next."""
+LEFT = "(e => e ? e.getBoundingClientRect().left : null)(document.querySelector('.brand'))"
 STICKS_OUT = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 REFUSED = """
 window.refused = [];
@@ -42,9 +45,15 @@ class Looker:
         refused = [f"refused: {one}" for one in self.page.evaluate("window.refused || []")]
         sticking = self.page.evaluate(STICKS_OUT)
         out = [f"sticks out by {sticking}px"] if sticking > 0 else []
-        found = [*self.complaints, *refused, *out, *accessibility(self.page)]
+        found = [*self.complaints, *refused, *out, *self.jumps(), *accessibility(self.page)]
         self.complaints.clear()
         return found
+
+    def jumps(self) -> list[str]:
+        """Where the head stands elsewhere than on the other pages."""
+        size, at = self.page.viewport_size, self.page.evaluate(LEFT)
+        wanted = HEAD_AT.get(size["width"]) if size else None
+        return [] if at is None or wanted is None or at == wanted else [f"the head begins at {at}px"]
 
 
 def accessibility(page: Page) -> list[str]:
