@@ -28,7 +28,7 @@ def board_with(*scores: float, digits: int | None = 2, own: int | None = None) -
 
 
 def said(board: Board, t: Any = EN, rules: Any = RULES) -> str:
-    return " ".join(leading.sentences(board, rules, t))
+    return leading.told(board, rules, t)
 
 
 def test_one_leads_and_the_second_is_compared_with_it() -> None:
@@ -91,7 +91,7 @@ def test_sums_of_ranks_are_shared_without_their_number() -> None:
 def test_in_japanese_names_stand_in_brackets() -> None:
     text = said(board_with(*[0.1] * 5, 0.2), JA)
     assert "5 チーム（「T0」「T1」「T2」ほか 2 チーム）が同率首位" in text
-    assert "6 位に「T5」が続きます。" in text
+    assert "同じです。6 位に「T5」が続きます。" in text
     assert "2 チーム（「T0」「T1」）が同率首位" in said(board_with(0.1, 0.1), JA)
 
 
@@ -106,6 +106,10 @@ def test_names_are_listed(names: str, text: str) -> None:
 def test_a_name_with_braces_stays_as_it_is() -> None:
     rows: tuple[BoardRow, ...] = (line(1, team="{n}"), line(1, team="{team} {0}"))
     assert "{n} and {team} {0}" in said(board_of(*rows, digits=2))
+
+
+def test_nothing_is_said_while_nobody_has_a_rank() -> None:
+    assert said(board_of(line(None, overall=None))) == ""
 
 
 def attacker(team: str, **found: Any) -> AttackersRow:

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from app.scoring.competition_file import parse_competition
 from app.web.site.notation import percent
-from app.web.visitor.leader import compared, leader_of, top
+from app.web.visitor.leader import compared, leader_of, podium
 from app.wire import Board, BoardRow
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -120,9 +120,14 @@ def test_what_rounding_hides_is_not_said() -> None:
     assert (found.comparison, found.digits, found.told) == ("neither", 1, False)
 
 
-def test_baselines_are_in_no_place_of_the_first_rows() -> None:
+def test_the_podium_has_three_rows_no_baseline_and_the_readers_own() -> None:
     rows = [line(place) for place in range(1, 8)] + [line(None, baseline=True)]
-    assert [row.rank for row in top(board_of(*rows))] == [1, 2, 3, 4, 5]
+    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3]
+    rows[5] = line(6, own=True)
+    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3, 6]
+    rows[1] = line(2, own=True)
+    rows[5] = line(6)
+    assert [row.rank for row in podium(board_of(*rows))] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -229,6 +234,66 @@ def test_the_next_step_follows_the_phases(client: TestClient) -> None:
     assert next_link(arena) == f"{path}/boards/anonymization"
 
 
+def test_who_can_send_nothing_any_more_is_led_to_what_there_is_to_see(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    arena, board = contest.arena, f"/competitions/{contest.arena.slug}/boards/anonymization"
+    contest.submit("red")
+    contest.between()
+    assert next_link(arena) == board
+    contest.attack()
+    assert next_link(arena) == board
+
+
+def test_a_member_sees_their_own_rank_and_what_is_left_to_send(arena: Arena) -> None:
+    for _ in range(2):
+        arena.submit("red")
+    arena.submit("blue", seed=2)
+    score_everything()
+    path = f"/competitions/{arena.slug}"
+    rows = arena.get(f"{path}/boards/anonymization", token=arena.team("red")).json()["rows"]
+    rank = next(row["rank"] for row in rows if row["team"] == "red")
+    caps = arena.get(f"{path}/quota", token=arena.team("red")).json()["caps"]
+    shown = read(arena, team="red")
+    assert f"Rank {rank} of 2 Overall" in shown
+    assert f"Left to send today {min(cap['limit'] - cap['used'] for cap in caps)} " in shown
+    assert "Left to send today" not in read(arena)
+
+
+def test_an_organizer_sees_what_waits_and_the_way_to_the_desk(arena: Arena) -> None:
+    arena.submit("red")
+    shown = read(arena, organizer=True)
+    assert "Your desk" in shown
+    assert "Teams 1 Submissions 1 Waiting 1" in shown
+    score_everything()
+    assert "Submissions 1 Waiting 0" in read(arena, organizer=True)
+    assert "Your desk" not in read(arena, team="red")
+
+
+def test_the_picture_takes_the_place_of_how_it_works_which_is_folded_for_members(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}"
+    before = page(arena, path, team="red").text
+    assert said("How it works") in before
+    assert '<svg class="chart' not in before
+    arena.submit("red")
+    score_everything()
+    assert f'<summary id="how">{said("How it works")}</summary>' in page(arena, path, team="red").text
+    visitor = page(arena, path).text
+    assert f'<h2 id="how">{said("How it works")}</h2>' in visitor
+    assert 'id="scatter"' in visitor
+    assert visitor.index('id="scatter"') < visitor.index('id="how"')
+
+
+def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    contest.submit("red")
+    assert "red wins" not in read(contest.arena)
+    contest.attack()
+    contest.close()
+    shown = read(contest.arena)
+    assert "Final result" in shown
+    assert "red wins with the lowest overall score" in shown
+
+
 def test_a_pause_is_said_and_nothing_is_counted_down(arena: Arena) -> None:
     assert "data-until" in page(arena, f"/competitions/{arena.slug}").text
     arena.post(f"/competitions/{arena.slug}/phases/anonymization/pause")
@@ -266,7 +331,7 @@ def test_older_announcements_are_folded(arena: Arena) -> None:
     for number in range(5):
         arena.post(f"/competitions/{arena.slug}/announcements", json={"text": {"en": f"No. {number}"}})
     shown = page(arena, f"/competitions/{arena.slug}").text
-    first, folded = shown.split("<details>")
+    first, folded = shown.split('<details class="older">')
     assert all(f"No. {number}" in first for number in (2, 3, 4))
     assert all(f"No. {number}" in folded for number in (0, 1))
 
@@ -274,4 +339,6 @@ def test_older_announcements_are_folded(arena: Arena) -> None:
 def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
     shown = page(arena, f"/competitions/{arena.slug}").text
     assert re.search(r"<time [^>]*data-zone=\"Asia/Tokyo\" data-beside>[^<]* JST</time>", shown)
-    assert shown.count("data-beside") == 2  # the start and the end of the one phase
+    assert (
+        shown.count("data-beside") == 3
+    )  # the start and the end of the one phase, and what is counted down to

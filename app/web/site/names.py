@@ -1,4 +1,4 @@
-"""Names in a sentence."""
+"""Names in a sentence, and sentences in a paragraph."""
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
@@ -21,3 +21,12 @@ def listed(names: Sequence[str], t: Words) -> str:
 
 def with_commas(names: Iterable[str], t: Words) -> str:
     return reduce(lambda before, name: t("{names}, {name}", names=before, name=name), names)
+
+
+def paragraph(sentences: Iterable[str], t: Words) -> str:
+    """One after the other, with a space between them where the language has one; empty of none."""
+    return reduce(
+        lambda one, two: t.pgettext("sentences", "{one} {two}", one=one, two=two) if one else two,
+        sentences,
+        "",
+    )

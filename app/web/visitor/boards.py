@@ -68,7 +68,7 @@ def anonymization_content(
     choice = board_pictures.chosen(choices, measure)
     return {
         "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
-        "why": leading.sentences(board, frame.rules, t),
+        "why": leading.told(board, frame.rules, t, over=frame.standing.state == "closed"),
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "tied": standings.tied(board),

@@ -9,7 +9,7 @@ from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 
 Comparison = Literal["both", "safer", "more_useful", "neither"]
-FIRST = 5
+PODIUM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,10 @@ def on_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
     return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
 
 
-def top(board: Board) -> list[BoardRow]:
-    """The first rows that have a rank."""
-    return [row for row in board.rows if row.rank is not None][:FIRST]
+def podium(board: Board) -> list[BoardRow]:
+    """The first rows that have a rank, and the reader's own below them, if it has one."""
+    ranked = [row for row in board.rows if row.rank is not None]
+    return [row for place, row in enumerate(ranked) if place < PODIUM or row.own]
 
 
 def best_attacker(row: BoardRow, rules: Rules) -> str | None:

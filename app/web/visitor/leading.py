@@ -5,24 +5,28 @@ from collections.abc import Iterator, Sequence
 from app.language import Words
 from app.scoring.rules import Rules
 from app.web.site import notation
-from app.web.site.names import listed
+from app.web.site.names import listed, paragraph
 from app.web.visitor.leader import Leader, leader_of
 from app.wire import AttackersRow, Board, BoardRow
 
 
-def sentences(board: Board, rules: Rules, t: Words) -> list[str]:
-    """What a board says of its first ranks, as far as the reader may know; nothing while nobody has one."""
+def told(board: Board, rules: Rules, t: Words, *, over: bool = False) -> str:
+    """What a board says of its first ranks, as far as the reader may know; empty while nobody has one.
+
+    ``over``: who leads has won.
+    """
     leader = leader_of(board, rules)
     if leader is None:
-        return []
+        return ""
     if len(leader.rows) > 1:
-        return [*shared(leader, t), *followed(leader, t)]
-    return [single(leader, t), *why(leader, t), *second(leader, t)]
+        return paragraph([*shared(leader, t), *followed(leader, t)], t)
+    return paragraph([single(leader, t, over=over), *why(leader, t), *second(leader, t)], t)
 
 
-def single(leader: Leader, t: Words) -> str:
+def single(leader: Leader, t: Words, *, over: bool) -> str:
     row = leader.row
-    name = f"lead_said_{'' if leader.told else 'coarse_'}{leader.rule}"
+    exactly = f"{'' if leader.told else 'coarse_'}{leader.rule}"
+    name = f"won_said_{exactly}" if over else f"lead_said_{exactly}"
     rank_sum = t.written(notation.numeral(row.rank_sum))
     return t.label(name).format(
         team=row.team, overall=score(row.overall, t), sum=rank_sum, **losses(row, leader, t)

@@ -6,6 +6,9 @@ from datetime import datetime
 from app.services.people.accounts import Principal
 from app.web.site.frame import Frame
 
+TO_WATCH = ("settling", "between", "reidentification")
+"""States in which a newcomer has nothing to send, and something to see."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -19,14 +22,16 @@ class Step:
     starts: datetime | None = None
 
 
-def next_step(frame: Frame, principal: Principal | None) -> Step | None:
-    """None for a disqualified team: there is nothing that it could do."""
+def next_step(frame: Frame, principal: Principal | None, *, board_open: bool) -> Step | None:
+    """None for a disqualified team: there is nothing that it could do. ``board_open``: to this reader."""
     if frame.organizer:
         return of_organizer(frame)
     if frame.team is not None:
         return None if frame.disqualified else of_team(frame)
     if frame.standing.state == "closed":
         return Step("over", f"{frame.path}/boards/anonymization")
+    if frame.standing.state in TO_WATCH and board_open:
+        return Step(f"watch_{frame.standing.state}", f"{frame.path}/boards/anonymization")
     return Step("join", "/account") if principal else Step("visitor", f"/sign-in?to={frame.path}")
 
 

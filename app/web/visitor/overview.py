@@ -1,4 +1,4 @@
-"""A competition's first page: what it is, where it stands, who leads and why, and what to do next."""
+"""A competition's first page: who leads and why, how long it goes on, what to do next, and what it is."""
 
 import re
 from datetime import datetime
@@ -19,9 +19,10 @@ from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, page
-from app.web.visitor import leading
-from app.web.visitor.leader import top
+from app.web.visitor import board_pictures, leading, standings
+from app.web.visitor.leader import podium
 from app.web.visitor.next_step import next_step
+from app.web.visitor.own_standing import desk_of, place_of
 from app.wire import AttackersBoard, Board
 
 router = APIRouter(route_class=PageRoute)
@@ -37,6 +38,8 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
+        desk = desk_of(session, principal, frame)
+        place = place_of(session, principal, frame, board)
     rules, track, t = frame.rules, frame.contest.track, languages.words_of(request)
     return page(
         request,
@@ -44,15 +47,18 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         "visitor/overview.html",
         frame=frame,
         board=board,
-        first_rows=top(board) if board else [],
-        why=leading.sentences(board, rules, t) if board else [],
+        podium=podium(board) if board else [],
+        why=leading.told(board, rules, t, over=frame.standing.state == "closed") if board else "",
         attacks=attacks_said(attacks, t),
         attackers_hidden=attacks is not None and attacks.hidden,
+        picture=board_pictures.scatter_of(board, t) if board and standings.ranked_teams(board) else None,
         paragraphs=paragraphs,
         announcements=said,
         in_view=IN_VIEW,
         waits_until=waits_until(frame, reveal),
-        step=next_step(frame, principal),
+        step=next_step(frame, principal, board_open=board is not None),
+        desk=desk,
+        place=place,
         columns=column_count(rules, track),
         built_in=len(track.attackers),
         two_phases=rules.phase("reidentification") is not None,

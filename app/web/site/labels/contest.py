@@ -85,13 +85,13 @@ LABELS = {
         "A target is the release of another team: the individuals of the original, changed, in another order, under a name that says nothing."
     ),
     "how_win_found_score": N_(
-        "The overall score is the mean of utility loss and risk, the most that anyone finds out beyond chance: the lowest wins."
+        "The overall score is the mean of utility loss and risk; risk is the most that any attacker finds out beyond chance. The lowest score wins."
     ),
     "how_win_rank_sum": N_(
-        "Submissions are ranked in every measure that weighs and in risk; the lowest sum of ranks wins."
+        "Submissions are ranked by each weighted measure and by risk; the lowest sum of ranks wins."
     ),
     "how_win_score": N_(
-        "The overall score is the mean of utility loss and risk, the largest share of individuals that anyone finds: the lowest wins."
+        "The overall score is the mean of utility loss and risk; risk is the largest share of individuals that any attacker finds. The lowest score wins."
     ),
     "lead_said_coarse_rank_sum": N_(
         "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
@@ -195,6 +195,12 @@ LABELS = {
     "step_team_reidentification_link": N_("Attack"),
     "step_team_settling": N_("The deadline has passed. What came in time is still being scored."),
     "step_team_settling_link": N_("See your submissions"),
+    "step_watch_between": N_("The finals are fixed. Soon the teams attack each other’s releases."),
+    "step_watch_between_link": N_("Watch the boards"),
+    "step_watch_reidentification": N_("The teams are attacking each other’s releases."),
+    "step_watch_reidentification_link": N_("Watch the boards"),
+    "step_watch_settling": N_("The deadline has passed. What came in time is still being scored."),
+    "step_watch_settling_link": N_("Watch the boards"),
     "step_visitor": N_("Sign in to take part. New here? The organizers give you an invite code."),
     "step_visitor_link": N_("Sign in"),
     "track_microdata": N_("Microdata: a table of individuals"),
@@ -224,4 +230,16 @@ LABELS = {
     "utility": N_("Utility loss"),
     "which_largest": N_("largest"),
     "which_mean": N_("mean"),
+    "won_said_coarse_rank_sum": N_(
+        "{team} wins with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
+    ),
+    "won_said_coarse_score": N_(
+        "{team} wins with the lowest overall score, {overall}; its utility loss is about {utility} and its risk about {security}."
+    ),
+    "won_said_rank_sum": N_(
+        "{team} wins with the lowest sum of ranks, {sum}; its utility loss is {utility} and its risk {security}."
+    ),
+    "won_said_score": N_(
+        "{team} wins with the lowest overall score, {overall}, the mean of utility loss {utility} and risk {security}."
+    ),
 }

@@ -1,0 +1,61 @@
+"""Where the one who looks stands: a member's rank and what is left to send, an organizer's desk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.services.desk import dashboard
+from app.services.desk.dashboard import Dashboard, Duty
+from app.services.people.accounts import Principal
+from app.services.submissions import quota
+from app.web.site.frame import Frame
+from app.web.visitor.standings import own_row, ranked_teams
+from app.wire import Board, BoardRow
+
+IN_VIEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A team's. ``row``: its own on the board, None where that is closed; ``ranked``: of so many teams;
+    ``left``: what it can still send today, None while nothing can be sent."""
+
+    row: BoardRow | None
+    ranked: int
+    left: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An organizer's: the first of what waits, and how much more does."""
+
+    found: Dashboard
+    duties: Sequence[Duty]
+    more: int
+
+
+def place_of(
+    session: Session, principal: Principal | None, frame: Frame, board: Board | None
+) -> Place | None:
+    """None for whoever is in no team."""
+    if principal is None or frame.team is None:
+        return None
+    row, ranked = (own_row(board), ranked_teams(board)) if board else (None, 0)
+    return Place(row, ranked, left_today(session, principal, frame))
+
+
+def left_today(session: Session, principal: Principal, frame: Frame) -> int | None:
+    """The least that any cap leaves."""
+    if frame.standing.open is None or frame.standing.open.name != "anonymization":
+        return None
+    return min(cap.left for cap in quota.report(session, principal, frame.contest.slug).caps)
+
+
+def desk_of(session: Session, principal: Principal | None, frame: Frame) -> Desk | None:
+    """None for whoever does not organize the competition."""
+    if principal is None or not frame.organizer:
+        return None
+    found = dashboard.of_competition(session, principal, frame.contest.slug)
+    duties = dashboard.duties(frame.rules, frame.contest.row, frame.standing, found)
+    return Desk(found, duties[:IN_VIEW], len(duties[IN_VIEW:]))
