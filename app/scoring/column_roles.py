@@ -25,12 +25,19 @@ def fits(content: bytes, columns: Columns) -> bool:
 
 
 def suggested(content: bytes, known: Columns) -> Columns:
-    """Roles for the columns of a table: those they have, else amounts are sensitive, all others are not."""
+    """Roles for the columns of a table: those they have, else amounts are sensitive, all others are not.
+
+    Where all columns are amounts, the one of the fewest values is a quasi-identifier: any other tells more
+    people apart.
+    """
     text, _ = decoded(content, "original")
     header = header_of(text, "original")
     if len(set(header)) < len(header):
         repeated = next(name for name in header if header.count(name) > 1)
         raise InvalidUpload([wrong("header", named_twice(repeated), repeated[:80])])
+    if not all(header):
+        message = Message("column {place} of the header has no name", place=header.index("") + 1)
+        raise InvalidUpload([wrong("header", message)])
     if len(header) < 2:
         message = Message("the header names one column; at least two are needed")
         raise InvalidUpload([wrong("header", message)])
@@ -56,7 +63,7 @@ def roles_of(
     sensitive = (sensitive - set(known.quasi_identifiers)) | (numeric.keys() & set(known.sensitive))
     sensitive = sensitive or {max(numeric, key=lambda name: numeric[name])}
     if len(sensitive) == len(header):
-        sensitive.discard(header[0])
+        sensitive.discard(min(header, key=lambda name: numeric[name]))
     quasi = tuple(name for name in header if name not in sensitive)
     return quasi, tuple(name for name in header if name in sensitive)
 

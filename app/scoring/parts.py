@@ -24,7 +24,8 @@ class Measure:
     anonymized table alone, so that who has both can compute it (docs/publication.md). ``cells(target)``: of
     one that reads it, if it is a mean over cells, which what attackers answer limits; else nothing does.
     ``scale``: what its value is held against in U, above 0; or that of a prepared original; None: what it is
-    in the mean of null releases.
+    in the mean of null releases. ``crosses``: the parameter that names the columns of the cross-table whose
+    cells it compares, if it does.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Measure:
     reads_secret: bool = True
     cells: Callable[[Any], Cells] | None = None
     scale: float | Callable[[Any], float] | None = None
+    crosses: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,16 @@ UTILITIES = {
         in_data_units=True,
         weighs=True,
         reads_secret=False,
+        crosses=_columns.name,
     ),
     "cross_count": Measure(
-        "cross_count", 1, _by("microdata.cross_count"), (_columns,), weighs=True, reads_secret=False
+        "cross_count",
+        1,
+        _by("microdata.cross_count"),
+        (_columns,),
+        weighs=True,
+        reads_secret=False,
+        crosses=_columns.name,
     ),
     "cor_mae": Measure("cor_mae", 1, _by("microdata.cor_mae"), weighs=True, reads_secret=False),
     "information_loss": Measure(

@@ -1,0 +1,98 @@
+"""What is seen of a table before it is given out; it is counted in ``looking`` and ``headers``."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+FEWEST = 5
+"""Rows that share a value, so that it does not count as rare."""
+NEARLY = Fraction(9, 10)
+"""A column with as many different values as this share of its rows tells everybody apart."""
+SMALL = 20
+"""Rows of a table too small to tell anything from how many values are different."""
+SPARSE = Fraction(9, 10)
+"""The share of empty cells from which on a cross-table is warned about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How a column's values are held. ``different``: how many there are; ``common``: in how many rows the
+    most common one stands; ``rare``: values in fewer rows than asked, and ``rare_rows`` these rows."""
+
+    rows: int
+    different: int
+    common: int
+    rare: int
+    rare_rows: int
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether (nearly) everybody is unique by the column."""
+        return tells_apart(self.different, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """The cells of the table over some columns, and how many of them a row falls in; ``measures``: whose."""
+
+    measures: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: int
+    filled: int
+
+    @property
+    def empty(self) -> Fraction:
+        return Fraction(self.cells - self.filled, self.cells) if self.cells else Fraction(0)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.empty >= SPARSE
+
+    @property
+    def empty_percent(self) -> float:
+        """With one decimal, rounded down: 100 says that all are."""
+        return floor(self.empty * 1000) / 10
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Equivalence classes: how many, how many rows are alone in theirs, and how many in one of fewer rows
+    than asked."""
+
+    rows: int
+    count: int
+    alone: int
+    few: int
+
+    @property
+    def alone_percent(self) -> float:
+        return 100 * self.alone / max(self.rows, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How a file begins and what its columns could be called.
+
+    ``found``: the first line. ``is_data``: it looks like a row. ``names``: one for each column, required ones
+    where the file must have them. ``respelled``: they differ from what was found in capitals, blanks, full
+    width and the like only. ``below``: the first rows.
+    """
+
+    found: tuple[str, ...]
+    is_data: bool
+    names: tuple[str, ...]
+    respelled: bool
+    below: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A column of texts by which (nearly) everybody is unique."""
+
+    name: str
+    different: int
+    rows: int
+
+
+def tells_apart(different: int, rows: int) -> bool:
+    return rows > SMALL and different >= NEARLY * rows
