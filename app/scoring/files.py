@@ -21,6 +21,17 @@ MAX_CELL = 1_000
 
 CUSTOMER_COLUMNS = ("customer_id", "sex", "birthday", "country")
 TRANSACTION_COLUMNS = ("customer_id", "receipt_id", "date", "time", "goods", "unit_price", "quantity")
+CUSTOMER_LINES = (
+    "customer_id,sex,birthday,country",
+    "12347,f,1963-04-02,Iceland",
+    "12348,m,1985-11-20,Finland",
+)
+TRANSACTION_LINES = (
+    "customer_id,receipt_id,date,time,goods,unit_price,quantity",
+    "12347,537626,2010-12-07,14:57,85116,2.1,12",
+    "12348,539318,2010-12-16,19:09,84992,0.55,72",
+)
+"""How a file of each begins."""
 MASTER = ("sex", "birthday", "country")
 """The quasi-identifiers of a customer."""
 
@@ -54,6 +65,17 @@ def any_number(sizes: Mapping[str, int], rules: Rules) -> tuple[int, int]:  # no
     return 0, MAX_ROWS
 
 
+def no_lines(rules: Rules) -> tuple[Columns, ...]:  # noqa: ARG001
+    """No line of it is known."""
+    return ()
+
+
+def as_lines(*lines: str) -> Callable[[Rules], tuple[Columns, ...]]:
+    """The first lines of a file, the same in every competition; no cell has a comma."""
+    cells = tuple(tuple(line.split(",")) for line in lines)
+    return lambda _: cells
+
+
 @dataclass(frozen=True, slots=True)
 class FileSpec:
     """A file that is given out or taken in: forms, their checks, commands, kits and pages are made of these.
@@ -63,7 +85,7 @@ class FileSpec:
     original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
     ``kind``: how a page checks and explains it (static/check.js, the words). ``samples``: small ones,
     ``excerpts``: how long ones begin, by lines; several where it can be written in several ways.
-    ``required``: it cannot be left out.
+    ``required``: it cannot be left out. ``example``: how one begins that organizers bring, its header first.
     """
 
     name: str
@@ -77,6 +99,7 @@ class FileSpec:
     samples: tuple[Columns, ...] = ()
     excerpts: tuple[Columns, ...] = ()
     required: bool = True
+    example: Callable[[Rules], tuple[Columns, ...]] = no_lines
 
 
 @dataclass(frozen=True, slots=True)

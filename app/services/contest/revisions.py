@@ -14,7 +14,7 @@ from app.deferred import deferred
 from app.errors import CompetitionUnavailable, Conflict, NotFound
 from app.messages import N_, Message
 from app.scoring.disclosure import discloses_more
-from app.scoring.files import Remark
+from app.scoring.files import FileSpec, Remark
 from app.scoring.rules import Rules
 from app.scoring.settings import Phase
 from app.scoring.tracks import TRACKS
@@ -24,8 +24,10 @@ from app.services.people.accounts import Principal
 from app.storage import store
 
 if TYPE_CHECKING:
+    from app.scoring.headers import check_first_line
     from app.scoring.scales import check_scales, scales
 else:
+    check_first_line = deferred("app.scoring.headers.check_first_line")
     check_scales = deferred("app.scoring.scales.check_scales")
     scales = deferred("app.scoring.scales.scales")
 
@@ -69,8 +71,8 @@ def read_as(rules: Rules) -> tuple[object, ...]:
     return rules.track, rules.columns, rules.settings
 
 
-def revision_of_original(contest: Contest, name: str, content: bytes) -> Revision:
-    """The same file with a new file of the original. Needs no session.
+def revision_of_original(contest: Contest, name: str, content: bytes, file: str | None = None) -> Revision:
+    """The same competition file, or ``file``, with a new file of the original. Needs no session.
 
     The others are read against the first: it has to be there, and a new one drops them.
     """
@@ -82,8 +84,19 @@ def revision_of_original(contest: Contest, name: str, content: bytes) -> Revisio
             first=first,
             name=name,
         )
+    spec = next(each for each in contest.track.original if each.name == name)
+    beside.call(beside.ORIGINALS, check_first_line, content, name, names_in(spec, contest.rules))
     kept = {} if name == first else contest.row.original
-    return revision(contest.row, contest.row.file, competitions.contents_of(kept) | {name: content})
+    contents = competitions.contents_of(kept) | {name: content}
+    return revision(contest.row, contest.row.file if file is None else file, contents)
+
+
+def names_in(spec: FileSpec, rules: Rules) -> tuple[str, ...]:
+    """The columns that the file must have, or else those of the competition."""
+    required = spec.header(rules)
+    if required is not None or rules.columns is None:
+        return required or ()
+    return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
 
 
 def revision(row: Competition, file: str, contents: dict[str, bytes]) -> Revision:

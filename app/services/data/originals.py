@@ -1,15 +1,19 @@
 """What organizers see of the original data, and uploads that bring columns of their own."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from app import beside
 from app.contest import Contest, read_file
 from app.deferred import deferred
-from app.errors import InvalidUpload
+from app.errors import InvalidCompetition, InvalidUpload
+from app.messages import Message
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
+from app.scoring.looks import FEWEST, Values
+from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, revisions
@@ -19,22 +23,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from app.scoring.column_roles import fits, suggested
+    from app.scoring.headers import without
+    from app.scoring.looking import all_numbers, values_of
 else:
     fits = deferred("app.scoring.column_roles.fits")
     suggested = deferred("app.scoring.column_roles.suggested")
+    without = deferred("app.scoring.headers.without")
+    all_numbers = deferred("app.scoring.looking.all_numbers")
+    values_of = deferred("app.scoring.looking.values_of")
+
+
+NO_SCALE, WEIGHT_TAKEN = "scale_zero", "weight_taken"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the original: how many values it takes, how many cells are empty, between what it lies."""
+    """A column of the original: how its values are held, how many cells are empty, between what it lies;
+    ``numeric``: it holds numbers only."""
 
     name: str
     role: str
-    different: int
+    numeric: bool
+    values: Values
     empty: int
     least: float | None
     largest: float | None
     examples: tuple[str, ...]
+
+    @property
+    def common_percent(self) -> float:
+        return 100 * self.values.common / max(self.values.rows, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +74,60 @@ def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
     """A new file of the original; a table with a header of its own gets suggested roles. Needs no session."""
     columns = contest.rules.columns
     if columns is None or beside.call(beside.ORIGINALS, fits, content, columns):
-        return revisions.revision_of_original(contest, name, content)
+        return weighed(
+            contest.row.file, lambda file: revisions.revision_of_original(contest, name, content, file)
+        )
     roles = beside.call(beside.ORIGINALS, suggested, content, columns)
-    file = with_columns_of(contest.row.file, roles)
-    return revisions.revision(contest.row, file, {name: content})
+    return weighed(
+        with_columns_of(contest.row.file, roles),
+        lambda file: revisions.revision(contest.row, file, {name: content}),
+    )
 
 
-def revision_of_columns(contest: Contest, columns: Columns) -> Revision:
-    """The same table with its columns in other roles. Needs no session."""
+def revision_of_columns(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:
+    """The same table with its columns in other roles, and some of them out of it. Needs no session."""
     kept = competitions.contents_of(contest.row.original)
-    return revisions.revision(contest.row, with_columns_of(contest.row.file, columns), kept)
+    if left_out:
+        first = contest.track.original_files[0]
+        kept[first] = beside.call(beside.ORIGINALS, without, kept[first], left_out, first)
+    return weighed(
+        with_columns_of(contest.row.file, columns),
+        lambda file: revisions.revision(contest.row, file, kept),
+    )
+
+
+def weighed(file: str, made: Callable[[str], Revision]) -> Revision:
+    """A revision in which no measure weighs that these data leave without a scale: the drafts let every
+    measure weigh, and not every table has something for each."""
+    taken: list[str] = []
+    while True:
+        try:
+            found = made(file)
+        except InvalidCompetition as problem:
+            name = problem.message.values.get("name")
+            if problem.code != NO_SCALE or not isinstance(name, str) or name in taken:
+                raise
+            file = with_weights(file, {name: 0.0})
+            taken.append(name)
+        else:
+            return replace(found, remarks=(*found.remarks, *map(weight_taken, taken)))
+
+
+def weight_taken(name: str) -> Remark:
+    message = Message("{name} does not weigh: on these data it could tell nothing", name=name)
+    return Remark(WEIGHT_TAKEN, message)
 
 
 @lru_cache(maxsize=8)
-def summary(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
-    """What a complete original holds; kept, for it takes as long as reading the data."""
-    return beside.call(beside.ORIGINALS, summed_up, digests, file)
+def summary(digests: tuple[tuple[str, str], ...], file: str, fewest: int = FEWEST) -> Summary | None:
+    """What a complete original holds; kept, for it takes as long as reading the data.
+
+    ``fewest``: rows that share a value which is not rare.
+    """
+    return beside.call(beside.ORIGINALS, summed_up, digests, file, fewest)
 
 
-def summed_up(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None:
+def summed_up(digests: tuple[tuple[str, str], ...], file: str, fewest: int) -> Summary | None:
     rules = read_file(file)
     track = TRACKS[rules.track]
     contents = competitions.contents_of(dict(digests))
@@ -87,23 +140,25 @@ def summed_up(digests: tuple[tuple[str, str], ...], file: str) -> Summary | None
         return None
     sensitive = set(rules.columns.sensitive) if rules.columns else set()
     named = zip(there, track.frames(tables), strict=True)
-    parts = [part(name, frame, sensitive) for name, frame in named]
+    parts = [part(name, frame, sensitive, fewest) for name, frame in named]
     return Summary(tuple(parts), tuple(remarks))
 
 
-def part(name: str, frame: "pd.DataFrame", sensitive: set[str]) -> Part:
-    return Part(name, len(frame), tuple(column(frame[one], one in sensitive) for one in frame.columns))
+def part(name: str, frame: "pd.DataFrame", sensitive: set[str], fewest: int) -> Part:
+    columns = (column(frame[one], one in sensitive, fewest) for one in frame.columns)
+    return Part(name, len(frame), tuple(columns))
 
 
-def column(cells: "pd.Series", is_sensitive: bool) -> Column:
-    numeric = cells.dtype.kind in "if"
+def column(cells: "pd.Series", is_sensitive: bool, fewest: int) -> Column:
+    numbers = cells.dtype.kind in "if"
     values = cells.unique()
     return Column(
         name=str(cells.name),
         role="sensitive" if is_sensitive else "quasi_identifier",
-        different=len(values),
-        empty=0 if numeric else int((cells == "").sum()),
-        least=float(values.min()) if numeric else None,
-        largest=float(values.max()) if numeric else None,
-        examples=() if numeric else tuple(str(value)[:40] for value in values if value != "")[:4],
+        numeric=numbers or all_numbers(values),
+        values=values_of(cells, fewest),
+        empty=0 if numbers else int((cells == "").sum()),
+        least=float(values.min()) if numbers and len(values) else None,
+        largest=float(values.max()) if numbers and len(values) else None,
+        examples=() if numbers else tuple(str(value)[:40] for value in values if value != "")[:4],
     )

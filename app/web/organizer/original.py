@@ -1,4 +1,4 @@
-"""The step of the data: the original's files, what they hold, the roles of the columns."""
+"""The step of the data: the original's files, and what they hold."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,19 +12,20 @@ from app.errors import (
     DomainError,
     InvalidCompetition,
     InvalidUpload,
-    NotFound,
     Problem,
     Unavailable,
 )
 from app.http.dependencies import SignedIn
 from app.messages import Message
 from app.scoring.files import FileSpec
-from app.scoring.settings import Columns
+from app.scoring.looks import FEWEST
 from app.services.contest import held, revisions
-from app.services.data import originals, truths
+from app.services.data import first_looks, originals, truths
 from app.services.data.originals import Summary
 from app.transaction import transaction
+from app.web.organizer.choosing import Choice, look_of, stored_choice
 from app.web.organizer.forms import Form, Sent
+from app.web.organizer.naming import Repairing, can_be_named, needed, repairing
 from app.web.organizer.steps import Desk, desk_of, put_in_force, step_page
 from app.web.site.pages import PageRoute, see
 
@@ -44,11 +45,16 @@ def data_page(
     desk: Desk,
     *,
     problem: DomainError | None = None,
-    roles: dict[str, str] | None = None,
+    choice: Choice | None = None,
+    repair: Repairing | None = None,
+    status: int | None = None,
 ) -> HTMLResponse:
+    """``choice``: of roles that are not saved; ``repair``: what a file needs that was sent."""
     row, specs = desk.frame.contest.row, desk.frame.contest.track.original
     with transaction() as session:
         given = held.commitments(session, row.id)
+    summary = summary_of(desk, choice.fewest if choice else FEWEST)
+    choice = choice or stored_choice(desk)
     return step_page(
         request,
         principal,
@@ -59,8 +65,13 @@ def data_page(
         uploadable=uploadable(specs, row.original),
         optional={file.name for file in specs if not file.required},
         truth={name: given.get(name) for name in row.drawing.get("truth", ())},
-        summary=summary_of(desk),
-        roles=roles or {},
+        summary=summary,
+        needs={file.name: needed(file, desk.frame.rules) for file in specs},
+        choice=choice,
+        look=None if summary is None or choice is None else look_of(desk, summary, choice),
+        fewest=FEWEST,
+        repair=repair,
+        **({} if status is None else {"status": status}),
     )
 
 
@@ -70,9 +81,9 @@ def uploadable(specs: Sequence[FileSpec], there: Mapping[str, str]) -> set[str]:
     return {missing[0]} if missing else {file.name for file in specs if file.name not in there}
 
 
-def summary_of(desk: Desk) -> Summary | None:
+def summary_of(desk: Desk, fewest: int = FEWEST) -> Summary | None:
     row = desk.frame.contest.row
-    return originals.summary(tuple(row.original.items()), row.file) if row.original else None
+    return originals.summary(tuple(row.original.items()), row.file, fewest) if row.original else None
 
 
 @router.post("/competitions/{slug}/organize/original/{file}")
@@ -82,6 +93,12 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
     name = revisions.part_of_original(desk.frame.contest, file)
     try:
         content = sent_file(form, name)
+    except InvalidUpload as problem:
+        return data_page(request, principal, desk, problem=problem)
+    found = first_looks.repair(desk.frame.contest, name, content)
+    if found is not None and found.asks:
+        return data_page(request, principal, desk, repair=repairing(desk, name, content, found), status=422)
+    try:
         return put_in_force(
             principal,
             slug,
@@ -89,7 +106,8 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, problem=problem)
+        offered = repairing(desk, name, content, found) if found and can_be_named(found, problem) else None
+        return data_page(request, principal, desk, problem=problem, repair=offered)
 
 
 @router.post("/competitions/{slug}/organize/truth/{file}")
@@ -112,38 +130,3 @@ def sent_file(form: Sent, name: str) -> bytes:
         message = Message("no file was chosen, or it is empty")
         raise InvalidUpload([Problem(name, None, None, "missing_file", message)])
     return form.files["table"]
-
-
-@router.post("/competitions/{slug}/organize/data")
-def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> Response:
-    """The roles of the columns, by their place in the table they were shown for."""
-    with transaction() as session:
-        desk = desk_of(session, principal, slug)
-    try:
-        columns = columns_in(form, desk)
-        return put_in_force(
-            principal,
-            slug,
-            lambda contest: originals.revision_of_columns(contest, columns),
-            back="data",
-        )
-    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, problem=problem, roles=form.typed())
-
-
-def columns_in(form: Sent, desk: Desk) -> Columns:
-    summary = summary_of(desk)
-    if summary is None or desk.frame.rules.columns is None:
-        raise NotFound("there is no table whose columns could have roles", code="no_original")
-    if form.text("of") != desk.frame.contest.row.original[summary.parts[0].name]:
-        raise Conflict("the competition has changed meanwhile; try again", code="changed_meanwhile")
-    chosen = [
-        (column.name, form.text(f"role_{place}")) for place, column in enumerate(summary.parts[0].columns)
-    ]
-    quasi = tuple(name for name, role in chosen if role == "quasi_identifier")
-    sensitive = tuple(name for name, role in chosen if role == "sensitive")
-    if len(quasi) + len(sensitive) < len(chosen) or not quasi or not sensitive:
-        raise InvalidCompetition(
-            "every column has a role, and each role a column at least", code="roles_missing"
-        )
-    return Columns(quasi, sensitive)

@@ -28,6 +28,7 @@ from app.scoring.rules import Rules
 from app.scoring.settings import Limits, Publication, Ranking
 from app.services.contest import competitions, held, phases, revisions
 from app.services.contest.revisions import Revision
+from app.services.data import originals
 from app.services.desk import rescores
 from app.services.membership import invites
 from app.services.people.accounts import UNCONFIRMED, Principal
@@ -207,7 +208,9 @@ def put_in_force(
             rescores.begin(session, principal, slug, revision)
             return see(f"/competitions/{slug}/organize/rescores", done="new_rules_scored")
         revisions.revise(session, principal, slug, revision)
-    return see(f"/competitions/{slug}/organize/{back}", done="setup_saved")
+    taken = any(remark.code == originals.WEIGHT_TAKEN for remark in revision.remarks)
+    done = "weights_taken" if taken else "setup_saved"
+    return see(f"/competitions/{slug}/organize/{back}", done=done)
 
 
 def scores_change(contest: Contest, new: Revision) -> bool:

@@ -30,9 +30,12 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"GET {OF}/competition.toml": (303, 403, 403, 200, 403, 200),
     # there are submissions: data and columns are fixed
     f"POST {OF}/original/{{file}}": (303, 403, 403, 409, 403, 409),
+    # no file waits for names of its columns
+    f"POST {OF}/original/{{file}}/names": (303, 403, 403, 409, 403, 409),
     # its track draws nothing, and asks for nothing that organizers would hold
     f"POST {OF}/truth/{{file}}": (303, 403, 403, 404, 403, 404),
     f"POST {OF}/data": (303, 403, 403, 409, 403, 409),
+    f"POST {OF}/data/check": (303, 403, 403, 200, 403, 200),
     # other rules become a re-score set, of which there may be one
     f"POST {OF}/measures": (303, 403, 403, 422, 403, 422),
     f"POST {OF}/threshold": (303, 403, 403, 422, 403, 422),
@@ -97,7 +100,9 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {OF}/original/{{file}}": lambda _: {
         "files": {"table": ("t.csv", b"sex,age,income,rent\nf,1,2,3\n")}
     },
+    f"POST {OF}/original/{{file}}/names": lambda _: {"data": {"held": "0" * 64, "first": "data"}},
     f"POST {OF}/data": same_columns,
+    f"POST {OF}/data/check": same_columns,
 }
 """What is sent with a request, from the ``Stage``."""
 PLACES: dict[str, Callable[[Any], dict[str, Any]]] = {

@@ -18,6 +18,7 @@ from app.scoring.tracks.membership.settings import (
     PLACE,
     check_rules,
     hidden_of,
+    hidden_schema,
     public_schema,
     read_settings,
     roles,
@@ -93,6 +94,7 @@ HIDDEN = FileSpec(
     said="CSV headed by the hidden column, a line for each candidate",
     header=hidden_column,
     rows=ONE_EACH,
+    example=lambda rules: hidden_schema(rules).lines if hidden_of(rules) else (),
 )
 MEMBERSHIP_QUESTION = Question(
     name="membership",
@@ -158,6 +160,7 @@ MEMBERSHIP = Track(
             said="CSV of the public columns; an even number of rows",
             header=public_columns,
             individuals=True,
+            example=lambda rules: public_schema(rules).lines,
         ),
         FileSpec(
             "background",
@@ -165,6 +168,7 @@ MEMBERSHIP = Track(
             said="CSV of the public columns",
             header=public_columns,
             required=False,
+            example=lambda rules: public_schema(rules).lines,
         ),
     ),
     parse_original=_by("steps.parse_original"),

@@ -18,6 +18,11 @@ class Numeric:
     least: float
     most: float
 
+    @property
+    def cells(self) -> tuple[str, str]:
+        """Two that it may have."""
+        return f"{self.least:g}", f"{self.most:g}"
+
 
 @dataclass(frozen=True, slots=True)
 class Categorical:
@@ -25,6 +30,11 @@ class Categorical:
 
     name: str
     values: tuple[str, ...]
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """Two that it may have."""
+        return self.values[0], self.values[-1]
 
 
 Column = Numeric | Categorical
@@ -47,6 +57,12 @@ class Schema:
     @property
     def categorical(self) -> tuple[Categorical, ...]:
         return tuple(column for column in self.columns if isinstance(column, Categorical))
+
+    @property
+    def lines(self) -> tuple[tuple[str, ...], ...]:
+        """How a table of these columns may begin: its header, and two rows."""
+        rows = zip(*(column.cells for column in self.columns), strict=True)
+        return (self.names, *rows)
 
     def only(self, *names: str) -> "Schema":
         """Those of the columns, in the order of the file."""

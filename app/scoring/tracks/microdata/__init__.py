@@ -12,7 +12,7 @@ from app.errors import InvalidCompetition
 from app.messages import N_
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.files import FileSpec, some_originals
+from app.scoring.files import FileSpec, as_lines, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.parts import Distance
@@ -23,6 +23,8 @@ from app.scoring.utility import UTILITIES
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
 
+LINES = "sex,age,prefecture,income", "f,30-39,Tokyo,412.5", "m,60-69,Osaka,388"
+"""How a table begins: words that others may know of a person, and a number that is worth protecting."""
 AVERAGES = frozenset({"cor_mae", "information_loss", "sort"})
 SIGNATURES = {
     "k_anonymize": frozenset({"cross_mean", "cross_count", "k_min", "k_mean", "id_rand"}),
@@ -69,7 +71,7 @@ MICRODATA = Track(
             individuals=True,
         ),
     ),
-    original=(FileSpec("original", individuals=True),),
+    original=(FileSpec("original", individuals=True, example=as_lines(*LINES)),),
     parse_original=_by("steps.parse_original"),
     parse_release=_by("steps.parse_release"),
     files_of=_by("steps.files_of"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.messages import N_
-from app.scoring.files import GUESS, SECRET, FileSpec, headed
+from app.scoring.files import GUESS, SECRET, FileSpec, as_lines, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
@@ -27,9 +27,26 @@ def each_customer(sizes: Mapping[str, int], _: object) -> tuple[int, int]:
 
 
 CUSTOMERS = FileSpec(
-    "customers", title="M", said="CSV of M", header=headed(*CUSTOMER_COLUMNS), individuals=True
+    "customers",
+    title="M",
+    said="CSV of M",
+    header=headed(*CUSTOMER_COLUMNS),
+    individuals=True,
+    example=as_lines(
+        "customer,sex,birth,country", "12347,f,1963-04-02,Iceland", "12348,m,1985-11-20,Finland"
+    ),
 )
-PURCHASES = FileSpec("transactions", title="T", said="CSV of T", header=headed(*TRANSACTION_COLUMNS))
+PURCHASES = FileSpec(
+    "transactions",
+    title="T",
+    said="CSV of T",
+    header=headed(*TRANSACTION_COLUMNS),
+    example=as_lines(
+        "customer,invoice,date,time,good,price,quantity",
+        "12347,537626,2010-12-07,14:57,85116,2.1,12",
+        "12348,539318,2010-12-16,19:09,84992,0.55,72",
+    ),
+)
 KNOWN = tuple(
     FileSpec(
         name,

@@ -10,9 +10,12 @@ from app.scoring.anonymity import CUSTOMER_ANONYMITY
 from app.scoring.attackers import TRANSACTION_ATTACKERS
 from app.scoring.files import (
     CUSTOMER_COLUMNS,
+    CUSTOMER_LINES,
     MASTER,
     TRANSACTION_COLUMNS,
+    TRANSACTION_LINES,
     FileSpec,
+    as_lines,
     headed,
     some_originals,
 )
@@ -33,6 +36,7 @@ CUSTOMERS = FileSpec(
     like="customers",
     rows=some_originals,
     individuals=True,
+    example=as_lines(*CUSTOMER_LINES),
 )
 PURCHASES = FileSpec(
     "transactions",
@@ -40,6 +44,7 @@ PURCHASES = FileSpec(
     said="CSV of T'",
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
+    example=as_lines(*TRANSACTION_LINES),
 )
 TC400 = {
     CUSTOMERS.name: "4b5be0f331284eee50e9c41cb71fe4a075ead8dac3ab4e6b1fc37fcde82a9713",

@@ -159,6 +159,9 @@ LABELS = {
     "done_setup_saved": N_("Saved."),
     "done_team_disqualified": N_("The team is disqualified."),
     "done_team_reinstated": N_("The team is reinstated."),
+    "done_weights_taken": N_(
+        "Saved. Measures that could tell nothing on these data do not weigh: see Measures and weights."
+    ),
     "done_withdrawn": N_("The announcement is withdrawn."),
     "duty_do_errors": N_("Have them scored again"),
     "duty_do_questions": N_("Answer them"),
@@ -293,6 +296,7 @@ LABELS = {
     "report_QUEUED": N_("Waiting"),
     "report_SCORED": N_("Ready"),
     "report_SCORING": N_("Computing"),
+    "role_left_out": N_("Leave out"),
     "role_quasi_identifier": N_("Quasi-identifier"),
     "role_sensitive": N_("Sensitive"),
     "ruling_board_anonymization": N_("Anonymization board:"),

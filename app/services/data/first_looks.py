@@ -1,0 +1,142 @@
+"""What organizers are told of a table before it is given out, and how its columns get names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from app import beside
+from app.contest import Contest, read_file
+from app.deferred import deferred
+from app.errors import Conflict, InvalidUpload
+from app.scoring.drafting import PLACEHOLDERS, with_columns_of
+from app.scoring.looks import FEWEST, Classes, CrossTable, Naming, Telling
+from app.scoring.rules import Rules
+from app.scoring.settings import Columns
+from app.scoring.tracks import TRACKS
+from app.storage import store
+
+if TYPE_CHECKING:
+    from app.scoring.headers import naming, with_names, without
+    from app.scoring.looking import classes_of, cross_tables, telling_texts, text_table
+else:
+    naming = deferred("app.scoring.headers.naming")
+    with_names = deferred("app.scoring.headers.with_names")
+    without = deferred("app.scoring.headers.without")
+    classes_of = deferred("app.scoring.looking.classes_of")
+    cross_tables = deferred("app.scoring.looking.cross_tables")
+    telling_texts = deferred("app.scoring.looking.telling_texts")
+    text_table = deferred("app.scoring.looking.text_table")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A table under some quasi-identifiers: its classes, and the cross-tables of the measures that weigh."""
+
+    classes: Classes
+    tables: tuple[CrossTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What to decide of a file before it is taken. ``fixed``: its names are not free. ``telling``: columns
+    that had better be left out."""
+
+    naming: Naming
+    fixed: bool
+    telling: tuple[Telling, ...]
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody has to decide; else its reader says what is wrong, if anything is."""
+        return self.naming.is_data or self.naming.respelled or bool(self.telling)
+
+
+@lru_cache(maxsize=32)
+def look(digest: str, file: str, columns: Columns, fewest: int = FEWEST) -> Look:
+    """A stored table with these roles, by the competition file; InvalidCompetition if it cannot have them."""
+    used = crossed(read_file(with_columns_of(file, columns)))
+    return beside.call(beside.ORIGINALS, looked_at, digest, columns.quasi_identifiers, used, fewest)
+
+
+def crossed(rules: Rules) -> dict[str, tuple[str, ...]]:
+    """By measure that weighs the columns of its cross-table."""
+    track = TRACKS[rules.track]
+    roles = track.roles(rules.columns, rules.settings)
+    found = {}
+    for one in track.measures.values():
+        parameter = next((each for each in one.parameters if each.name == one.crosses), None)
+        if parameter is not None and rules.weight(one.name):
+            found[one.name] = rules.measure(one.name).parameters.get(parameter.name, parameter.usual(roles))
+    return found
+
+
+def looked_at(digest: str, quasi: Sequence[str], used: Mapping[str, Sequence[str]], fewest: int) -> Look:
+    table = text_table(store().get(digest), "original").to_pandas()
+    return Look(classes_of(table, quasi, fewest), cross_tables(table, used))
+
+
+def repair(contest: Contest, name: str, content: bytes) -> Repair | None:
+    """None of a file that cannot be read at all. Needs no session."""
+    try:
+        return beside.call(beside.ORIGINALS, repair_of, contest.row.file, name, content)
+    except InvalidUpload:
+        return None
+
+
+def repair_of(file: str, name: str, content: bytes) -> Repair:
+    rules = read_file(file)
+    track = TRACKS[rules.track]
+    required = next(one for one in track.original if one.name == name).header(rules)
+    known = known_columns(rules)
+    found = naming(content, name, required, known)
+    if required is not None:
+        return Repair(found, fixed=True, telling=())
+    named = with_names(content, found.names, name, first_is_data=found.is_data)
+    telling = [one for one in telling_texts(named, name) if one.name not in known]
+    return Repair(found, fixed=False, telling=tuple(telling))
+
+
+def known_columns(rules: Rules) -> tuple[str, ...]:
+    """Those that the competition file names, unless they only stand for those of a table still to come."""
+    if rules.columns is None or rules.columns == PLACEHOLDERS:
+        return ()
+    return (*rules.columns.quasi_identifiers, *rules.columns.sensitive)
+
+
+def repaired(
+    name: str, content: bytes, names: Sequence[str], left_out: Sequence[str], *, first_is_data: bool
+) -> bytes:
+    """The file under these names, without some of them; InvalidUpload. Needs no session."""
+    return beside.call(
+        beside.ORIGINALS, rewritten, name, content, names, left_out, first_is_data=first_is_data
+    )
+
+
+def rewritten(
+    name: str, content: bytes, names: Sequence[str], left_out: Sequence[str], *, first_is_data: bool
+) -> bytes:
+    named = with_names(content, names, name, first_is_data=first_is_data)
+    return without(named, left_out, name) if left_out else named
+
+
+def hold(contest: Contest, name: str, content: bytes) -> str:
+    """Keep a file until its columns have names; returns what it is asked back by."""
+    return store().put(mark(contest, name) + content)
+
+
+def held(contest: Contest, name: str, digest: str) -> bytes:
+    """A file that is kept for this competition. Its mark says so: no other file of the store is given out."""
+    marked = mark(contest, name)
+    content = store().get(digest) if is_digest(digest) and store().holds(digest) else b""
+    if not content.startswith(marked):
+        raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
+    return content.removeprefix(marked)
+
+
+def mark(contest: Contest, name: str) -> bytes:
+    return f"held for {contest.id}: {name}\n".encode()
+
+
+def is_digest(text: str) -> bool:
+    return len(text) == 64 and set(text) <= set("0123456789abcdef")

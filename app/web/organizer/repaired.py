@@ -1,0 +1,39 @@
+"""A file of the original comes back with names for its columns: the service writes the header line."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.errors import Conflict, InvalidCompetition, InvalidUpload
+from app.http.dependencies import SignedIn
+from app.services.contest import revisions
+from app.services.data import first_looks, originals
+from app.transaction import transaction
+from app.web.organizer.forms import Form
+from app.web.organizer.naming import FIRST, retyped
+from app.web.organizer.original import data_page
+from app.web.organizer.steps import desk_of, put_in_force
+from app.web.site.pages import PageRoute
+
+router = APIRouter(route_class=PageRoute)
+
+
+@router.post("/competitions/{slug}/organize/original/{file}/names")
+def name_columns(request: Request, slug: str, file: str, *, principal: SignedIn, form: Form) -> Response:
+    with transaction() as session:
+        desk = desk_of(session, principal, slug)
+    contest = desk.frame.contest
+    name = revisions.part_of_original(contest, file)
+    try:
+        content = first_looks.held(contest, name, form.text("held"))
+    except Conflict as problem:
+        return data_page(request, principal, desk, problem=problem)
+    asked = retyped(form, name, first_looks.repair(contest, name, content))
+    try:
+        new = first_looks.repaired(
+            name, content, asked.names, asked.leaves, first_is_data=form.one_of("first", FIRST) == "data"
+        )
+        return put_in_force(
+            principal, slug, lambda found: originals.revision_of_upload(found, name, new), back="data"
+        )
+    except (Conflict, InvalidCompetition, InvalidUpload) as problem:
+        return data_page(request, principal, desk, problem=problem, repair=asked)

@@ -1,0 +1,213 @@
+"""The step of the data on tables that nobody has seen: headers put right, columns left out, live counts."""
+
+import re
+
+import pytest
+
+from app.language import LANGUAGES
+from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.scoring.data import tc400
+from app.scoring.drafting import draft
+from app.scoring.settings import Columns
+from app.scoring.tracks import TRACKS
+from app.services.contest import competitions
+from app.services.data import first_looks
+from app.storage import store
+from app.transaction import transaction
+from tests.arena import Arena
+from tests.web.reader import page, send
+from tests.web.spoken import said
+from tests.web.test_setup import BASICS, beginner, rules, stored, upload
+
+__all__ = ["beginner"]
+
+DATA = "/competitions/fresh/organize/data"
+PEOPLE = "".join(f"R-{n:03},{'fm'[n % 2]},{n % 7},{500 + 3 * n % 61},{n}.5\n" for n in range(80))
+"""An id, two quasi-identifiers, an amount, and an amount that nobody else has."""
+HEADER = "id,sex,size,rent,weight\n"
+
+
+def begun(beginner: Arena, start: str = "microdata") -> Arena:
+    assert send(beginner, "/organize/new", BASICS | {"start": start}, organizer=True).status_code == 303
+    return beginner
+
+
+def form_of(shown: str, part: str) -> dict[str, str]:
+    """The fields of the form with this in its address, as a browser would send them unchanged."""
+    form = next(one for one in re.findall(r"<form.*?</form>", shown, re.S) if part in one)
+    fields = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if given.get("type") not in {"checkbox", "radio"} or "checked" in tag:
+            fields[given["name"]] = given.get("value", "")
+    for name, options in re.findall(r'<select name="(\w+)"(.*?)</select>', form, re.S):
+        fields[name] = re.findall(r'value="(\w+)" selected', options)[0]
+    return fields
+
+
+def content(slug: str = "fresh", name: str = "original") -> bytes:
+    return store().get(stored(slug).original[name])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_without_a_header_is_one_finding_and_gets_names(beginner: Arena, language: str) -> None:
+    refused = upload(begun(beginner), PEOPLE.encode(), language=language)
+    assert refused.status_code == 422
+    assert said("The first line looks like data, not like names of columns.", language) in refused.text
+    assert 'role="alert"' not in refused.text  # nothing is told of cells
+    assert stored("fresh").original == {}
+    fields = form_of(refused.text, "/names")
+    assert [fields[f"name_{place}"] for place in range(5)] == [f"column_{place}" for place in range(1, 6)]
+    assert (fields["first"], fields["leave_0"]) == ("data", "yes")
+    named = fields | {f"name_{place}": name for place, name in enumerate(HEADER.strip().split(","))}
+    twice = send(
+        beginner,
+        "/competitions/fresh/organize/original/original.csv/names",
+        named | {"name_1": "size"},
+        organizer=True,
+        language=language,
+    )
+    assert (twice.status_code, 'value="weight"' in twice.text) == (422, True)  # what was typed is kept
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, named, organizer=True).status_code == 303
+    assert rules("fresh").columns == Columns(("sex", "size"), ("rent", "weight"))
+    lines = content().decode().splitlines()
+    assert lines[0] == "sex,size,rent,weight"
+    assert lines[1:] == [line.partition(",")[2] for line in PEOPLE.splitlines()]
+
+
+def test_an_id_that_is_kept_all_the_same_is_warned_about_with_figures(beginner: Arena) -> None:
+    offered = upload(begun(beginner), (HEADER + PEOPLE).encode())
+    assert "“id” has 80 different values in 80 rows: everybody is unique by it." in offered.text
+    fields = form_of(offered.text, "/names")
+    assert fields.pop("leave_0") == "yes"
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, fields, organizer=True).status_code == 303
+    assert content() == (HEADER + PEOPLE).encode()
+    shown = page(beginner, DATA, organizer=True).text
+    look = shown.partition('id="look"')[2]
+    assert "“id” has 80 different values in 80 rows: everybody is unique by it." in look
+    roles = form_of(shown, 'id="roles"')
+    assert roles["role_4"] == "sensitive"  # numbers that nobody else has are no quasi-identifier
+    out = send(beginner, DATA, roles | {"role_0": "left_out"}, organizer=True)
+    assert out.status_code == 303
+    assert content().decode().splitlines()[0] == "sex,size,rent,weight"
+    assert rules("fresh").columns == Columns(("sex", "size"), ("rent", "weight"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_roles_are_looked_at_before_they_are_saved(arena: Arena, language: str) -> None:
+    path = "/competitions/small/organize/data"
+    before = stored().file
+    roles = form_of(page(arena, path, organizer=True).text, 'id="roles"')
+    shown = send(
+        arena,
+        f"{path}/check",
+        roles | {"role_2": "quasi_identifier", "fewest": "3"},
+        organizer=True,
+        language=language,
+    )
+    assert (shown.status_code, stored().file) == (200, before)
+    look = shown.text.partition('id="look"')[2]
+    table = arena.table.astype(str)
+    classes = table.groupby(["sex", "age", "income"]).size()
+    figures = re.findall(r"<dd>([^<]*)</dd>", look)
+    assert figures[:2] == ["3", f"{len(classes):,}"]
+    assert figures[3] == f"{classes[classes < 3].sum():,}"
+    alone = int((classes == 1).sum())
+    assert f"{alone:,} / {len(table):,}" in look
+    assert 'value="quasi_identifier" selected' in shown.text.split('name="role_2"')[1].split("</select>")[0]
+    worded = send(arena, f"{path}/check", roles | {"role_0": "sensitive"}, organizer=True, language=language)
+    assert (
+        said("“{name}” does not hold numbers only: it cannot be sensitive.", language, name="sex")
+        in worded.text
+    )
+    none = {name: "sensitive" for name in roles if name.startswith("role_")}
+    lacking = send(arena, f"{path}/check", roles | none, organizer=True, language=language)
+    assert (
+        said("Every column has a role, and each role a column at least.", language)
+        in lacking.text.partition('id="look"')[2]
+    )
+
+
+def test_a_cross_table_that_is_nearly_empty_is_told_with_its_measures(beginner: Arena) -> None:
+    rows = "".join(f"{n % 9},{n % 11},{n % 13},{n % 2},{n * 7 % 101}\n" for n in range(120))
+    assert upload(begun(beginner), f"a,b,c,d,amount\n{rows}".encode()).status_code == 303
+    look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
+    assert "The cross-table of your 4 columns has 2,574 cells, 95.3% of them empty" in look
+    assert "Gap of the cross-tabulated means, Gap of the cross-tabulated counts" in look
+    assert (rules("fresh").weight("cor_mae"), rules("fresh").weight("cross_mean")) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_each_file_must_be_is_told_before_it_is_sent(beginner: Arena, language: str) -> None:
+    shown = page(begun(beginner, "2016"), DATA, organizer=True, language=language).text
+    for file in TRACKS["transactions"].original:
+        header = file.header(rules("fresh"))
+        assert header is not None
+        assert ",".join(header) in shown
+        for line in file.example(rules("fresh")):
+            assert ",".join(line) in shown
+
+
+@pytest.mark.parametrize("start", ["2016", "2017", "membership"])
+def test_examples_of_files_are_files_of_their_header(start: str) -> None:
+    found = parse_competition(draft(start))
+    for file in TRACKS[found.track].original:
+        example = file.example(found)
+        if example:
+            assert len(example) == 3
+            assert example[0] == file.header(found)
+            assert {len(line) for line in example} == {len(example[0])}
+
+
+def test_files_of_purchases_without_headers_get_those_that_they_must_have(beginner: Arena) -> None:
+    begun(beginner, "2016")
+    files = TRACKS["transactions"].files_of(tc400())
+    for name, whole in files.items():
+        bare = whole.partition(b"\n")[2]
+        refused = upload(beginner, bare, file=f"{name}.csv")
+        assert refused.status_code == 422
+        assert said("The first line looks like data, not like names of columns.") in refused.text
+        path = f"/competitions/fresh/organize/original/{name}.csv/names"
+        assert send(beginner, path, form_of(refused.text, "/names"), organizer=True).status_code == 303
+        assert content(name=name) == whole
+    told = beginner.put("/competitions/fresh/original/customers.csv", content=bare)
+    assert (told.status_code, [one["code"] for one in told.json()["errors"]]) == (422, ["no_header"])
+
+
+def test_a_header_that_is_spelled_otherwise_is_offered_to_be_put_right(beginner: Arena) -> None:
+    begun(beginner, "2016")
+    customers = TRACKS["transactions"].files_of(tc400())["customers"]
+    rest = customers.partition(b"\n")[2]
+    odd = "Customer ID, ＳＥＸ,Birthday,country\u200b\n".encode("utf-8-sig") + rest
+    refused = upload(beginner, odd, file="customers.csv")
+    assert "capitals, blanks, full-width characters" in refused.text
+    path = "/competitions/fresh/organize/original/customers.csv/names"
+    assert send(beginner, path, form_of(refused.text, "/names"), organizer=True).status_code == 303
+    assert content(name="customers") == customers
+
+
+def test_only_what_is_kept_for_this_competition_and_file_comes_back(beginner: Arena, arena: Arena) -> None:
+    begun(beginner)
+    with transaction() as session:
+        fresh, small = (competitions.find(session, slug) for slug in ("fresh", "small"))
+        session.expunge_all()
+    kept = first_looks.hold(small, "original", b"1,2\n3,4\n")
+    assert first_looks.held(small, "original", kept) == b"1,2\n3,4\n"
+    strange = [kept, small.row.original["original"], "0" * 64, "", "../" * 20, kept.upper()]
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    for digest in strange:
+        fields = {"held": digest, "first": "data", "name_0": "a", "name_1": "b"}
+        assert send(beginner, path, fields, organizer=True).status_code == 409
+    assert fresh.row.original == stored("fresh").original == {}
+
+
+def test_a_table_of_amounts_alone_has_no_unique_quasi_identifier(beginner: Arena) -> None:
+    table = begun(beginner).table[["income", "rent"]].copy()
+    table.insert(0, "weight", [1000.5 + 3 * place for place in range(len(table))])
+    table["rooms"] = [place % 25 for place in range(len(table))]
+    assert upload(beginner, table_csv(table)).status_code == 303
+    assert rules("fresh").columns == Columns(("rooms",), ("weight", "income", "rent"))
+    assert rules("fresh").weight("cross_count") == 0.0  # one column counts the same in any order
