@@ -59,6 +59,14 @@ def axis(
     return Axis(ticks[0], ticks[-1], ticks, tuple(map(signs, tick_texts(ticks, step))))
 
 
+def window(low: float, high: float, *, most: int = 6, signs: Callable[[str], str] = str) -> Axis:
+    """An axis from ``low`` to ``high`` themselves, with the round numbers that lie inside."""
+    step = nice_step(high - low, most)
+    first, last = math.ceil(low / step - SAME), math.floor(high / step + SAME)
+    ticks = tuple(rounded(place * step, step) for place in range(first, last + 1))
+    return Axis(low, high, ticks, tuple(map(signs, tick_texts(ticks, step))))
+
+
 def covered(values: Sequence[float], *, zero: bool) -> tuple[float, float]:
     """The range of the values: never empty, and with 0 where that costs at most half of the room."""
     low, high = min(values, default=0.0), max(values, default=0.0)

@@ -26,7 +26,8 @@ class Figure:
     """A chart with its name, what it says in a sentence, and the data behind it as a table.
 
     ``identifier``: unique on its page, a part of the ids inside. A chart that is a table itself has no
-    ``head`` and no ``rows``.
+    ``head`` and no ``rows``. ``view``: what a script that takes over from the picture draws, as JSON; such a
+    figure is large.
     """
 
     identifier: str
@@ -36,6 +37,7 @@ class Figure:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     legend: tuple[LegendEntry, ...] = ()
+    view: str = ""
 
     def numeric(self) -> tuple[bool, ...]:
         """Whether each column holds numbers only."""

@@ -84,12 +84,16 @@ def level_axis(
 ) -> Axis:
     """An axis from left to right whose texts stand well apart."""
     values = list(values)
-    found = axis(values, most=8, zero=zero, whole=whole, signs=signs)
-    for most in (6, 5, 4, 3, 2):
+    return apart(lambda most: axis(values, most=most, zero=zero, whole=whole, signs=signs), room)
+
+
+def apart(made: Callable[[int], Axis], room: float = WIDTH - 70) -> Axis:
+    """The axis with the most steps whose texts stand well apart from left to right."""
+    for most in (8, 6, 5, 4, 3):
+        found = made(most)
         if sum(width_of(each) + 1.4 * LETTER for each in found.texts) <= room:
-            break
-        found = axis(values, most=most, zero=zero, whole=whole, signs=signs)
-    return found
+            return found
+    return made(2)
 
 
 def grid(

@@ -1,13 +1,14 @@
-"""Names beside points: few, legible, and never over one another."""
+"""Names beside points: few, legible, and never over one another; where it is crowded, away and on a line."""
 
+import math
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from app.charts.frame import Box
-from app.charts.svg import LETTER, fitted, tag, width_of
+from app.charts.svg import LETTER, fitted, short, tag, width_of
 
 AWAY = 8.0
 """Between a point and its name."""
@@ -15,34 +16,44 @@ CROWD = 5
 """A name that would hide more points than this is left out."""
 SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
 """Where a name may stand: beside its point (left -1, right 1) and below (1) or above it, best first."""
+RINGS = (26.0, 44.0, 66.0, 92.0, 120.0)
+"""How far a name that is needed may go from its point, on a line."""
+ROUND = [(math.cos(turn * math.pi / 8), math.sin(turn * math.pi / 8)) for turn in range(16)]
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A point in the picture whose name is wished for; ``needed``: it is worth covering others."""
+    """A point in the picture whose name is wished for; ``needed``: it is worth a line to it, and covering
+    others. ``size``: of its mark; ``more``: what follows the name, and is never cut."""
 
     x: float
     y: float
     name: str
     kind: str = ""
     needed: bool = False
+    size: float = 4.5
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """``side``: where it stands, left (-1) or right (1) of its point."""
+    """``side``: where it stands, left (-1) or right (1) of its point; ``line``: from its point to it, and what
+    that takes up, ``along`` it."""
 
     box: Box
     side: int
     text: str
     kind: str
+    line: str = ""
+    along: tuple[Box, ...] = ()
 
     def drawn(self) -> Markup:
         """Smaller letters than room is kept for stay close to the point."""
         places = {-1: self.box.right, 0: (self.box.left + self.box.right) / 2, 1: self.box.left}
         kind = {-1: "label end ", 0: "label middle ", 1: "label "}[self.side] + self.kind
         middle = (self.box.top + self.box.bottom) / 2
-        return tag("text", self.text, x=places[self.side], y=middle, dy=".34em", class_=kind.rstrip())
+        name = tag("text", self.text, x=places[self.side], y=middle, dy=".34em", class_=kind.rstrip())
+        return tag("path", d=self.line, class_=f"leader {self.kind}".rstrip()) + name if self.line else name
 
 
 def labels(
@@ -59,39 +70,69 @@ def labels(
     ``points``: places in the picture, sorted.
     """
     found: list[Label] = []
-    blocked = [*taken, *(Box(one.x - 4, one.y - 4, one.x + 4, one.y + 4) for one in wished)]
+    blocked = [*taken, *(around(one) for one in wished)]
     for one in wished:
         if len(found) == most:
             break
-        label = placed(one, fitted(one.name, room), within, blocked, points)
+        label = placed(one, fitted(one.name, room - width_of(one.more)) + one.more, within, blocked, points)
         if label is not None:
             found.append(label)
-            blocked.append(label.box)
+            blocked += [label.box, *label.along]
     return found
+
+
+def around(one: Named) -> Box:
+    """What the mark of a point takes up."""
+    half = one.size - 0.5
+    return Box(one.x - half, one.y - half, one.x + half, one.y + half)
 
 
 def placed(
     one: Named, text: str, within: Box, blocked: Sequence[Box], points: Sequence[tuple[float, float]]
 ) -> Label | None:
-    """The name at the best of its places; None where each of them would hide something."""
-    chosen: tuple[int, int, Box] | None = None
-    for place, box in enumerate(places(one, width_of(text))):
-        clear = not any(box.meets(other) for other in blocked)
-        if not box.inside(within) or not (clear or one.needed):
+    """The name at the cheapest of its places; None where each of them would hide something."""
+    least = math.inf
+    chosen: Label | None = None
+    own = around(one)
+    crossed = [other for other in blocked if not other.meets(own)] if one.needed else []
+    for ring, box, side in places(one, width_of(text)):
+        if least <= ring:
+            break
+        if not box.inside(within) or any(box.meets(other) for other in blocked):
             continue
-        hidden = covered_points(box, points) + (0 if clear else 2 * CROWD)
-        if (one.needed or hidden <= CROWD) and (chosen is None or hidden < chosen[0]):
-            chosen = hidden, place, box
-    return chosen and Label(chosen[2], SIDES[chosen[1]][0], text, one.kind)
+        line, along = leader(one, box) if ring >= 1 else ("", ())
+        if any(part.meets(other) for part in along for other in crossed):
+            continue
+        hidden = covered_points(box, points)
+        if hidden + ring < least and (one.needed or hidden <= CROWD):
+            least, chosen = hidden + ring, Label(box, side, text, one.kind, line, along)
+    return chosen
 
 
-def places(one: Named, wide: float) -> list[Box]:
-    return [box_at(one, wide, 1.1 * LETTER, across, down) for across, down in SIDES]
+def places(one: Named, wide: float) -> Iterator[tuple[float, Box, int]]:
+    """What a place costs, in points hidden, and the box there: beside the point, then, if needed, afar."""
+    for place, (across, down) in enumerate(SIDES):
+        yield place / 100, box_at(one, wide, 1.1 * LETTER, across, down), across
+    for far in RINGS if one.needed else ():
+        for right, low in ROUND:
+            side, x, y = round(right), one.x + far * right, one.y + far * low
+            left = {-1: x - wide, 0: x - wide / 2, 1: x}[side]
+            yield 1 + far / 25, Box(left, y - 0.55 * LETTER, left + wide, y + 0.55 * LETTER), side
+
+
+def leader(one: Named, box: Box) -> tuple[str, tuple[Box, ...]]:
+    """From the edge of a point's mark to the nearest place of its name: the line, and what it takes up."""
+    x, y = min(max(one.x, box.left), box.right), min(max(one.y, box.top), box.bottom)
+    right, down = x - one.x, y - one.y
+    share = min((one.size + 1) / (math.hypot(right, down) or 1.0), 1.0)
+    steps = [(one.x + part * right, one.y + part * down) for part in (share, 0.4, 0.6, 0.8) if part >= share]
+    along = tuple(Box(left - 1, top - 1, left + 1, top + 1) for left, top in steps)
+    return f"M{short(steps[0][0])} {short(steps[0][1])}L{short(x)} {short(y)}", along
 
 
 def box_at(one: Named, wide: float, tall: float, across: int, down: int) -> Box:
     """A name at a corner of its point may come closer than one at its side."""
-    away = 0.5 * AWAY if across and down else AWAY
+    away = (0.5 if across and down else 1.0) * AWAY + one.size - 4.5
     left = {-1: one.x - away - wide, 0: one.x - wide / 2, 1: one.x + away}[across]
     top = {-1: one.y - away - tall, 0: one.y - tall / 2, 1: one.y + away}[down]
     return Box(left, top, left + wide, top + tall)

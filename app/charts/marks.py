@@ -1,5 +1,6 @@
 """The shapes of single values: told apart by form, not by colour alone."""
 
+import math
 from typing import Protocol
 
 from markupsafe import Markup
@@ -27,6 +28,15 @@ def square(x: float, y: float, size: float = 4.5, **more: str) -> Markup:
 
 def triangle(x: float, y: float, size: float = 6.0, **more: str) -> Markup:
     return closed(x, y, ((0, -size), (size, 0.8 * size), (-size, 0.8 * size)), **more)
+
+
+def arrow(x: float, y: float, across: int, up: int, size: float = 6.0, **more: str) -> Markup:
+    """A triangle that points out of the picture, right (``across``) or up, or between both."""
+    turned = math.hypot(across, up) or 1.0
+    right, down = size * across / turned, -size * up / turned
+    return closed(
+        x, y, ((right, down), (-right - down, -down + right), (-right + down, -down - right)), **more
+    )
 
 
 def cross(x: float, y: float, size: float = 4.5, **more: str) -> Markup:

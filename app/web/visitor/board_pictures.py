@@ -9,6 +9,7 @@ from app.charts.strip import DistributionWords, Standing, distribution
 from app.charts.worded import worded
 from app.contest import Contest
 from app.language import Words
+from app.scoring.rules import Rules
 from app.web.visitor.standings import Column, groups, named
 from app.wire import Board, BoardRow
 
@@ -52,8 +53,8 @@ def title_of(kind: str, name: str, t: Words) -> str:
     return t.label(f"{kind}_{name}", name)
 
 
-def scatter_of(board: Board, t: Words) -> Figure:
-    """A team's loss of utility against its risk."""
+def scatter_of(board: Board, rules: Rules, t: Words) -> Figure:
+    """A team's loss of utility against its risk; where their mean ranks, with its lines."""
     points = [
         Point(
             named(row, t),
@@ -63,11 +64,13 @@ def scatter_of(board: Board, t: Words) -> Figure:
             on_front=row.on_front,
             baseline=row.baseline,
             blur=0.0 if row.own or board.digits is None else 0.5 * 10**-board.digits,
+            rank=row.rank,
+            overall=row.overall,
         )
         for row in board.rows
         if row.utility is not None and row.security is not None
     ]
-    return scatter(points, worded(ScatterWords, t))
+    return scatter(points, worded(ScatterWords, t), equal=rules.ranking.rule == "score")
 
 
 def distribution_of(board: Board, choice: Choice, t: Words) -> Figure:

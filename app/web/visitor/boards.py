@@ -75,7 +75,7 @@ def anonymization_content(
         "rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,
-        "scatter": board_pictures.scatter_of(board, t),
+        "scatter": board_pictures.scatter_of(board, frame.rules, t),
         "distribution": board_pictures.distribution_of(board, choice, t),
     }
 

@@ -51,7 +51,9 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         why=leading.told(board, rules, t, over=frame.standing.state == "closed") if board else "",
         attacks=attacks_said(attacks, t),
         attackers_hidden=attacks is not None and attacks.hidden,
-        picture=board_pictures.scatter_of(board, t) if board and standings.ranked_teams(board) else None,
+        picture=board_pictures.scatter_of(board, rules, t)
+        if board and standings.ranked_teams(board)
+        else None,
         paragraphs=paragraphs,
         announcements=said,
         in_view=IN_VIEW,

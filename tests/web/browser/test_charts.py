@@ -20,7 +20,8 @@ SHEETS = "".join(
 )
 KINDS = {"css": "text/css", "js": "text/javascript", "woff2": "font/woff2"}
 LETTERS = """[...document.querySelectorAll('.picture text')].map(each =>
-  parseFloat(getComputedStyle(each).fontSize) * each.ownerSVGElement.clientWidth / 480)"""
+  parseFloat(getComputedStyle(each).fontSize)
+    * each.ownerSVGElement.clientWidth / each.ownerSVGElement.viewBox.baseVal.width)"""
 OUTSIDE = """[...document.querySelectorAll('.picture text')].filter(each => {
   const own = each.getBoundingClientRect(), all = each.ownerSVGElement.getBoundingClientRect();
   const across = own.left >= all.left - 2 && own.right <= all.right + 2;
@@ -104,7 +105,7 @@ def test_arrow_keys_go_from_point_to_point_and_what_they_stand_for_is_shown(brow
     with shown(browser, DATA["a few"]) as looker:
         page = looker.page
         tip, focused = page.locator(".tip"), "document.activeElement.getAttribute('aria-label')"
-        page.locator("#scatter [tabindex]").first.focus()
+        page.locator("#scatter .true [tabindex]").focus()
         seen = [page.evaluate(focused)]
         assert tip.inner_text().split() == seen[0].split()
         for key in ("Home", *["ArrowRight"] * 5):
@@ -116,6 +117,48 @@ def test_arrow_keys_go_from_point_to_point_and_what_they_stand_for_is_shown(brow
         assert page.locator("#scatter .picture [tabindex]").count() == 1
         page.keyboard.press("Escape")
         assert tip.is_hidden()
+
+
+SEEN = """[...document.querySelectorAll('#scatter .true [role=img]:not(.out)')].length"""
+NAMED = "[...document.querySelectorAll('#scatter .true .names text')].map(each => each.textContent)"
+APART = """(([one, other]) => other.getCTM().e - one.getCTM().e)(
+  [...document.querySelectorAll('#scatter .true .others [role=img]')])"""
+
+
+def test_the_crowd_is_looked_at_closer_by_keys_buttons_and_a_wheel_that_is_meant(browser: Browser) -> None:
+    with shown(browser, DATA["five hundred"]) as looker:
+        page = looker.page
+        page.emulate_media(reduced_motion="reduce")
+        picture = page.locator("#scatter .true")
+        picture.hover()
+        all_of_them, far, apart = page.evaluate(SEEN), page.evaluate(NAMED), page.evaluate(APART)
+        page.mouse.wheel(0, -400)  # for the page
+        picture.locator("[tabindex]").focus()
+        page.keyboard.press("+")
+        assert page.evaluate(APART) == pytest.approx(1.7 * apart)
+        page.locator("#scatter [data-lens=closer]").click()
+        assert page.evaluate(APART) == pytest.approx(1.7**2 * apart)
+        assert page.evaluate(SEEN) < all_of_them
+        assert len(page.evaluate(NAMED)) > len(far)
+        picture.locator("[tabindex]").focus()
+        for key in ("Home", "End"):  # the keyboard brings into view what it reaches
+            page.keyboard.press(key)
+            assert page.evaluate("document.activeElement.matches('.true [role=img]:not(.out)')")
+        page.keyboard.press("0")
+        assert page.evaluate(SEEN) == all_of_them
+        assert page.evaluate(APART) == pytest.approx(apart)
+
+
+def test_what_is_searched_for_is_named_and_lit_up(browser: Browser) -> None:
+    say = "text => document.dispatchEvent(new CustomEvent('anoncup:find', {detail: {text}}))"
+    with shown(browser, DATA["five hundred"]) as looker:
+        page = looker.page
+        page.locator("#scatter .true").wait_for()
+        page.evaluate(say, "ＴＥＡＭ 123")
+        assert "team 123" in page.evaluate(NAMED)
+        assert page.locator("#scatter .true [role=img].found").count() == 1
+        page.evaluate(say, "")
+        assert page.locator("#scatter .true :is(.found, .faint)").count() == 0
 
 
 def test_the_pointer_finds_the_nearest_point(browser: Browser) -> None:

@@ -34,6 +34,7 @@ function nearest(boxes, event) {
   if (under && boxes.has(under)) return under;
   let [found, least] = [null, NEAR];
   for (const [mark, box] of boxes) {
+    if (mark.classList.contains("out")) continue;
     const far = away(box, event.clientX, event.clientY);
     if (far < least) [found, least] = [mark, far];
   }
@@ -52,7 +53,7 @@ function move(marks, from, key) {
   return true;
 }
 
-function enliven(picture) {
+export function enliven(picture) {
   const marks = [...picture.querySelectorAll("[role=img]")];
   const measure = () => new Map(marks.map((mark) => [mark, mark.getBoundingClientRect()]));
   if (picture.classList.contains("level")) {
@@ -60,6 +61,10 @@ function enliven(picture) {
     marks.sort((one, other) => boxes.get(one).left - boxes.get(other).left);
   }
   let boxes = new Map();
+  picture.addEventListener("moved", () => {
+    boxes = measure();
+    if (lit && picture.contains(lit)) show(lit.getAttribute("aria-label"), lit.getBoundingClientRect());
+  });
   picture.addEventListener("pointerenter", () => { boxes = measure(); });
   picture.addEventListener("pointermove", (event) => light(nearest(boxes, event)));
   picture.addEventListener("pointerdown", (event) => { boxes = measure(); light(nearest(boxes, event)); });
@@ -102,13 +107,21 @@ function point({ target }) {
   return show(said, cell.getBoundingClientRect());
 }
 
+// What takes over from a picture is loaded where there is one.
+async function explore(figure) {
+  await import("./vendor/d3-7.9.2.min.js");
+  const view = await import("./plane.js");
+  view.explore(figure);
+}
+
 const known = new WeakSet();
 function discover() {
   for (const figure of document.querySelectorAll(".chart")) {
     if (known.has(figure)) continue;
     known.add(figure);
-    figure.querySelectorAll("svg.picture[role=group]").forEach(enliven);
     explain(figure);
+    if (figure.dataset.view) explore(figure);
+    else figure.querySelectorAll("svg.picture[role=group]").forEach(enliven);
   }
 }
 

@@ -1,0 +1,423 @@
+// The plane of utility and risk, explored: drawn in the pixels that there are, closer where it is crowded, with
+// as many names as there is room for. What stands where comes from the figure; the server's picture stays where
+// no script runs.
+
+import { enliven } from "./charts.js";
+
+const { d3 } = globalThis;
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const KINDS = ["others", "baseline", "front", "own"];
+const RINGS = [24, 40, 60, 84, 112, 144];
+const SIDES = [[-1, 1], [-1, 0], [1, -1], [1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
+const CROWD = 3; // points that a name may hide if it is not needed
+const CLOSEST = 80;
+const STEP = 1.7;
+const TOP = 10; // ranks whose names are wished for from afar, too
+const LARGER = 1.12; // names that are needed, as in charts.css
+const before = new Map(); // by figure: what is looked at and looked for outlives an exchange of the page's parts
+
+const svgElement = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+const signed = (text, decimal) => text.replace("-", "−").replace(".", decimal);
+const plain = (text) => text.normalize("NFKC").toLowerCase();
+const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const clamp = (value, [low, high]) => Math.max(low, Math.min(value, high));
+
+export function explore(figure) {
+  const data = JSON.parse(figure.dataset.view);
+  const stage = figure.querySelector(".stage");
+  const still = stage.querySelector("svg");
+  const asked = new URLSearchParams(location.search).get("find") ?? "";
+  const kept = before.get(figure.id) ?? { transform: d3.zoomIdentity, wanted: asked };
+  before.set(figure.id, kept);
+  const picture = d3.select(svgElement("svg"));
+  for (const name of ["role", "aria-labelledby", "aria-describedby"]) picture.attr(name, still.getAttribute(name));
+  picture.attr("class", "picture level true").attr("tabindex", -1);
+  const plane = { figure, stage, data, kept, picture, size: null };
+  prepare(plane);
+  still.replaceWith(picture.node());
+  stage.before(lens(plane));
+  resize(plane);
+  enliven(picture.node());
+  new ResizeObserver(() => resize(plane)).observe(stage);
+  listen(plane);
+}
+
+// The parts, from the back to the front.
+function prepare(plane) {
+  const { picture, data, figure } = plane;
+  const clip = `${figure.id}-inside`;
+  plane.clip = picture.append("defs").append("clipPath").attr("id", clip).append("rect");
+  plane.frame = picture.append("g").attr("aria-hidden", true);
+  plane.back = picture.append("g").attr("aria-hidden", true).attr("clip-path", `url(#${clip})`);
+  for (const kind of ["blurs", "series levels", "series points front"]) plane.back.append("g").attr("class", kind);
+  const groups = picture.selectAll(null).data(KINDS).enter().append("g").attr("class", (kind) => `series points ${kind}`);
+  plane.marks = groups.selectAll("path")
+    .data((kind) => data.marks.filter((one) => one.kind === kind))
+    .enter().append("path")
+    .attr("role", "img").attr("aria-label", (one) => one.said);
+  plane.counts = groups.selectAll("text")
+    .data((kind) => data.marks.filter((one) => one.kind === kind && one.names.length > 1))
+    .enter().append("text").attr("class", "count middle").attr("dy", ".34em").attr("aria-hidden", true)
+    .text((one) => one.names.length);
+  const last = plane.marks.nodes().at(-1);
+  last.setAttribute("tabindex", "0");
+  plane.names = picture.append("g").attr("class", "names").attr("aria-hidden", true);
+  for (const one of data.marks) one.found = false;
+  find(plane, plane.kept.wanted);
+}
+
+// Buttons, which keys do as well.
+function lens(plane) {
+  const { words } = plane.data;
+  const bar = Object.assign(document.createElement("div"), { className: "lens" });
+  const button = (name, sign, act) => {
+    const made = Object.assign(document.createElement("button"), { type: "button", className: "second", textContent: sign });
+    if (sign !== words[name]) made.setAttribute("aria-label", words[name]);
+    made.title = words[name];
+    made.dataset.lens = name;
+    made.onclick = act;
+    bar.append(made);
+    return made;
+  };
+  button("closer", "+", () => scale(plane, STEP));
+  button("farther", "−", () => scale(plane, 1 / STEP));
+  plane.back_home = button("home", "↺", () => go(plane, d3.zoomIdentity));
+  if (plane.data.whole.some((end, at) => end !== plane.data.home[at])) {
+    button("whole", words.whole, () => go(plane, all(plane)));
+  }
+  const hint = Object.assign(document.createElement("span"), { className: "hint", textContent: words.hint });
+  bar.append(hint);
+  return bar;
+}
+
+function resize(plane) {
+  const { stage, picture, data } = plane;
+  const wide = Math.round(stage.clientWidth);
+  const tall = Math.round(stage.clientHeight);
+  if (!wide || !tall || (plane.size?.wide === wide && plane.size.tall === tall)) return;
+  plane.size = { wide, tall };
+  picture.attr("viewBox", `0 0 ${wide} ${tall}`).attr("width", wide).attr("height", tall);
+  const style = getComputedStyle(picture.node());
+  plane.letter = parseFloat(style.fontSize);
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `600 ${style.fontSize} ${style.fontFamily}`;
+  plane.width = (text) => pen.measureText(text).width;
+  const { letter } = plane;
+  plane.room = { left: 4 * letter, right: wide - 1.2 * letter, top: 2.2 * letter, bottom: tall - 3.3 * letter };
+  const { room } = plane;
+  const [left, right, low, high] = data.home;
+  plane.x0 = d3.scaleLinear([left, right], [room.left, room.right]);
+  plane.y0 = d3.scaleLinear([low, high], [room.bottom, room.top]);
+  plane.clip.attr("x", room.left).attr("y", room.top)
+    .attr("width", room.right - room.left).attr("height", room.bottom - room.top);
+  zooming(plane);
+}
+
+// The wheel scrolls the page unless a key is held or the picture was entered; so do fingers, one by one.
+function zooming(plane) {
+  const { picture, room } = plane;
+  const node = picture.node();
+  const least = Math.min(1, all(plane).k);
+  const [left, right, low, high] = plane.data.whole;
+  const far = 20;
+  const may = (event) => {
+    if (event.type === "wheel") return event.ctrlKey || event.metaKey || node.contains(document.activeElement);
+    if (event.type === "touchstart") return event.touches.length > 1 || plane.kept.transform.k > 1;
+    return !event.button && !event.ctrlKey;
+  };
+  plane.zoom = d3.zoom().filter(may).scaleExtent([least, CLOSEST])
+    .extent([[room.left, room.top], [room.right, room.bottom]])
+    .translateExtent([
+      [Math.min(plane.x0(left), room.left) - far, Math.min(plane.y0(high), room.top) - far],
+      [Math.max(plane.x0(right), room.right) + far, Math.max(plane.y0(low), room.bottom) + far],
+    ])
+    .on("zoom", ({ transform }) => {
+      plane.kept.transform = transform;
+      draw(plane);
+    });
+  picture.call(plane.zoom);
+  picture.call(plane.zoom.transform, plane.kept.transform);
+}
+
+const calm = (plane) => (STILL.matches ? plane.picture : plane.picture.transition().duration(250));
+const go = (plane, transform) => calm(plane).call(plane.zoom.transform, transform);
+const scale = (plane, by) => calm(plane).call(plane.zoom.scaleBy, by);
+
+// Every point, those too that stand as arrows at the edge.
+function all({ data, x0, y0, room }) {
+  const [left, right, low, high] = data.whole;
+  const k = Math.min(
+    (room.right - room.left) / (x0(right) - x0(left)),
+    (room.bottom - room.top) / (y0(low) - y0(high)),
+    1,
+  );
+  return d3.zoomIdentity.translate(room.left - k * x0(left), room.bottom - k * y0(low)).scale(k);
+}
+
+function draw(plane) {
+  const { kept, picture, room, x0, y0 } = plane;
+  const { transform } = kept;
+  plane.x = transform.rescaleX(x0);
+  plane.y = transform.rescaleY(y0);
+  plane.home = transform.k === 1 && Math.hypot(transform.x, transform.y) < 1;
+  plane.back_home.disabled = plane.home;
+  picture.style("touch-action", transform.k > 1 ? "none" : "pan-x pan-y");
+  for (const one of plane.data.marks) place(plane, one);
+  axes(plane);
+  const texts = levels(plane);
+  blurs(plane);
+  front(plane);
+  points(plane);
+  names(plane, texts, room);
+  picture.node().dispatchEvent(new Event("moved"));
+}
+
+// Where a point is seen: inside, at the edge as an arrow, or not.
+function place({ x, y, room, home, data }, one) {
+  one.cx = x(one.x);
+  one.cy = y(one.y);
+  const across = (one.cx > room.right + 1) - (one.cx < room.left - 1);
+  const down = (one.cy > room.bottom + 1) - (one.cy < room.top - 1);
+  one.inside = !across && !down;
+  one.arrow = !one.inside && (home || one.needed || one.found || data.marks.length < 9);
+  if (one.arrow) {
+    one.turn = (Math.atan2(down, across) * 180) / Math.PI + 90;
+    one.cx = clamp(one.cx, [room.left, room.right]);
+    one.cy = clamp(one.cy, [room.top, room.bottom]);
+  }
+  const count = one.names.length;
+  const own = one.kind === "own";
+  const stacked = (6.5 + 2.2 * String(count).length) * (own ? 1.3 : 1);
+  one.size = one.arrow ? 6 : count > 1 ? stacked : own ? 8 : one.needed ? 6 : 4.5;
+}
+
+// Scores are between 0 and 1; what is tiny or huge has a power of ten.
+function written(axis, ticks) {
+  const largest = Math.max(...axis.domain().map(Math.abs));
+  return largest > 1e-4 && largest < 1e5 ? axis.tickFormat(ticks.length) : d3.format("~e");
+}
+
+function axes({ frame, x, y, room, data, letter, width }) {
+  const level = x.ticks(Math.min(10, (room.right - room.left) / 70));
+  const upright = y.ticks(Math.min(8, (room.bottom - room.top) / 45));
+  const [across, up] = [written(x, level), written(y, upright)];
+  const grid = [
+    ...level.map((tick) => `M${x(tick)} ${room.top}V${room.bottom}`),
+    ...upright.map((tick) => `M${room.left} ${y(tick)}H${room.right}`),
+  ].join("");
+  const base = `M${room.left} ${room.top}V${room.bottom}H${room.right}`;
+  frame.selectAll("path").data([["grid", grid], ["axis", base]]).join("path")
+    .attr("class", ([kind]) => kind).attr("d", ([, line]) => line);
+  const below = room.bottom + 2.9 * letter;
+  const texts = [
+    ...level.map((tick) => ["tick middle", x(tick), room.bottom + 1.55 * letter, signed(across(tick), data.decimal)]),
+    ...upright.map((tick) => ["tick end", room.left - 6, y(tick) + 0.34 * letter, signed(up(tick), data.decimal)]),
+    ["title", 2, room.top - 1.1 * letter, data.words.y],
+    ["title end", room.right, below, data.words.x],
+  ];
+  const better = `↙ ${data.words.better}`;
+  if (width(better) + width(data.words.x) + letter < room.right - room.left) texts.push(["better", room.left, below, better]);
+  frame.selectAll("text").data(texts).join("text")
+    .attr("class", ([kind]) => kind).attr("x", ([, left]) => left).attr("y", ([, , top]) => top)
+    .text(([, , , text]) => text);
+}
+
+// Lines on which the score that teams are ranked by is the same, and that of the leader.
+function levels({ back, data, x, y, room, letter, width }) {
+  if (!data.equal) return [];
+  const [left, right, low, high] = [...x.domain(), ...y.domain()];
+  const ticks = d3.ticks((left + low) / 2, (right + high) / 2, 8);
+  const written = d3.tickFormat((left + low) / 2, (right + high) / 2, 8);
+  const lines = ticks.map((score) => ({ score, text: signed(written(score), data.decimal) }));
+  if (data.leader !== null) lines.push({ score: data.leader, text: data.leaderText, best: true });
+  const boxes = [];
+  const shown = lines.flatMap((line) => {
+    const ends = [Math.max(left, 2 * line.score - high), Math.min(right, 2 * line.score - low)];
+    if (ends[0] >= ends[1]) return [];
+    const [[x1, y1], [x2, y2]] = ends.map((end) => [x(end), y(2 * line.score - end)]);
+    const [long, half] = [Math.hypot(x2 - x1, y2 - y1), width(line.text) / 2];
+    const named = long > 4 * half + 3 * letter;
+    const share = line.best ? (half + letter) / long : 1 - (half + 0.7 * letter) / long;
+    const [cx, cy] = [x1 + share * (x2 - x1), y1 + share * (y2 - y1)];
+    if (named) boxes.push({ left: cx - half, right: cx + half, top: cy - letter / 2, bottom: cy + letter / 2 });
+    return [{ ...line, x1, y1, x2, y2, cx, cy, named }];
+  });
+  const group = back.select(".levels");
+  group.selectAll("path").data(shown).join("path")
+    .attr("class", (one) => (one.best ? "equal best" : "equal"))
+    .attr("d", (one) => `M${one.x1} ${one.y1}L${one.x2} ${one.y2}`);
+  group.selectAll("text").data(shown.filter((one) => one.named)).join("text")
+    .attr("class", (one) => `aside middle${one.best ? " best" : ""}`)
+    .attr("x", (one) => one.cx).attr("y", (one) => one.cy).attr("dy", ".34em").text((one) => one.text);
+  return boxes;
+}
+
+// Behind every rounded point the box that it may lie in; no score is below 0 or above 1.
+function blurs({ back, data, x, y }) {
+  const ends = (score, blur) => [Math.max(0, score - blur), Math.min(Math.max(1, score), score + blur)];
+  back.select(".blurs").selectAll("rect").data(data.marks.filter((one) => one.blur)).join("rect")
+    .each(function size(one) {
+      const [[left, right], [low, high]] = [ends(one.x, one.blur), ends(one.y, one.blur)];
+      d3.select(this).attr("x", x(left)).attr("y", y(high)).attr("width", x(right) - x(left)).attr("height", y(low) - y(high));
+    });
+}
+
+function front({ back, data, x, y, room }) {
+  const steps = data.marks.filter((one) => one.front).sort((a, b) => a.x - b.x || b.y - a.y);
+  if (!steps.length) return;
+  const line = steps.map((one, at) => (at ? `H${x(one.x)}V${y(one.y)}` : `M${x(one.x)} ${y(one.y)}`)).join("");
+  const [first, last] = [steps[0], steps.at(-1)];
+  const reach = `M${x(first.x)} ${y(first.y)}V${Math.min(room.top, y(first.y))}M${x(last.x)} ${y(last.y)}H${Math.max(room.right, x(last.x))}`;
+  back.select(".front").selectAll("path").data([["reach", reach], ["line", line]]).join("path")
+    .attr("class", ([kind]) => kind).attr("d", ([, path]) => path);
+}
+
+const FORMS = { others: d3.symbolCircle, front: d3.symbolCircle, own: d3.symbolDiamond2, baseline: d3.symbolSquare };
+
+function form(one) {
+  const area = Math.PI * one.size ** 2;
+  if (one.arrow) return d3.symbol(d3.symbolTriangle, area)();
+  return d3.symbol(FORMS[one.kind], area)();
+}
+
+function points({ marks, counts, kept }) {
+  const seen = (one) => one.inside || one.arrow;
+  marks.attr("d", form)
+    .attr("transform", (one) => `translate(${one.cx} ${one.cy})${one.arrow ? `rotate(${one.turn})` : ""}`)
+    .classed("stack", (one) => one.names.length > 1 && !one.arrow)
+    .classed("out", (one) => !seen(one))
+    .classed("found", (one) => one.found)
+    .classed("faint", (one) => Boolean(kept.wanted) && !one.found);
+  counts.attr("x", (one) => one.cx).attr("y", (one) => one.cy).classed("out", (one) => !one.inside)
+    .classed("faint", (one) => Boolean(kept.wanted) && !one.found);
+}
+
+// Names, the most important first: as many as find room without hiding one another or many points.
+function names(plane, taken, room) {
+  const { data, home, picture } = plane;
+  const seen = data.marks.filter((one) => one.inside || (one.arrow && (one.needed || one.found)));
+  const worth = (one) => (one.found ? 0 : one.kind === "own" ? 1 : one.needed ? 2 : top(one) ? 3 : one.kind === "baseline" ? 4 : one.front ? 5 : 6);
+  const top = (one) => one.rank !== null && one.rank <= TOP;
+  const wished = seen.filter((one) => !home || seen.length < 20 || worth(one) < 6)
+    .sort((a, b) => worth(a) - worth(b) || (a.rank ?? 1e9) - (b.rank ?? 1e9)).slice(0, 60);
+  const blocked = [...taken, ...wished.filter((one) => worth(one) < 3).map((one) => around(one))];
+  const most = ((room.right - room.left) * (room.bottom - room.top)) / (home ? 40_000 : 14_000);
+  const found = [];
+  for (const one of wished) {
+    const label = found.length < most || worth(one) < 3 ? named(plane, one, seen, blocked) : null;
+    if (!label) continue;
+    found.push(label);
+    blocked.push(label.box, ...label.along);
+  }
+  plane.names.selectAll("path").data(found.filter((one) => one.line)).join("path")
+    .attr("class", (one) => `leader ${one.kind}`).attr("d", (one) => one.line);
+  plane.names.selectAll("text").data(found).join("text")
+    .attr("class", (one) => `label middle ${one.kind}`)
+    .attr("x", (one) => (one.box.left + one.box.right) / 2)
+    .attr("y", (one) => (one.box.top + one.box.bottom) / 2).attr("dy", ".34em").text((one) => one.text);
+  picture.classed("sought", Boolean(plane.kept.wanted));
+}
+
+const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
+
+function fitted(text, most, width) {
+  if (width(text) <= most) return text;
+  const letters = [...text];
+  let [low, high] = [0, letters.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (width(`${letters.slice(0, middle).join("")}…`) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return `${letters.slice(0, low).join("").trimEnd()}…`;
+}
+
+function named(plane, one, seen, blocked) {
+  const { room, letter, width } = plane;
+  const needed = one.needed || one.found;
+  const sized = (words) => width(words) * (needed ? LARGER : 1) + 2;
+  const text = fitted(one.label, Math.min(280, 0.42 * (room.right - room.left)) - sized(one.more), sized) + one.more;
+  const own = around(one);
+  const others = blocked.filter((box) => !meets(box, own));
+  let [least, chosen] = [Infinity, null];
+  for (const { cost, box, far } of places(one, sized(text), 1.25 * letter * (needed ? LARGER : 1), needed)) {
+    if (least <= cost) break;
+    if (box.left < room.left + 2 || box.right > room.right + 0.8 * letter || box.top < room.top - 2 || box.bottom > room.bottom - 2) continue;
+    if (blocked.some((other) => meets(box, other))) continue;
+    const { line, along } = far ? leader(one, box) : { line: "", along: [] };
+    if (along.some((part) => others.some((other) => meets(part, other)))) continue;
+    const hidden = seen.filter((each) => each !== one && meets(box, around(each))).length;
+    if ((needed || hidden < CROWD) && hidden + cost < least) {
+      least = hidden + cost;
+      chosen = { box, text, line, along, kind: `${one.kind}${needed ? " needed" : ""}` };
+    }
+  }
+  return chosen;
+}
+
+// What each place for a name costs: beside the point least, then, if it is needed, afar.
+function* places(one, wide, tall, needed) {
+  for (const [at, [across, down]] of SIDES.entries()) {
+    const away = one.size + (across && down ? 0 : 4);
+    const left = [one.cx - away - wide, one.cx - wide / 2, one.cx + away][across + 1];
+    const top = [one.cy - away - tall, one.cy - tall / 2, one.cy + away][down + 1];
+    yield { cost: at / 100, box: { left, right: left + wide, top, bottom: top + tall }, far: false };
+  }
+  for (const far of needed ? RINGS : []) {
+    for (let turn = 0; turn < 16; turn += 1) {
+      const [across, down] = [Math.cos((turn * Math.PI) / 8), Math.sin((turn * Math.PI) / 8)];
+      const side = Math.round(across);
+      const [x, y] = [one.cx + (far + one.size) * across, one.cy + (far + one.size) * down];
+      const left = [x - wide, x - wide / 2, x][side + 1];
+      yield { cost: 1 + far / 25, box: { left, right: left + wide, top: y - tall / 2, bottom: y + tall / 2 }, far: true };
+    }
+  }
+}
+
+// From the edge of a mark to the nearest place of its name, and what the line takes up.
+function leader(one, box) {
+  const [x, y] = [clamp(one.cx, [box.left, box.right]), clamp(one.cy, [box.top, box.bottom])];
+  const [right, down] = [x - one.cx, y - one.cy];
+  const begin = Math.min((one.size + 1) / (Math.hypot(right, down) || 1), 1);
+  const at = (part) => [one.cx + part * right, one.cy + part * down];
+  const along = [0.4, 0.6, 0.8].filter((part) => part >= begin).map(at)
+    .map(([left, top]) => ({ left: left - 1, right: left + 1, top: top - 1, bottom: top + 1 }));
+  return { line: `M${at(begin).join(" ")}L${x} ${y}`, along };
+}
+
+function find(plane, text) {
+  plane.kept.wanted = plain(text).trim();
+  const { wanted } = plane.kept;
+  for (const one of plane.data.marks) {
+    one.found = Boolean(wanted) && one.names.some((name) => plain(name).includes(wanted));
+  }
+}
+
+// The board's search lights up what it finds; keys zoom; a mark that the keyboard reaches is brought into view.
+function listen(plane) {
+  const { picture, figure } = plane;
+  const node = picture.node();
+  const found = ({ detail }) => {
+    if (!figure.isConnected) return document.removeEventListener("anoncup:find", found);
+    find(plane, detail.text);
+    return draw(plane);
+  };
+  document.addEventListener("anoncup:find", found);
+  node.addEventListener("keydown", (event) => {
+    const act = {
+      "+": () => scale(plane, STEP),
+      "=": () => scale(plane, STEP),
+      "-": () => scale(plane, 1 / STEP),
+      0: () => go(plane, d3.zoomIdentity),
+    }[event.key];
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  });
+  node.addEventListener("focusin", ({ target }) => {
+    const [one] = d3.select(target).data();
+    if (one?.names && !one.inside && !one.arrow) {
+      picture.call(plane.zoom.translateTo, plane.x0(one.x), plane.y0(one.y));
+    }
+  });
+}
