@@ -98,7 +98,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "submissions": {
         "id competition_id team_id user_id received_at": ("ri", "r", "r"),
         "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
-        "final disqualified_at": ("riu", "r", "r"),
+        "final disqualified_at disqualified_for": ("riu", "r", "r"),
     },
     "targets": {
         "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
@@ -110,6 +110,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "name": ("ri", "", "r"),
         "name_key name_look name_capitals": ("riu", "", ""),
         "disqualified_at": ("riu", "", "r"),
+        "disqualified_for": ("riu", "", ""),
         "created_at": ("r", "", "r"),
         "baseline": ("ri", "", "r"),
     },

@@ -88,6 +88,8 @@ class Team(Base):
     name_capitals: Mapped[str]
     created_at: Mapped[datetime] = moment_of_insert()
     disqualified_at: Mapped[datetime | None]
+    disqualified_for: Mapped[str | None]
+    """Why, as the team reads it."""
     baseline: Mapped[bool] = mapped_column(default=False)
     """A row for comparison that the organizers added: no members, no rank, no target."""
 

@@ -81,6 +81,8 @@ class Submission(Base):
     final: Mapped[bool] = mapped_column(default=False)
     """Whether the team marked it."""
     disqualified_at: Mapped[datetime | None]
+    disqualified_for: Mapped[str | None]
+    """Why, as its team reads it."""
 
     team: Mapped[Team] = relationship(lazy="raise")
     evaluation: Mapped["Evaluation"] = relationship(
