@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter, Body, status
 from pydantic import AwareDatetime, BaseModel, Field
 
 from app import wire
@@ -19,6 +19,9 @@ from app.transaction import transaction
 from app.wire.form import example
 
 router = APIRouter(tags=["organizing"])
+
+Ruling = Annotated[wire.RulingIn, Body()]
+NO_REASON = wire.RulingIn()
 
 
 class ExtensionIn(BaseModel):
@@ -73,27 +76,35 @@ def grant_quota(slug: str, principal: Confirming, body: wire.GrantIn) -> wire.Gr
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/disqualify", responses=refusing(JUDGED))
-def disqualify_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
+def disqualify_team(
+    slug: str, team_id: UUID, principal: Confirming, body: Ruling = NO_REASON
+) -> wire.TeamJudged:
     """Take a team out: its rows, its targets and its guesses stop counting for everybody."""
-    return team_judged(slug, team_id, principal, disqualified=True)
+    return team_judged(slug, team_id, principal, body.reason, disqualified=True)
 
 
 @router.post("/competitions/{slug}/teams/{team_id}/reinstate", responses=refusing(JUDGED))
-def reinstate_team(slug: str, team_id: UUID, principal: Confirming) -> wire.TeamJudged:
+def reinstate_team(
+    slug: str, team_id: UUID, principal: Confirming, body: Ruling = NO_REASON
+) -> wire.TeamJudged:
     """Put a disqualified team back, with all it had; until the reveal this tells whose its targets are."""
-    return team_judged(slug, team_id, principal, disqualified=False)
+    return team_judged(slug, team_id, principal, body.reason, disqualified=False)
 
 
 @router.post("/submissions/{submission_id}/disqualify", responses=refusing(JUDGED))
-def disqualify_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
+def disqualify_submission(
+    submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON
+) -> wire.Submission:
     """Take a submission off the boards and withdraw its target; guesses on it stop counting."""
-    return submission_judged(submission_id, principal, disqualified=True)
+    return submission_judged(submission_id, principal, body.reason, disqualified=True)
 
 
 @router.post("/submissions/{submission_id}/reinstate", responses=refusing(JUDGED))
-def reinstate_submission(submission_id: UUID, principal: Confirming) -> wire.Submission:
+def reinstate_submission(
+    submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON
+) -> wire.Submission:
     """Put a disqualified submission and its target back; until the reveal this tells whose it is."""
-    return submission_judged(submission_id, principal, disqualified=False)
+    return submission_judged(submission_id, principal, body.reason, disqualified=False)
 
 
 @router.post(
@@ -108,13 +119,24 @@ def score_again(submission_id: UUID, principal: SignedIn) -> wire.Submission:
         return shown(session, submissions.slug_of(session, found), found)
 
 
-def team_judged(slug: str, team_id: UUID, principal: SignedIn, *, disqualified: bool) -> wire.TeamJudged:
+def team_judged(
+    slug: str, team_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
+) -> wire.TeamJudged:
     with transaction() as session:
-        team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified)
-        return wire.TeamJudged(id=team.id, name=team.name, disqualified_at=team.disqualified_at)
+        team = rulings.judge_team(session, principal, slug, team_id, disqualified=disqualified, reason=reason)
+        return wire.TeamJudged(
+            id=team.id,
+            name=team.name,
+            disqualified_at=team.disqualified_at,
+            disqualified_for=team.disqualified_for,
+        )
 
 
-def submission_judged(submission_id: UUID, principal: SignedIn, *, disqualified: bool) -> wire.Submission:
+def submission_judged(
+    submission_id: UUID, principal: SignedIn, reason: str, *, disqualified: bool
+) -> wire.Submission:
     with transaction() as session:
-        found = rulings.judge_submission(session, principal, submission_id, disqualified=disqualified)
+        found = rulings.judge_submission(
+            session, principal, submission_id, disqualified=disqualified, reason=reason
+        )
         return shown(session, submissions.slug_of(session, found), found)

@@ -192,6 +192,7 @@ def described(slug: str, found: Submission, queue_position: int | None) -> wire.
         rows=found.rows,
         final=found.final,
         disqualified=found.disqualified_at is not None,
+        disqualified_for=found.disqualified_for,
         step=evaluation.step,
         steps=evaluation.steps,
         step_name=evaluation.step_name,

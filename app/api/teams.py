@@ -27,7 +27,13 @@ def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
     """Your team in this competition."""
     with transaction() as session:
         team, found = members.own_team(session, principal, slug)
-    return wire.Team(id=team.id, name=team.name, members=people(found), disqualified_at=team.disqualified_at)
+    return wire.Team(
+        id=team.id,
+        name=team.name,
+        members=people(found),
+        disqualified_at=team.disqualified_at,
+        disqualified_for=team.disqualified_for,
+    )
 
 
 @router.post("/team/invites", status_code=status.HTTP_201_CREATED, responses=refusing(TEAM))
@@ -62,6 +68,7 @@ def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
             name=one.team.name,
             created_at=one.team.created_at,
             disqualified_at=one.team.disqualified_at,
+            disqualified_for=one.team.disqualified_for,
             members=people(one.members),
             baseline=one.team.baseline,
             submissions=one.submissions,

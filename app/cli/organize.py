@@ -240,23 +240,36 @@ def grant(
 
 
 What = Annotated[str, typer.Argument(metavar="WHAT", help="a submission's id; with --team SLUG/TEAM")]
+Reason = Annotated[
+    str, typer.Option("--reason", help="for the audit log; of a disqualification, for the team, too")
+]
 OfTeam = Annotated[bool, typer.Option("--team", help="a whole team, by its name or id")]
 
 
 @organize.command()
 def disqualify(
-    what: What, team: OfTeam = False, password_stdin: PasswordStdin = False, as_json: AsJson = False
+    what: What,
+    *,
+    team: OfTeam = False,
+    reason: Reason = "",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take a submission, or a team, out of the boards and targets. It needs your password."""
-    judge(what, "disqualify", team=team, as_json=as_json, password=asking(stdin=password_stdin))
+    judge(what, "disqualify", reason, team=team, as_json=as_json, password=asking(stdin=password_stdin))
 
 
 @organize.command()
 def reinstate(
-    what: What, team: OfTeam = False, password_stdin: PasswordStdin = False, as_json: AsJson = False
+    what: What,
+    *,
+    team: OfTeam = False,
+    reason: Reason = "",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
 ) -> None:
     """Undo a disqualification. Where targets are attacked it needs your password."""
-    judge(what, "reinstate", team=team, as_json=as_json, password=asking(stdin=password_stdin))
+    judge(what, "reinstate", reason, team=team, as_json=as_json, password=asking(stdin=password_stdin))
 
 
 @organize.command()
@@ -270,17 +283,19 @@ def score_again(
     done(found, f"{found.id} is {found.status}", as_json=as_json)
 
 
-def judge(what: str, act: str, *, team: bool, as_json: bool, password: Callable[[], str]) -> None:
+def judge(
+    what: str, act: str, reason: str, *, team: bool, as_json: bool, password: Callable[[], str]
+) -> None:
     with connected(password=password) as client:
         if team:
             slug, slash, name = what.partition("/")
             if not slash:
                 raise InvalidInput("--team takes SLUG/TEAM", code="team")
             answer: wire.TeamJudged | wire.Submission = client.judge_team(
-                slug, team_in(client, slug, name), act
+                slug, team_in(client, slug, name), act, reason=reason
             )
         else:
-            answer = client.judge_submission(what, act)
+            answer = client.judge_submission(what, act, reason=reason)
     past = {"disqualify": "disqualified", "reinstate": "reinstated"}
     done(answer, f"{past[act]} {plain(what)}", as_json=as_json)
 

@@ -84,15 +84,16 @@ class OrganizersCalls(Transport):
         body = {"team_id": team_id, "cap": cap, "amount": amount}
         return self.call(wire.Grant, "POST", at(slug, "grants"), json=body)
 
-    def judge_submission(self, identifier: str, act: str) -> wire.Submission:
+    def judge_submission(self, identifier: str, act: str, *, reason: str = "") -> wire.Submission:
         """``act``: disqualify or reinstate."""
-        return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/{act}")
+        path, body = f"/submissions/{part(identifier)}/{act}", {"reason": reason}
+        return self.call(wire.Submission, "POST", path, json=body)
 
     def score_again(self, identifier: str) -> wire.Submission:
         return self.call(wire.Submission, "POST", f"/submissions/{part(identifier)}/rescore")
 
-    def judge_team(self, slug: str, team_id: str, act: str) -> wire.TeamJudged:
-        return self.call(wire.TeamJudged, "POST", at(slug, "teams", team_id, act))
+    def judge_team(self, slug: str, team_id: str, act: str, *, reason: str = "") -> wire.TeamJudged:
+        return self.call(wire.TeamJudged, "POST", at(slug, "teams", team_id, act), json={"reason": reason})
 
     def announce(self, slug: str, text: Mapping[str, str]) -> wire.Announcement:
         path = at(slug, "announcements")

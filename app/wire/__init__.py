@@ -39,6 +39,7 @@ from app.wire.people import (
     Entrant,
     Invite,
     Person,
+    RulingIn,
     Team,
     TeamJudged,
 )

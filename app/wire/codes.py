@@ -39,7 +39,7 @@ ANSWERS: dict[str, str] = {
     "422.invalid_cursor": "the cursor is not one of ours",
     "422.invalid_grant": "a grant names a cap and 1 to 1,000 more of it",
     "422.invalid_invite": "the invite is unknown, used up or expired",
-    "422.invalid_reason": "a reason is text of at most 1000 characters",
+    "422.invalid_reason": "a reason is text of at most 500 characters",
     "422.invalid_request": "the request is not of the form this call needs",
     "401.invalid_token": "the token is unknown, expired or revoked",
     "409.invite_made": "this invite has been made already",

@@ -16,6 +16,13 @@ class Person(Form):
     name: PersonName
 
 
+Why = Annotated[
+    str | None,
+    Field(description="why it is disqualified, for the team and the organizers; null where none was given"),
+    example("It has the rows of another team."),
+]
+
+
 class Team(Form):
     """A team and who is in it."""
 
@@ -23,12 +30,20 @@ class Team(Form):
     name: TeamName
     members: list[Person]
     disqualified_at: datetime | None
+    disqualified_for: Why = None
 
 
 class TeamJudged(Form):
     id: Id
     name: TeamName
     disqualified_at: Moment | None
+    disqualified_for: Why = None
+
+
+class RulingIn(Form):
+    reason: Annotated[
+        str, Field(description="for the audit log; of a disqualification, for the team, too")
+    ] = ""
 
 
 class Entrant(Team):

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from app.wire.form import DIGEST, ID, Digests, Entered, Form, Id, Moment, Rows, Slug, TeamName, example
+from app.wire.people import Why
 from app.wire.said import Failed, Said
 from app.wire.verdicts import Verdict
 
@@ -92,6 +93,7 @@ class Submission(Receipt, Failed):
         bool, Field(description="marked by the team to stand for it in the second phase"), example(True)
     ]
     disqualified: bool
+    disqualified_for: Why = None
     step: Annotated[int, example(12)]
     steps: Annotated[int, example(12)]
     step_name: Annotated[str, example("euc1")]

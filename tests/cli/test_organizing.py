@@ -155,9 +155,11 @@ def test_submissions_and_teams_are_disqualified_and_reinstated(anoncup: Anoncup,
         sure = {"typed": f"{PASSWORD}\n"}
         assert anoncup("organize", act, identifier, *more, **sure).out.endswith(f" {identifier}\n")
         assert contest.arena.submission(identifier, "red")["disqualified"] is gone
-        assert anoncup("organize", act, "--team", "small/ブルー/2", *more, **sure).status == 0
+        why = ["--reason", "two teams, one author"] if gone else []
+        assert anoncup("organize", act, "--team", "small/ブルー/2", *why, *more, **sure).status == 0
         teams = {team["name"]: team for team in anoncup("organize", "teams", "small", "--json").json}
         assert (teams["ブルー/2"]["disqualified_at"] is not None) is gone
+        assert (teams["ブルー/2"]["disqualified_for"] == "two teams, one author") is gone
     assert anoncup("organize", "disqualify", "--team", "red").status == 2
 
 

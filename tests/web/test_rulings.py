@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.db.models import AuditEntry, Competition, Evaluation, State, Submission, Team, User
+from app.language import LANGUAGES
 from app.roles import Role
 from app.services.people import accounts
 from app.transaction import transaction
@@ -81,13 +82,17 @@ def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena)
     assert (
         said("ruling_board_anonymization") + " " + said("The row disappears (rank {n} now).", n=1) in preview
     )
-    assert said("The service does not tell it the reason: tell the team yourself.") in preview
+    assert said("Its members read on their pages that it is disqualified, when, and your reason.") in preview
+    assert (
+        said("The team reads it, word by word; nobody else does but organizers, in the audit log.") in preview
+    )
     assert len(arena.board()["rows"]) == 1  # nothing has happened
     answer = send(arena, path + "/disqualify", {"reason": " copied  from\nblue "}, organizer=True)
     assert answer.headers["location"] == path + "?done=disqualified"
     assert arena.board()["rows"] == []
     assert reasons("submission.disqualify") == ["copied from blue"]
     assert said("run_reinstate_note") in read(arena, f"/submissions/{red}")
+    assert "copied from blue" in read(arena, f"/submissions/{red}")
     again = send(arena, path + "/disqualify", {"reason": "again"}, organizer=True, language="ja")
     assert (again.status_code, sentence("it is disqualified already", "ja") in again.text) == (409, True)
     assert said("A row comes back, with rank {n}.", n=1) in read(arena, f"/submissions/{red}/reinstate")
@@ -95,6 +100,63 @@ def test_a_submission_is_disqualified_with_a_reason_and_reinstated(arena: Arena)
     assert send(arena, path + "/reinstate", {"reason": "a mistake"}, organizer=True).status_code == 303
     assert len(arena.board()["rows"]) == 1
     assert "copied from blue" in read(arena, "/audit")
+    for mistaken in ("copied from blue", "a mistake"):  # the first is taken back, the second is for the log
+        assert mistaken not in page(arena, f"/submissions/{red}", team="red").text
+
+
+REASON = "copied <b>&amp;</b> “from” blue, 写しです"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: Arena, language: str) -> None:
+    red, blue = sent(arena, "red"), sent(arena, "blue", seed=2)
+    score_everything()
+    barred = team_id("red")
+    answer = send(arena, f"{DESK}/teams/{barred}/disqualify", {"reason": REASON}, organizer=True)
+    assert answer.status_code == 303
+    told = said("Their reason: {reason}", language, reason=REASON)
+    for path in ("/competitions/small", "/competitions/small/submissions", f"/submissions/{red}"):
+        shown = page(arena, path, team="red", language=language).text
+        assert told in unescape(shown)
+        assert "<b>&amp;" not in shown
+        assert said("Ask the organizers why.", language) not in shown
+    own = arena.get("/competitions/small/team", token=arena.team("red")).json()
+    assert own["disqualified_for"] == REASON
+    entrants = arena.get("/competitions/small/teams").json()
+    assert {one["name"]: one["disqualified_for"] for one in entrants} == {"red": REASON, "blue": None}
+    for path in ("/competitions/small", "/competitions/small/boards/anonymization", f"/submissions/{blue}"):
+        for team in ("blue", None):
+            assert "copied" not in page(arena, path, team=team, language=language).text
+    assert "copied" not in str(arena.board())
+    send(arena, f"{DESK}/teams/{barred}/reinstate", {"reason": "cleared"}, organizer=True)
+    again = arena.get("/competitions/small/team", token=arena.team("red")).json()
+    assert (again["disqualified_at"], again["disqualified_for"]) == (None, None)
+    assert "cleared" not in page(arena, "/competitions/small", team="red").text
+
+
+def test_the_reason_for_a_submission_is_read_on_its_page_in_the_list_and_by_programs(arena: Arena) -> None:
+    red = sent(arena, "red")
+    score_everything()
+    answer = arena.post(f"/submissions/{red}/disqualify", json={"reason": f"  {REASON}\n "})
+    assert answer.json()["disqualified_for"] == REASON
+    assert arena.submission(red, "red")["disqualified_for"] == REASON
+    (listed,) = arena.get("/competitions/small/submissions", token=arena.team("red")).json()
+    assert listed["disqualified_for"] == REASON
+    told = said("Their reason: {reason}", reason=REASON)
+    for path in (f"/submissions/{red}", "/competitions/small/submissions", f"/submissions/{red}/row"):
+        assert told in unescape(page(arena, path, team="red").text)
+    assert page(arena, f"/submissions/{red}", team="blue").status_code == 404
+    too_long = arena.post(f"/submissions/{red}/reinstate", json={"reason": "x" * 501})
+    assert (too_long.status_code, too_long.json()["code"]) == (422, "invalid_reason")
+
+
+def test_without_a_reason_the_team_is_led_to_the_organizers(arena: Arena) -> None:
+    red = sent(arena, "red")
+    score_everything()
+    assert arena.post(f"/submissions/{red}/disqualify").json()["disqualified_for"] is None
+    shown = page(arena, f"/submissions/{red}", team="red").text
+    assert said("Ask the organizers why.") in shown
+    assert said("Ask the organizers why.") not in page(arena, f"/submissions/{red}", organizer=True).text
 
 
 def test_a_reason_that_cannot_be_kept_is_refused_and_what_was_typed_stays(arena: Arena) -> None:

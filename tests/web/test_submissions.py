@@ -289,7 +289,7 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
         shown = page(arena, path, team="red", language=language).text
         assert (
             said(
-                "It can send nothing and choose no finals, and it stands on no board. Ask the organizers why.",
+                "It can send nothing and choose no finals, and it stands on no board.",
                 language,
             )
             in shown
@@ -300,7 +300,7 @@ def test_a_disqualified_team_is_told_on_every_page_and_offered_nothing(arena: Ar
     rivals = page(arena, "/competitions/small", team="blue", language=language).text
     assert (
         said(
-            "It can send nothing and choose no finals, and it stands on no board. Ask the organizers why.",
+            "It can send nothing and choose no finals, and it stands on no board.",
             language,
         )
         not in rivals

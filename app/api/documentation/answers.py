@@ -61,7 +61,7 @@ REVISION = (
     f"{READ} changed_meanwhile fixed notice_fixed phase_paused phase_turned rescore_open malformed_upload "
     "scale_zero drawn_already"
 )
-JUDGED = "not_organizer nothing_to_change"
+JUDGED = "not_organizer nothing_to_change invalid_reason"
 BOARD = "scope_missing board_not_open"
 NEW_NAME = "name_length name_blank name_characters"
 BUSY = "storage_unavailable file_damaged sealing_unavailable busy"

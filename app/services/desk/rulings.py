@@ -33,7 +33,7 @@ def grant(
     """Give a team more of a cap. More of a daily cap is for today, in the competition's zone.
 
     More guesses on a target need the password: organizers read the exact score of each, an oracle.
-    ``reason``, here and below: for the audit log only.
+    ``reason``: for the audit log only.
     """
     row = competitions.locked_for_organizer(session, principal, slug).row
     team = team_in(session, row, team_id)
@@ -73,11 +73,15 @@ def judge_team(
     disqualified: bool,
     reason: str = "",
 ) -> Team:
-    """Take a team out of the contest, its targets and its guesses with it, or back in with all of them."""
+    """Take a team out of the contest, its targets and its guesses with it, or back in with all of them.
+
+    ``reason``, here and below: for the audit log; of a disqualification, for the team, too.
+    """
     contest = competitions.locked_for_organizer(session, principal, slug)
     team = team_in(session, contest.row, team_id)
     require_change(principal, contest.row, team.disqualified_at is not None, disqualified)
     team.disqualified_at = clock(session) if disqualified else None
+    team.disqualified_for = clean_reason(reason) or None if disqualified else None
     noted(session, principal, contest.row, f"team.{word(disqualified)}", team.name, reason=reason)
     return team
 
@@ -89,6 +93,7 @@ def judge_submission(
     row, found = organizers_submission(session, principal, submission_id)
     require_change(principal, row, found.disqualified_at is not None, disqualified)
     found.disqualified_at = clock(session) if disqualified else None
+    found.disqualified_for = clean_reason(reason) or None if disqualified else None
     noted(session, principal, row, f"submission.{word(disqualified)}", str(found.id), reason=reason)
     return found
 
