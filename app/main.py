@@ -34,6 +34,7 @@ from app.db.might import warn_of_might
 from app.http import live, problems
 from app.http.admission import Admission
 from app.http.bodies import spool_to
+from app.http.compression import Compressed
 from app.http.metrics import Metered, Meters
 from app.http.middleware import Envelope
 from app.http.operators import require_operator
@@ -93,6 +94,7 @@ def create_app() -> FastAPI:
     app.state.live = live.Live()
     app.state.admission = Admission(get_settings())
     app.state.boards = Boards()
+    app.add_middleware(Compressed)
     app.add_middleware(Envelope, settings=get_settings())
     app.state.meters = Meters(prefix=API)
     app.add_middleware(Metered, meters=app.state.meters)

@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from app.db.snapshot import Seen, seen
+from app.http.compression import may_be_packed, packed, reads_gzip, weak
 from app.http.dependencies import opened
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
@@ -42,10 +43,14 @@ F = TypeVar("F", bound=Found)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer as it is sent. ``rows``: what was committed before it was made, and, if it is still that when
-    the answer is wanted again, while it was made."""
+    """An answer as it is sent, also compressed.
+
+    ``rows``: what was committed before it was made, and, if it is still that when the answer is wanted again,
+    while it was made.
+    """
 
     body: bytes
+    packed: bytes
     tag: str
     sight: Sight
     rows: str
@@ -145,7 +150,7 @@ def written(principal: Principal | None, slug: str, write: Callable[[Session, Si
         sight = visibility.boards(session, principal, slug)
         body = write(session, sight).encode()
     tag = '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
-    return Text(body, tag, sight, rows)
+    return Text(body, packed(body), tag, sight, rows)
 
 
 async def board(
@@ -159,13 +164,20 @@ async def board(
     """The board with its ETag, or 304 if the client has it already."""
     boards: Boards = request.app.state.boards
     found = await boards.text(shown, slug, write)
-    headers = {"ETag": found.tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+    short = reads_gzip(request.headers) and may_be_packed(request.scope)
+    headers = {
+        "ETag": weak(found.tag) if short else found.tag,
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Cookie, Accept-Encoding",
+    }
     if found.tag in known_tags(request):
         return Response(status_code=304, headers=headers)
+    if short:
+        return Response(found.packed, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
     return Response(found.body, media_type=media_type, headers=headers)
 
 
 def known_tags(request: Request) -> set[str]:
-    """The tags that the client has; a proxy that compressed an answer has made its tag a weak one."""
+    """The tags that the client has; that of a compressed answer is a weak one."""
     listed = request.headers.get("if-none-match", "").split(",")
     return {tag.strip().removeprefix("W/") for tag in listed}

@@ -151,7 +151,7 @@ def test_a_board_that_has_not_changed_is_not_sent_again(played: Arena, ask: Call
     name = "anonymization" if ask is board else "anonymization.csv"
     first = ask(played)
     tag = first.headers["etag"]
-    for known in (tag, f"W/{tag}", f'"other", {tag}'):
+    for known in (tag, tag.removeprefix("W/"), f"W/{tag.removeprefix('W/')}", f'"other", {tag}'):
         again = asked(played, name, token=None, headers={"If-None-Match": known})
         assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
     other = asked(played, name, token=None, headers={"If-None-Match": '"other"'})

@@ -17,7 +17,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
 
 from app.errors import (
     DomainError,
@@ -36,11 +35,12 @@ from app.messages import N_, message_under, visible
 from app.services.contest import announcements
 from app.services.people.accounts import Principal
 from app.web.site import languages, notation, sentences
+from app.web.site.packed_files import PackedFiles
 
 HERE = Path(__file__).parents[1]
 ROOMS = ("site", "visitor", "team", "organizer")
 A_YEAR_S = 365 * 24 * 60 * 60
-static_files = StaticFiles(packages=[(f"app.web.{room}", "static") for room in ROOMS])
+static_files = PackedFiles(packages=[(f"app.web.{room}", "static") for room in ROOMS])
 templates = Jinja2Templates(HERE)  # named by their rooms, as in `team/target.html`
 templates.env.undefined = StrictUndefined  # a name that no page was given is a fault, not an empty place
 templates.env.globals |= {
