@@ -13,7 +13,7 @@ from app.errors import InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.encoding import group_rows, numbered
-from app.scoring.looks import FEWEST, Classes, CrossTable, Telling, Values, tells_apart
+from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Telling, Values, tells_apart
 
 
 def text_table(content: bytes, file: str) -> pa.Table:
@@ -44,6 +44,16 @@ def cross_tables(table: pd.DataFrame, used: Mapping[str, Sequence[str]]) -> tupl
         CrossTable(tuple(measures), columns, *filled_of(codes(table, columns)))
         for columns, measures in together.items()
     )
+
+
+def few_alone(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns without those of most values, dropped one by one until at most a tenth of the rows is alone
+    in its class; the last one stays. Of equally many values the later column goes first."""
+    kept = list(columns)
+    values = {name: values_of(table[name]).different for name in kept}
+    while len(kept) > 1 and (classes := classes_of(table, kept)).alone > classes.rows * ALONE:
+        kept.remove(max(reversed(kept), key=lambda name: values[name]))
+    return tuple(kept)
 
 
 def filled_of(numbers: IntArray) -> tuple[int, int]:

@@ -10,6 +10,8 @@ NEARLY = Fraction(9, 10)
 """A column with as many different values as this share of its rows tells everybody apart."""
 SMALL = 20
 """Rows of a table too small to tell anything from how many values are different."""
+ALONE = Fraction(1, 10)
+"""Of the rows, alone in their classes: with more a cheat has hardly anybody to exchange."""
 SPARSE = Fraction(9, 10)
 """The share of empty cells from which on a cross-table is warned about."""
 

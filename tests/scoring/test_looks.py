@@ -22,7 +22,7 @@ from app.scoring.headers import (
     with_names,
     without,
 )
-from app.scoring.looking import classes_of, cross_tables, telling_texts, values_of
+from app.scoring.looking import classes_of, cross_tables, few_alone, telling_texts, values_of
 from app.scoring.looks import Classes, CrossTable, Values
 from app.scoring.settings import Columns
 
@@ -60,6 +60,22 @@ def test_columns_classes_and_cross_tables_are_counted_as_in_plain_python(rows: i
             if cells is not None:
                 empty = sum(cell not in classes for cell in cells)
                 assert (found.cells, found.empty) == (len(cells), Fraction(empty, len(cells)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_are_dropped_from_that_of_most_values_on_until_few_are_alone(seed: int) -> None:
+    table = hostile(seed, 40 + 30 * seed)
+
+    def alone(columns: list[str]) -> int:
+        return sum(count == 1 for count in Counter(map(tuple, table[columns].to_numpy().tolist())).values())
+
+    columns = ["unique", "c3", "c0", "c2", "c1"]
+    left = list(columns)
+    while len(left) > 1 and 10 * alone(left) > len(table):
+        most = max(table[name].nunique() for name in left)
+        left.remove([name for name in left if table[name].nunique() == most][-1])
+    assert few_alone(table, columns) == tuple(left)
+    assert "unique" not in left
 
 
 def test_a_cross_table_may_have_more_cells_than_any_integer_type_holds() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from app import beside
 from app.contest import Contest, read_file
+from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidUpload
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
@@ -18,13 +19,14 @@ from app.storage import store
 
 if TYPE_CHECKING:
     from app.scoring.headers import naming, with_names, without
-    from app.scoring.looking import classes_of, cross_tables, telling_texts, text_table
+    from app.scoring.looking import classes_of, cross_tables, few_alone, telling_texts, text_table
 else:
     naming = deferred("app.scoring.headers.naming")
     with_names = deferred("app.scoring.headers.with_names")
     without = deferred("app.scoring.headers.without")
     classes_of = deferred("app.scoring.looking.classes_of")
     cross_tables = deferred("app.scoring.looking.cross_tables")
+    few_alone = deferred("app.scoring.looking.few_alone")
     telling_texts = deferred("app.scoring.looking.telling_texts")
     text_table = deferred("app.scoring.looking.text_table")
 
@@ -74,6 +76,24 @@ def crossed(rules: Rules) -> dict[str, tuple[str, ...]]:
 def looked_at(digest: str, quasi: Sequence[str], used: Mapping[str, Sequence[str]], fewest: int) -> Look:
     table = text_table(store().get(digest), "original").to_pandas()
     return Look(classes_of(table, quasi, fewest), cross_tables(table, used))
+
+
+def shared_columns(row: Competition, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Of the columns by which a cheat exchanges people those that leave it anybody to exchange; all of them
+    while there are no data."""
+    if row.original_rows is None or not columns:
+        return columns
+    return shared_in(next(iter(row.original.items())), columns)
+
+
+@lru_cache(maxsize=32)
+def shared_in(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    return beside.call(beside.ORIGINALS, shared_of, first, columns)
+
+
+def shared_of(first: tuple[str, str], columns: tuple[str, ...]) -> tuple[str, ...]:
+    name, digest = first
+    return few_alone(text_table(store().get(digest), name).to_pandas(), columns)
 
 
 def repair(contest: Contest, name: str, content: bytes) -> Repair | None:

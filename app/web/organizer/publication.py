@@ -1,6 +1,6 @@
 """The step of publication: who sees what when, the ranking, quotas and limits."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal, cast
 from zoneinfo import ZoneInfo
 
@@ -29,6 +29,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "owners": ("hidden", "shown"),
     "rule": ("score", "rank_sum"),
 }
+AT_ONCE = {"board", "rule", "valid_per_day", "guesses_per_target", "finals"}
+"""The fields that are not folded away."""
 COUNTS = tuple(name for name in Limits.__dataclass_fields__ if name != "min_rows_kept")
 
 
@@ -64,7 +66,15 @@ def save_publication(
 
 
 def content_of(values: dict[str, str], wrong: dict[str, str]) -> dict[str, Any]:
-    return {"values": values, "wrong": wrong, "choices": CHOICES, "counts": COUNTS, "most_hours": MOST_HOURS}
+    return {
+        "values": values,
+        "wrong": wrong,
+        "choices": CHOICES,
+        "usual": asdict(Publication()) | asdict(Ranking()),
+        "counts": COUNTS,
+        "most_hours": MOST_HOURS,
+        "opened": bool(wrong.keys() - AT_ONCE),
+    }
 
 
 def values_of(rules: Rules) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """A competition's beginning: its address, titles, clock and phases."""
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +19,7 @@ from app.scoring.competition_file import SLUG
 from app.scoring.drafting import STARTS, draft
 from app.scoring.rules import Rules
 from app.scoring.settings import Phase
+from app.scoring.templates import TEMPLATES
 from app.scoring.toml_values import CONTROL
 from app.scoring.toml_writing import with_basics
 from app.services.contest import competitions
@@ -28,6 +31,7 @@ from app.web.site.pages import PageRoute, page, see
 router = APIRouter(route_class=PageRoute)
 
 LANGUAGES = ("en", "ja")
+LONGEST_SLUG = 63
 NAMES: tuple[Literal["anonymization"], Literal["reidentification"]] = ("anonymization", "reidentification")
 
 
@@ -54,7 +58,7 @@ def new(request: Request, principal: SignedIn) -> HTMLResponse:
 def create(request: Request, principal: SignedIn, form: Form) -> Response:
     competitions.require_creator(principal)
     start = form.one_of("start", STARTS)
-    basics = basics_in(form, slug=form.text("slug"))
+    basics = basics_in(form, slug=form.text("slug") or slug_of(form.text("title_en")))
     problem: DomainError | None = None
     if basics is not None and not form.wrong:
         try:
@@ -71,7 +75,20 @@ def create(request: Request, principal: SignedIn, form: Form) -> Response:
 
 
 def new_form(values: Mapping[str, str], wrong: Mapping[str, str]) -> dict[str, Any]:
-    return {"values": values, "wrong": wrong, "zones": zones(), "starts": STARTS}
+    return {
+        "values": values,
+        "wrong": wrong,
+        "zones": zones(),
+        "starts": STARTS,
+        "recommended": STARTS[0],
+        "more": tuple(start for start in STARTS if start not in TEMPLATES),
+    }
+
+
+def slug_of(title: str) -> str:
+    """An address made of a title; empty where it has no letter or digit that addresses know."""
+    words = re.findall("[a-z0-9]+", unicodedata.normalize("NFKD", title).casefold())
+    return "-".join(words)[:LONGEST_SLUG].strip("-")
 
 
 def first_values() -> dict[str, str]:

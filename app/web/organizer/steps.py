@@ -67,6 +67,9 @@ class Desk:
     def missing(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.state == "missing")
 
+    def state(self, name: str) -> str:
+        return next((step.state for step in self.steps if step.name == name), "")
+
     def after(self, place: str) -> Step | None:
         """The step that follows in the order of the list, whatever its state; None after the last."""
         names = [step.name for step in self.steps]

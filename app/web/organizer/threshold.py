@@ -21,7 +21,7 @@ from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import Excessive
 from app.scoring.toml_writing import with_excessive
-from app.services.data import threshold_reports
+from app.services.data import first_looks, threshold_reports
 from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.organizer.advice import advised
@@ -60,6 +60,7 @@ def threshold_page(
     rules = desk.frame.rules
     typed, wrong = (form.typed(), form.wrong) if form else ({}, {})
     known, usual = desk.frame.contest.track.group_columns(rules)
+    shared = first_looks.shared_columns(desk.frame.contest.row, tuple(usual))
     return step_page(
         request,
         principal,
@@ -69,7 +70,10 @@ def threshold_page(
         wrong=wrong,
         rule=rule_values(rules) | ({} if asked else typed),
         question=question_values(rules) | (typed if asked else {}),
-        groups=[(name, name in (form.all("groups") if form and asked else usual)) for name in known],
+        groups=[(name, name in (form.all("groups") if form and asked else shared)) for name in known],
+        dropped=[] if form and asked else [name for name in usual if name not in shared],
+        opened=asked,
+        ruling=bool(form) and not asked,
         distances=tuple(desk.frame.contest.track.distances),
         approaches=APPROACHES,
         rules=RULES,

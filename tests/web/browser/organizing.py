@@ -18,10 +18,17 @@ def signs_in(organizer: Person, name: str) -> None:
 def creates(organizer: Person, slug: str) -> None:
     """An own table, the dates as they are proposed."""
     organizer.press("link", "Create a competition")
+    unfolds(organizer)
     organizer.touch(organizer.control("radio", "choose_start_microdata"))
     organizer.types({"Address": slug, "Title in English": "Clicked cup", "Title in Japanese": "クリック杯"})
     organizer.press("button", "Create the competition")
     organizer.sees("done_created")
+
+
+def unfolds(organizer: Person) -> None:
+    """All that is folded away, for those who want other than what is recommended."""
+    for more in organizer.page.locator("main details:not([open]) > summary").all()[::-1]:
+        more.click()
 
 
 def uploads_data(organizer: Person, table: bytes) -> None:
@@ -57,6 +64,7 @@ def weighs(organizer: Person, **weights: str) -> None:
 def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
     """Ask which threshold stops cheats that keep these columns, and use it."""
     goes_to_step(organizer, "threshold")
+    unfolds(organizer)
     kept = organizer.page.get_by_role("group", name=organizer.word("What a cheat may keep"))
     for box in kept.get_by_role("checkbox").all():
         box.set_checked(box.get_attribute("value") in columns)
@@ -72,6 +80,7 @@ def takes_advice(organizer: Person, *columns: str, bits: int) -> None:
 
 def publishes(organizer: Person, *, feedback: str, finals: int) -> None:
     goes_to_step(organizer, "publication")
+    unfolds(organizer)
     organizer.touch(organizer.control("radio", f"choose_feedback_{feedback}"))
     organizer.types({"Finals per team": str(finals), "Hours of notice before an early reveal": "0"})
     organizer.press("button", "Save")
