@@ -122,6 +122,39 @@ def test_an_accepted_release_is_shown_to_people(folder: Path) -> None:
     assert "\x1b" not in done.stdout
 
 
+def test_who_fell_is_written_down_and_what_they_share_is_said(folder: Path) -> None:
+    done = score(folder, "--fallen", "fallen.csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = (folder / "fallen.csv").read_text("utf-8").splitlines()
+    assert lines[0] == "original_row,found_by,attackers,sex,年齢[/b]"
+    content = json.loads(score(folder, "--fallen", "again.csv", "--json").stdout)
+    assert (folder / "again.csv").read_text("utf-8").splitlines() == lines
+    fell = content.pop("fallen")
+    assert content == scored(folder)
+    assert (fell["individuals"], fell["of"]) == (len(lines) - 1, 6)
+    assert f"{fell['individuals']} of 6 individuals are found by an attacker that counts" in done.stdout
+    found = {
+        name: sum(name in line.split(",")[2].split() for line in lines[1:]) for name in content["attackers"]
+    }
+    certain = [name for name, one in content["attackers"].items() if "interval" in one and name != "own_row"]
+    assert {name: found[name] for name in certain} == {
+        name: content["attackers"][name]["correct"] for name in certain
+    }
+
+
+def test_where_nobody_is_asked_for_nobody_falls(tmp_path: Path) -> None:
+    contest = tmp_path / "competition.toml"
+    contest.write_text(template("membership"), "utf-8")
+    run("generate", ".", "--track", "membership", "--rows", "20", cwd=tmp_path)
+    made = ("--released", "candidates.csv", "--secret", "candidates.csv", "--fallen", "fallen.csv")
+    done = run("score", "--competition", contest.name, "--original", "candidates.csv", *made, cwd=tmp_path)
+    assert (done.returncode, "no_individuals" in done.stderr or "who the individuals are" in done.stderr) == (
+        2,
+        True,
+    )
+    assert not (tmp_path / "fallen.csv").exists()
+
+
 def test_an_accepted_release_is_printed_as_json(folder: Path) -> None:
     done = score(folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")

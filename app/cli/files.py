@@ -10,6 +10,8 @@ from app.cli.options import Release, originals_of, read_text
 from app.errors import InvalidInput, InvalidUpload
 from app.scoring.arrays import IntArray
 from app.scoring.competition_file import parse_competition
+from app.scoring.csv_text import table_csv
+from app.scoring.fallen import Fallen, Shared, fallen, individuals_of, known_of, shared
 from app.scoring.files import Remark, too_large
 from app.scoring.registry import About, Tables, Track
 from app.scoring.rules import Rules
@@ -94,3 +96,13 @@ def own_file(path: Path, contest: LocalContest) -> Any:
     """The answer that the service has drawn for a team, of whose release nothing is known yet."""
     sizes = contest.track.sizes(contest.tables, contest.tables)
     return contest.track.answers.read(path.read_bytes(), About(contest.rules, sizes, lambda: contest.tables))
+
+
+def fallen_in(
+    contest: LocalContest, said: Mapping[str, Any], source: IntArray, into: Path
+) -> tuple[Fallen, list[Shared]]:
+    """Who fell by what attackers said, written into a file, and what they share."""
+    table, columns = known_of(contest.track, contest.rules, contest.tables)
+    found = fallen(contest.track, contest.rules, said, source, len(table))
+    into.write_bytes(table_csv(individuals_of(found, table, columns)))
+    return found, shared(found, table, columns)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,14 @@ from app.cli.options import (
     SecretFile,
     takes_release,
 )
-from app.cli.terminal import console, progress_bar, show_decision, show_fingerprint, show_verdict
+from app.cli.terminal import (
+    console,
+    progress_bar,
+    show_decision,
+    show_fallen,
+    show_fingerprint,
+    show_verdict,
+)
 from app.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -148,28 +155,50 @@ def score(
     methods: Annotated[
         bool, typer.Option("--methods", help="also say which sample methods the release resembles")
     ] = False,
+    fallen: Annotated[
+        Path | None,
+        typer.Option(
+            "--fallen",
+            metavar="FILE",
+            dir_okay=False,
+            help="also write who was found, by whom, and say what they share; it tells of your secret",
+        ),
+    ] = None,
 ) -> None:
     """Score a release as the server does. Exit status 1: the contest's rules reject it."""
     from app import wire
-    from app.cli.files import check_sizes, contest_of, release_in, secret_in
+    from app.cli.files import check_sizes, contest_of, fallen_in, release_in, secret_in
     from app.scoring.evaluate import evaluate
     from app.scoring.fingerprint import fingerprint
 
     contest = contest_of(competition, original)
+    if fallen is not None and contest.track.right(contest.rules) is None:
+        raise InvalidInput("this contest does not ask who the individuals are", code="no_individuals")
     check_sizes(contest, (*release.values(), secret))
     table, remarks = release_in(contest, release)
     source, ordered = secret_in(secret, contest, table)
+    answers: dict[str, Any] = {}
     with progress_bar("scoring") as progress:
-        verdict = evaluate(contest.rules, contest.prepared, table, source, progress=progress)
+        verdict = evaluate(
+            contest.rules,
+            contest.prepared,
+            table,
+            source,
+            progress=progress,
+            heard=answers.__setitem__,
+        )
+    who, what = fallen_in(contest, answers, source, fallen) if fallen else (None, ())
     alike = fingerprint(contest.rules, contest.prepared, verdict) if methods else ()
     resembled = {"resembles": [each.to_json() for each in alike]} if methods else {}
+    fell = {"fallen": who.to_json(what)} if who else {}
     warnings = said([*contest.remarks, *remarks, *ordered])
-    found = wire.read(verdict.to_json() | {"warnings": warnings} | resembled)
+    found = wire.read(verdict.to_json() | {"warnings": warnings} | resembled | fell)
     if as_json:
         print_json(found)
     else:
         show_verdict(found, warnings)
         show_fingerprint(alike)
+        show_fallen(who, what)
     raise typer.Exit(ACCEPTED if found.verdict == "accepted" else REJECTED)
 
 

@@ -16,10 +16,12 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from app import wire
+    from app.scoring.fallen import Fallen, Shared
     from app.scoring.fingerprint import Resemblance
 
 Announce = Callable[[int, int, str], None]
 LINE_EVERY_S = 10.0
+MOST_SHARED = 10
 PARTS = ("utility", "security", "overall")
 
 
@@ -135,6 +137,30 @@ def show_fingerprint(alike: Sequence[Resemblance]) -> None:
         said = ("yes" if each else "no" for each in (entry.changed, entry.expected_to_change))
         table.add_row(entry.name, digits(entry.before), digits(entry.after), *said)
     out.print(table)
+
+
+def show_fallen(found: Fallen | None, what: Sequence[Shared]) -> None:
+    """How many fell, and the values that they have more often than all."""
+    if found is None:
+        return
+    out, fell, of = console(), int(found.fell.sum()), int(found.there.sum())
+    out.print(f"{fell} of {of} individuals are found by an attacker that counts", style="bold")
+    times = numbered("found by", "individuals")
+    for number, count in found.counts.items():
+        times.add_row(f"{number} attackers", str(count))
+    out.print(times)
+    if not what:
+        return
+    table = numbered("they share", "of the fallen", "of all", "times")
+    for one in what[:MOST_SHARED]:
+        name = one.column or "alike in all of these"
+        fallen, there = share(one.fell, one.fell_of), share(one.there, one.there_of)
+        table.add_row(f"{name}: {one.value}", fallen, there, f"{one.lift:.2f}")
+    out.print(table)
+
+
+def share(count: int, of: int) -> str:
+    return f"{count} of {of} ({count / of:.0%})"
 
 
 def numbered(first: str, *others: str) -> Table:

@@ -22,6 +22,7 @@ from app.scoring.settings import Excessive, rows_required
 from app.scoring.tracks import INSTALLED, TRACKS
 
 Progress = Callable[[int, int, str], None]
+Heard = Callable[[str, Any], None]
 Json = dict[str, object]
 Found = TypeVar("Found")
 
@@ -110,6 +111,10 @@ def silent(step: int, of: int, name: str) -> None:
     """Progress that nobody watches."""
 
 
+def unheard(name: str, said: Any) -> None:
+    """What attackers say, where nobody asks."""
+
+
 def evaluate(
     rules: Rules,
     original: Any,
@@ -117,12 +122,14 @@ def evaluate(
     answer: Any,
     *,
     progress: Progress = silent,
+    heard: Heard = unheard,
 ) -> Verdict:
     """Score a release. ``answer``: what its makers know of it; of the tracks that link, ``answer[j]`` is
     individual j's own in the original, counted from 0.
 
     ``original`` is what the track's ``prepare`` returned, ``anonymized`` a table or tables of the track.
-    ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1.
+    ``progress(step, of, name)`` is called before each measure and attacker, ``step`` counting from 1;
+    ``heard(name, said)`` with what each attacker says, None of one that was not asked.
     """
     track = TRACKS[rules.track]
     sizes = _sizes(track, original, anonymized)
@@ -149,6 +156,8 @@ def evaluate(
         )
     }
     answers = {name: said for name, (said, _) in attacks.items()}
+    for name, said in answers.items():
+        heard(name, said)
     attackers = {name: result for name, (_, result) in attacks.items()}
     violations, excessive = _judged(rules, track, release, sizes)
     u, e = utility_if({}), _security(rules, attackers)

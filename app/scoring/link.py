@@ -82,5 +82,6 @@ LINK = Question(
     perfect=lambda source: source,
     rate=rate,
     guess_of=_rates("guess_of"),
+    right=_rates("chances"),
     counts=True,
 )

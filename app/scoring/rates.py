@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from app.messages import Message
-from app.scoring.arrays import IntArray
+from app.scoring.arrays import FloatArray, IntArray
 from app.scoring.outcomes import Outcome, beyond_chance
 
 ABSTAIN = -1
@@ -141,6 +141,20 @@ def expected_rate(sizes: IntArray, trials: int, *, rows: int) -> Rate:
     correct = math.fsum(chances)
     sd = math.sqrt(math.fsum(chances * (1.0 - chances))) / max(trials, 1)
     return Rate(correct / max(trials, 1), correct, trials, 1 / rows, sd=sd)
+
+
+def chances(answer: Answer, source: IntArray) -> FloatArray:
+    """By row of Y the probability that the answer has it right, (n',); their sum is ``correct``."""
+    match answer:
+        case Candidates():
+            size = np.maximum(answer.sizes[np.maximum(answer.chosen, 0)], 1)
+            return np.where(answer.group_of[source] == answer.chosen, 1.0 / size, 0.0)
+        case OwnCluster():
+            return 1.0 / answer.sizes
+        case Noted():
+            return chances(answer.guess, source)
+        case _:
+            return np.asarray(answer == source, dtype=np.float64)
 
 
 def answered(guess: IntArray) -> int:

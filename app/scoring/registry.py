@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from pandas import DataFrame
 
-    from app.scoring.arrays import IntArray
+    from app.scoring.arrays import FloatArray, IntArray
     from app.scoring.drawn import Draw
     from app.scoring.rates import Rate, rate_of_outcome
     from app.scoring.rules import Rules
@@ -87,8 +87,10 @@ class Question:
     ``counts``: its value is the share of a target's individuals that are told rightly, and ``correct`` how
     many they are; boards then say so, and else speak of risk only. Attackers that are built in say a guess;
     where they may say more, ``rate`` judges that in the same way, and ``guess_of(said, rng)`` is a guess that
-    follows from it, None if nobody could make it. ``blind``: a guess of whoever knows the sizes only, whose
-    value is the baseline but for chance; None where E takes nothing off for chance.
+    follows from it, None if nobody could make it. ``right(said, answer)``: where an answer says which one of
+    the original each individual of a release is, of each the probability that this was told. ``blind``: a
+    guess of whoever knows the sizes only, whose value is the baseline but for chance; None where E takes
+    nothing off for chance.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Question:
     optional: bool = False
     counts: bool = False
     blind: Callable[[About, Generator], Any] | None = None
+    right: Callable[[Any, Any], FloatArray] | None = None
 
     def rated(self, said: Any, answer: Any, sizes: Sizes, **parameters: Any) -> Rate:
         """What a built-in attacker said came to."""
@@ -281,6 +284,11 @@ class Track:
         """The questions of a competition, the usual one first."""
         settled = rules.questions
         return {name: one for name, one in self.questions.items() if not one.optional or name in settled}
+
+    def right(self, rules: Rules) -> Callable[[Any, Any], FloatArray] | None:
+        """That of the only question; None where it is not asked which individual is which."""
+        asked = list(self.asked(rules).values())
+        return asked[0].right if len(asked) == 1 else None
 
     @property
     def shuffles(self) -> bool:

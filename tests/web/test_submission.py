@@ -12,10 +12,12 @@ from app.language import LANGUAGES
 from app.messages import Message, kept
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
+from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file
 from app.transaction import transaction
 from app.web.team.costs import costs_of
+from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file
@@ -254,3 +256,14 @@ def test_while_it_waits_scripts_follow_and_others_reload(arena: Arena) -> None:
     shown = page(arena, f"/submissions/{identifier}", team="red").text
     assert f'data-events="/api/v1/submissions/{identifier}/events"' in shown
     assert re.search(r'<noscript><meta http-equiv="refresh"', shown)
+
+
+def test_its_team_is_told_how_to_find_out_who_was_found_and_nobody_is_told_who(arena: Arena) -> None:
+    path = f"/submissions/{scored(arena)}"
+    command = (
+        "anoncup score --competition competition.toml --original original/original.csv"
+        " --anonymized anonymized.csv --secret secret.csv --fallen fallen.csv"
+    )
+    assert command in page(arena, path, team="red").text
+    assert command not in page(arena, path, organizer=True).text
+    assert who_fell(TRACKS["membership"], parse_competition(template("membership"))) is None

@@ -11,6 +11,8 @@ from app import wire
 from app.http.dependencies import SignedIn
 from app.language import Words
 from app.scoring.counted import lacks
+from app.scoring.registry import Track
+from app.scoring.rules import Rules
 from app.services.boards import places
 from app.services.boards.places import Place
 from app.services.contest.visibility import ALWAYS
@@ -56,9 +58,22 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         result=result,
         stands=bool(result and not result.violations and found.disqualified_at is None),
         place=place,
+        who_fell=who_fell(frame.contest.track, frame.rules) if own and result else None,
         best=stands_for_team(place, outline),
         frozen=sight.view.as_of if sight and sight.view.as_of != ALWAYS else None,
         **shown,
+    )
+
+
+def who_fell(track: Track, rules: Rules) -> str | None:
+    """The command by which a team finds out whom attackers found; None where it is not asked who is who."""
+    if track.right(rules) is None:
+        return None
+    originals = (f"--original original/{file.name}.csv" for file in track.original if file.required)
+    release = (f"--{name} {name}.csv" for name in track.files)
+    secret = f"--secret {track.answers.file.name}.csv"
+    return " ".join(
+        ["anoncup score --competition competition.toml", *originals, *release, secret, "--fallen fallen.csv"]
     )
 
 
