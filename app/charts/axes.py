@@ -45,14 +45,16 @@ def axis(
     most: int = 6,
     zero: bool = False,
     whole: bool = False,
+    distance: bool = False,
     signs: Callable[[str], str] = str,
 ) -> Axis:
     """An axis between two round numbers that covers the values, in about ``most`` steps at most.
 
-    ``zero``: it begins at 0 even where the values are far from it; ``whole``: they are counts;
-    ``signs``: as of ``ChartWords``.
+    ``zero``: it begins at 0 even where the values are far from it; ``whole``: they are counts; ``distance``:
+    none is below 0, whatever rounding makes of it; ``signs``: as of ``ChartWords``.
     """
-    low, high = covered(known(values), zero=zero)
+    found = known(values)
+    low, high = covered([max(each, 0.0) for each in found] if distance else found, zero=zero)
     step = nice_step(high - low, most, whole=whole)
     first, last = math.floor(low / step + SAME), math.ceil(high / step - SAME)
     ticks = tuple(rounded(place * step, step) for place in range(first, max(last, first + 1) + 1))

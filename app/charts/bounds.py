@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 from markupsafe import Markup
@@ -36,7 +37,12 @@ SERIES: dict[str, Callable[[Bound], float | None]] = {
     "lower": lambda one: one.lower,
     "s_lower": lambda one: one.s_lower,
 }
-SHAPES: dict[str, marks.Shape] = {"upper": marks.triangle, "lower": marks.square, "s_lower": marks.dot}
+SHAPES: dict[str, marks.Shape] = {
+    "upper": partial(marks.triangle, size=11.0),
+    "lower": partial(marks.square, size=5.5),
+    "s_lower": partial(marks.dot, size=3.0),
+}
+"""From the back to the front, each smaller, as lines are thinner: bounds that are equal are all to be seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,9 @@ def drawn(
 ) -> Markup:
     heights = [value(one) for one in found for value in SERIES.values()]
     x = level_axis([fixed, *(one.fixed for one in found)], zero=True, whole=True, signs=words.signs)
-    room = plot(x, axis([*heights, threshold], signs=words.signs), height=HEIGHT, top=3.4 * LETTER)
+    room = plot(
+        x, axis([*heights, threshold], distance=True, signs=words.signs), height=HEIGHT, top=3.4 * LETTER
+    )
     if not found:
         return vacant(identifier, room, HEIGHT, words.none, x_title=words.x, y_title=words.y)
     return picture(

@@ -17,10 +17,13 @@ MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
 def time_axis(moments: Sequence[datetime], zone: str, *, most: int = 7) -> Axis:
-    """An axis in seconds since 1970 from the first moment to the last, with ticks inside it."""
+    """An axis in seconds since 1970 from the first moment to the last, with ticks inside it.
+
+    What lies within a minute is shown with the minute before and after it.
+    """
     low, high = (end(moments).timestamp() for end in (min, max))
     if high - low < 60:
-        low, high = low - 1800, high + 1800
+        low, high = low // 60 * 60 - 60, high // 60 * 60 + 120
     ticks = within(low, high, ZoneInfo(zone), most)
     texts = written([datetime.fromtimestamp(tick, ZoneInfo(zone)) for tick in ticks])
     return Axis(low, high, tuple(ticks), texts)
@@ -59,10 +62,13 @@ def by_month(low: float, high: float, zone: ZoneInfo, months: int) -> Iterator[f
 
 
 def written(moments: Sequence[datetime]) -> tuple[str, ...]:
-    """Midnights as days, other moments as hours; days of different years with the year."""
+    """Midnights as days, other moments as hours, the first of all with its day below; months with the year."""
     if all(each.day == 1 and is_midnight(each) for each in moments) and len(moments) > 1:
         return tuple(each.strftime("%Y-%m") for each in moments)
-    return tuple(each.strftime("%m-%d" if is_midnight(each) else "%H:%M") for each in moments)
+    kinds = (
+        "%m-%d" if is_midnight(each) else "%H:%M" if at else "%H:%M\n%m-%d" for at, each in enumerate(moments)
+    )
+    return tuple(each.strftime(kind) for each, kind in zip(moments, kinds, strict=True))
 
 
 def is_midnight(moment: datetime) -> bool:

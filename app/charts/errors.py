@@ -131,7 +131,7 @@ def drawn(
 ) -> Markup:
     farthest = [*(one.edges[-1] for one in cheats.values()), max(threshold or 0.0, 0.0)]
     means = [one.mean for one in (*honest, *mixed)]
-    x = level_axis([*means, *farthest], zero=True, signs=words.signs)
+    x = level_axis([*means, *farthest], zero=True, distance=True, signs=words.signs)
     top, heights = 2.6 * LINE, [AREA, DOTS, *([DOTS] if mixed else []), *([AREA] if cheats else [])]
     bottom = top + sum(NAME + each + GAP for each in heights)
     left, right = sides(x)

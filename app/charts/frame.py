@@ -64,7 +64,8 @@ def plot(x: Axis, y: Axis, *, height: float, top: float = 2 * LETTER, below: flo
 def sides(x: Axis) -> tuple[float, float]:
     """Where the data may begin and end, so that the outer numbers below them stay in the picture."""
     first, last = (
-        max((width_of(each) / 2 for each in end), default=0.0) for end in (x.texts[:1], x.texts[-1:])
+        max((width_of(each.split("\n")[0]) / 2 for each in end), default=0.0)
+        for end in (x.texts[:1], x.texts[-1:])
     )
     return EDGE + first, WIDTH - max(EDGE, last + 2)
 
@@ -81,10 +82,13 @@ def level_axis(
     room: float = WIDTH - 70,
     zero: bool = False,
     whole: bool = False,
+    distance: bool = False,
 ) -> Axis:
     """An axis from left to right whose texts stand well apart."""
     values = list(values)
-    return apart(lambda most: axis(values, most=most, zero=zero, whole=whole, signs=signs), room)
+    return apart(
+        lambda most: axis(values, most=most, zero=zero, whole=whole, distance=distance, signs=signs), room
+    )
 
 
 def apart(made: Callable[[int], Axis], room: float = WIDTH - 70) -> Axis:
@@ -112,8 +116,16 @@ def vertical_lines(plot: Plot) -> Markup:
     places = [(plot.across(tick), written) for tick, written in zip(plot.x.ticks, plot.x.texts, strict=True)]
     lines = "".join(f"M{short(place)} {short(plot.top)}V{short(plot.bottom)}" for place, _ in places)
     texts = [
-        tag("text", written, x=place, y=plot.bottom + GAP + 3, dy=".8em", class_="tick middle")
+        tag(
+            "text",
+            line,
+            x=place,
+            y=plot.bottom + GAP + 3,
+            dy=f"{0.8 + 1.2 * row:.1f}em",
+            class_="tick middle",
+        )
         for place, written in places
+        for row, line in enumerate(written.split("\n"))
     ]
     return tag("path", class_="grid", d=lines) + Markup("").join(texts)
 

@@ -110,7 +110,7 @@ def drawn(
     beyond: float | None,
 ) -> Markup:
     ends = (*((bins[0].low, bins[-1].high) if bins else ()), threshold, mean)
-    x = level_axis(ends, signs=words.signs)
+    x = level_axis(ends, distance=True, signs=words.signs)
     y = axis([one.count for one in bins], zero=True, whole=True, most=5, signs=words.signs)
     room = plot(x, y, height=HEIGHT, top=2 * LETTER + 2.2 * LINE)
     if not any(one.count for one in bins):
@@ -220,7 +220,7 @@ def drawn_panels(
     identifier: str,
 ) -> Markup:
     ends = [end for bins in panels.values() for end in (bins[0].low, bins[-1].high)]
-    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40, signs=words.signs)
+    x = level_axis([*ends, *(interval or ()), threshold], room=WIDTH - 40, distance=True, signs=words.signs)
     top, below = 1.6 * LINE + LINE, 3 * LETTER
     height = top + PANEL * max(len(panels), 2) + below
     flat = axis([])

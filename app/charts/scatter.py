@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -84,7 +84,11 @@ def scatter(
 ) -> Figure:
     """Every team by what its best release lost and what attackers found in it; ``equal``: with the lines on
     which the mean of both, by which teams are ranked, is the same."""
-    shown = [one for one in points if None not in (finite(one.utility), finite(one.security))]
+    shown = [
+        replace(one, utility=utility, security=security)
+        for one in points
+        if (utility := finite(one.utility)) is not None and (security := finite(one.security)) is not None
+    ]
     stacks = stacked(shown, words)
     view = focus(stacks) if stacks else None
     leader = best_of(shown) if equal else None

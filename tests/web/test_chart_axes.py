@@ -109,3 +109,19 @@ def test_time_ticks_are_few_inside_and_different(day: int, minute: int, span: ti
     assert list(found.ticks) == sorted(set(found.ticks))
     assert all(found.low <= tick <= found.high for tick in found.ticks)
     assert found.low <= moments[0].timestamp() <= moments[1].timestamp() <= found.high
+
+
+def test_hours_have_the_day_below_the_first_of_them_and_one_moment_the_minutes_around_it() -> None:
+    begin = datetime(2026, 7, 1, 3, 10, 20, tzinfo=UTC)
+    assert time_axis([begin, begin + timedelta(hours=3)], "Asia/Tokyo").texts[:2] == ("12:30\n07-01", "13:00")
+    found = time_axis([begin], "Asia/Tokyo")
+    assert found.texts == ("12:09\n07-01", "12:10", "12:11", "12:12")
+    assert (found.low, found.high) == (found.ticks[0], found.ticks[-1])
+
+
+@given(st.lists(st.floats(-1e-3, 5), min_size=1, max_size=9))
+def test_an_axis_of_distances_never_begins_below_zero(values: list[float]) -> None:
+    found = axis(values, distance=True)
+    assert 0 <= found.low < found.high
+    assert found.high >= max(values)
+    assert found.texts[0][0] != "−"

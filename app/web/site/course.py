@@ -36,4 +36,5 @@ def course_of(outline: Sequence[Summary], t: Words, rules: Rules) -> Figure | No
     if not entries:
         return None
     phase = rules.phase(ANONYMIZATION)
-    return course(entries, worded(CourseWords, t), zone=rules.timezone, begin=phase.start if phase else None)
+    words = worded(CourseWords, t, title=t("Your scores over time"))
+    return course(entries, words, zone=rules.timezone, begin=phase.start if phase else None)

@@ -164,9 +164,8 @@ function draw(plane) {
   picture.style("touch-action", transform.k > 1 ? "none" : "pan-x pan-y");
   for (const one of plane.data.marks) place(plane, one);
   axes(plane);
-  const texts = levels(plane);
+  const texts = [...levels(plane), ...front(plane)];
   blurs(plane);
-  front(plane);
   points(plane);
   names(plane, texts, room);
   picture.node().dispatchEvent(new Event("moved"));
@@ -262,14 +261,22 @@ function blurs({ back, data, x, y }) {
     });
 }
 
+// The steps of the front, and what they take up.
 function front({ back, data, x, y, room }) {
   const steps = data.marks.filter((one) => one.front).sort((a, b) => a.x - b.x || b.y - a.y);
-  if (!steps.length) return;
+  if (!steps.length) return [];
   const line = steps.map((one, at) => (at ? `H${x(one.x)}V${y(one.y)}` : `M${x(one.x)} ${y(one.y)}`)).join("");
   const [first, last] = [steps[0], steps.at(-1)];
   const reach = `M${x(first.x)} ${y(first.y)}V${Math.min(room.top, y(first.y))}M${x(last.x)} ${y(last.y)}H${Math.max(room.right, x(last.x))}`;
   back.select(".front").selectAll("path").data([["reach", reach], ["line", line]]).join("path")
     .attr("class", ([kind]) => kind).attr("d", ([, path]) => path);
+  return d3.pairs(steps).flatMap(([one, next]) => {
+    const [left, right, top, bottom] = [x(one.x), x(next.x), y(one.y), y(next.y)];
+    return [
+      { left, right, top: top - 1, bottom: top + 1 },
+      { left: right - 1, right: right + 1, top, bottom },
+    ];
+  });
 }
 
 const FORMS = { others: d3.symbolCircle, front: d3.symbolCircle, own: d3.symbolDiamond2, baseline: d3.symbolSquare };
