@@ -1,6 +1,7 @@
 """A contest: a competition's row, what its file says, and its track."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
@@ -54,7 +55,11 @@ class Contest:
 
     @property
     def is_over(self) -> bool:
-        """Whether no phase is left: closed, or, without a second phase, the finals frozen and published."""
-        if self.rules.phase("reidentification") is None:
-            return self.row.published_at is not None
-        return self.row.closed_at is not None
+        """Whether no phase is left."""
+        return self.over_at is not None
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When it closed, or, without a second phase, when the finals were frozen and published."""
+        one_phase = self.rules.phase("reidentification") is None
+        return self.row.published_at if one_phase else self.row.closed_at

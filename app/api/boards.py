@@ -8,7 +8,7 @@ from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
 from app.http import unchanged
 from app.http.dependencies import ShownBy
-from app.services.boards import anonymization, matrix, reidentification
+from app.services.boards import anonymization, history, matrix, reidentification
 from app.services.contest.visibility import Sight
 
 router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
@@ -38,6 +38,16 @@ async def anonymization_csv(slug: str, shown: ShownBy, request: Request) -> Resp
 
 def anonymization_lines(session: Session, sight: Sight) -> str:
     return anonymization.as_csv(anonymization.board(session, sight))
+
+
+@router.get("/history", response_model=wire.History)
+async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
+    """How it came about: each team's best over time, as the board of each moment showed it."""
+    return await unchanged.board(request, shown, slug, history_json, media_type=JSON)
+
+
+def history_json(session: Session, sight: Sight) -> str:
+    return history.history(session, sight).model_dump_json()
 
 
 @router.get("/reidentification", response_model=wire.AttackersBoard)

@@ -125,6 +125,9 @@ class TeamsCalls(Transport):
     def board(self, slug: str) -> wire.Board:
         return self.read(wire.Board, at(slug, "boards", "anonymization"))
 
+    def history(self, slug: str) -> wire.History:
+        return self.read(wire.History, at(slug, "boards", "history"))
+
     def attackers(self, slug: str) -> wire.AttackersBoard:
         return self.read(wire.AttackersBoard, at(slug, "boards", "reidentification"))
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
+from uuid import UUID
 
 from pydantic import Field
 
 from app.messages import N_, P_
-from app.wire.form import Form, Moment, Rows, Slug, TeamName, Title, example, unless_none
+from app.wire.form import Form, Id, Moment, Rows, Slug, TeamName, Title, example, unless_none
 
 ASIDE = "aside"
 """A field that is no column of a sheet: it depends on who asks, or is drawn."""
@@ -60,7 +61,13 @@ class BoardRow(Line):
     rank: Annotated[
         int | None, Field(description="null: nothing accepted; equal scores share a rank"), example(1)
     ]
+    rank_before: Annotated[
+        int | None,
+        ASIDE,
+        Field(description="at the moment `compared_with`; null: it had none, or it is not known"),
+    ] = None
     team: TeamName
+    team_id: Annotated[UUID | None, ASIDE, Field(description="names the team's page")] = None
     own: Annotated[bool, ASIDE, example(True)]
     baseline: Annotated[bool, Field(description="added by the organizers for comparison, without a rank")]
     entries: Annotated[int, Field(description="finished submissions"), example(4)]
@@ -118,9 +125,52 @@ class Board(AnyBoard):
         ),
         example(2),
     ]
+    compared_with: Annotated[
+        datetime | None,
+        Field(description="a day before, to the hour: when `rank_before` was; null: no board was seen then"),
+    ] = None
     measures: Annotated[tuple[str, ...], example(["mean_mae"])]
     attackers: Annotated[tuple[str, ...], example(["id_rand"])]
     rows: tuple[BoardRow, ...]
+
+
+class HistoryStep(Form):
+    """From a moment on a team's best was this, as the board then showed it."""
+
+    at: Annotated[Moment, Field(description="the first full second whose board showed it")]
+    rank: Annotated[int | None, Field(description="at that moment; of a baseline null"), example(1)]
+    overall: Annotated[float | None, Field(description="null: nothing counts any longer"), example(0.132)]
+    utility: Annotated[float | None, example(0.08)]
+    security: Annotated[float | None, example(0.18)]
+
+
+class HistoryTeam(Form):
+    team_id: Id
+    team: TeamName
+    own: bool
+    baseline: bool
+    steps: tuple[HistoryStep, ...]
+
+
+class HistoryPlace(Form):
+    team: Annotated[int, Field(description="its place in `teams`, from 0"), example(0)]
+    rank: Annotated[int, example(1)]
+
+
+class HistoryLeaders(Form):
+    """From a moment on the first were these."""
+
+    at: Moment
+    first: Annotated[tuple[HistoryPlace, ...], Field(description="ten at most")]
+
+
+class History(AnyBoard):
+    """How the anonymization board came about: of each moment what its board showed to the one who asks."""
+
+    frozen_from: datetime | None
+    digits: Annotated[int | None, Field(description="as on the board"), example(2)]
+    teams: tuple[HistoryTeam, ...]
+    leaders: tuple[HistoryLeaders, ...]
 
 
 BY_QUESTION = "by question what was found beyond chance, from 0 to 1"

@@ -24,16 +24,32 @@ def board(session: Session, sight: Sight) -> Board:
     contest, view = sight.contest, sight.view
     found = entries.entries(session, contest, view)
     rules = in_force.rules(session, contest, view.as_of)
+    before = ranks_before(session, sight)
+    rows = ranked(rules, found, view)
     return Board(
         competition=contest.slug,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         finals=view.finals_only,
         digits=view.digits,
+        compared_with=view.compared_with if before else None,
         measures=tuple(contest.track.measures),
         attackers=tuple(contest.track.attackers),
-        rows=tuple(ranked(rules, found, view)),
+        rows=tuple(row.model_copy(update={"rank_before": before.get(row.team)}) for row in rows),
     )
+
+
+def ranks_before(session: Session, sight: Sight) -> dict[str, int]:
+    """The ranks on the board with which this one is compared; none if this audience saw none."""
+    contest, then = sight.contest, sight.view.compared_with
+    if then is None or then <= contest.row.created_at:
+        return {}
+    since = visibility.alike_since(session, contest, sight.view.audience)
+    if since is not None and then <= since:
+        return {}
+    view = visibility.view_then(contest, sight.view.audience, then)
+    rows = ranked(in_force.rules(session, contest, view.as_of), entries.entries(session, contest, view), view)
+    return {row.team: row.rank for row in rows if row.rank is not None}
 
 
 def ranks_by(
@@ -111,6 +127,7 @@ def board_row(
     return BoardRow(
         rank=rank,
         team=entry.finished.team,
+        team_id=entry.finished.team_id,
         own=own,
         baseline=entry.finished.baseline,
         entries=entries,

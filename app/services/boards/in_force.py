@@ -6,6 +6,7 @@ still there, and so is the file that a set replaced. What organizers decide abou
 past: who is disqualified is so on every board, and who is reinstated stands on it again.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -21,6 +22,8 @@ from app.services.contest.visibility import ALWAYS
 
 Query = Select[UUID, datetime, UUID, str, bool, State, UUID, datetime | None]
 ENDED = (State.SCORED, State.REJECTED)
+SINCE = func.coalesce(Rescore.applied_at, Evaluation.created_at)
+"""The moment from which an evaluation counts for its submission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,56 @@ def finished(
     return [one for one in latest.values() if one.state in ENDED and had_ended(one.ended_at, moment)]
 
 
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """While an evaluation stood for its submission, at moments after ``begins`` and up to ``ends``."""
+
+    finished: Finished
+    begins: datetime
+    ends: datetime
+
+
+def stays(session: Session, row: Competition) -> list[Stay]:
+    """All that ever counted: at each moment those that last are what had ended then (``finished``)."""
+    query = begun(qualified(row.id), ALWAYS).add_columns(SINCE)
+    by_submission: dict[UUID, list[tuple[Finished, datetime]]] = {}
+    for *plain, since in session.execute(query):
+        one = Finished(*plain)
+        by_submission.setdefault(one.submission_id, []).append((one, since))
+    return [stay for listed in by_submission.values() for stay in one_after_the_other(listed)]
+
+
+def one_after_the_other(listed: Sequence[tuple[Finished, datetime]]) -> Iterator[Stay]:
+    ends = [*(since for _, since in listed[1:]), ALWAYS]
+    for (one, since), end in zip(listed, ends, strict=True):
+        if one.state in ENDED and one.ended_at is not None and max(since, one.ended_at) < end:
+            yield Stay(one, max(since, one.ended_at), end)
+
+
+def eras(session: Session, contest: Contest) -> list[tuple[datetime, Rules]]:
+    """The rules up to each moment, and those of now (``rules``)."""
+    replaced = session.execute(
+        select(Rescore.applied_at, Rescore.replaced_file, Rescore.replaced_scored_by)
+        .where(Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None))
+        .order_by(Rescore.applied_at)
+    )
+    past = [(at, replace(read_file(file), scored_by=by)) for at, file, by in replaced]
+    return [*past, (ALWAYS, contest.rules)]
+
+
 def had_ended(at: datetime | None, moment: datetime) -> bool:
     return moment == ALWAYS or (at is not None and at < moment)
 
 
 def counting(competition_id: UUID, moment: datetime) -> Query:
     """The evaluations of qualified submissions that had begun to count; of each submission the last, last."""
-    query = (
+    query = qualified(competition_id)
+    return query.where(Evaluation.current) if moment == ALWAYS else begun(query, moment)
+
+
+def qualified(competition_id: UUID) -> Query:
+    """All evaluations of submissions that stand, in the order of receipt."""
+    return (
         select(
             Submission.id,
             Submission.received_at,
@@ -82,18 +128,17 @@ def counting(competition_id: UUID, moment: datetime) -> Query:
         .where(Submission.disqualified_at.is_(None), Team.disqualified_at.is_(None))
         .order_by(Submission.received_at, Submission.id)
     )
-    return query.where(Evaluation.current) if moment == ALWAYS else begun(query, moment)
 
 
 def begun(query: Query, moment: datetime) -> Query:
     """Of a cancelled submission none: nothing of it was ever seen, though a set may have scored it."""
-    now, since = aliased(Evaluation), func.coalesce(Rescore.applied_at, Evaluation.created_at)
+    now = aliased(Evaluation)
     return (
         query.outerjoin(Rescore, Rescore.id == Evaluation.rescore_id)
         .join(now, and_(now.submission_id == Submission.id, now.current))
-        .where(now.state != State.CANCELLED, since < moment)
+        .where(now.state != State.CANCELLED, moment > SINCE)
         .where(or_(Evaluation.rescore_id.is_(None), Rescore.applied_at.is_not(None)))
-        .order_by(since)
+        .order_by(SINCE)
     )
 
 
@@ -104,13 +149,4 @@ def rules(session: Session, contest: Contest, moment: datetime) -> Rules:
     """
     if moment == ALWAYS:
         return contest.rules
-    replaced = session.execute(
-        select(Rescore.replaced_file, Rescore.replaced_scored_by)
-        .where(Rescore.competition_id == contest.id, Rescore.applied_at >= moment)
-        .where(Rescore.replaced_file.is_not(None))
-        .order_by(Rescore.applied_at)
-        .limit(1)
-    ).first()
-    if replaced is None:
-        return contest.rules
-    return replace(read_file(replaced[0]), scored_by=replaced[1])
+    return next(found for until, found in eras(session, contest) if until >= moment)

@@ -8,15 +8,16 @@ count) is computed only from guesses accepted before the horizon of the one who 
 entered: what enters before midnight and ends after it could still be written by what others have told.
 """
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.contest import Contest
-from app.db.models import Competition
+from app.contest import Contest, read_file
+from app.db.models import AuditEntry, Competition, Rescore
 from app.errors import NotAllowed, NotFound
 from app.scoring.publication import OVERALL_DIGITS
 from app.scoring.settings import Publication
@@ -26,6 +27,9 @@ from app.services.people.accounts import Principal
 from app.services.work.leases import clock
 from app.wire import BoardRow
 
+A_DAY, AN_HOUR = timedelta(days=1), timedelta(hours=1)
+SHOWING = {"publication", "timezone"}
+"""The parts of a competition's file by which boards show more or less, and when."""
 ALWAYS = datetime.max.replace(tzinfo=UTC)
 """Later than anything: all of it is visible, as it stands."""
 
@@ -45,7 +49,7 @@ class View:
     ``as_of``: the boards as they stood then (frozen), or, ``ALWAYS``, as they stand. ``guesses_before``: of
     guesses those accepted earlier; None: of none. ``finals_only``: the board compares the frozen finals.
     ``owners_known``: whose target is whose. ``digits``: the decimals of U and E of others; None: everything
-    is shown in full.
+    is shown in full. ``compared_with``: the moment whose ranks stand beside those of now.
     """
 
     audience: Audience
@@ -54,6 +58,7 @@ class View:
     finals_only: bool
     owners_known: bool
     digits: int | None = None
+    compared_with: datetime | None = None
 
     def losses(self, utility: float, security: float) -> tuple[float, float]:
         """U and E as they are compared in what everybody sees."""
@@ -124,7 +129,55 @@ def view_at(contest: Contest, viewer: Audience, now: datetime) -> View:
         finals_only=row.published_at is not None and row.published_at < cut,
         owners_known=owners_are_known(contest, viewer),
         digits=None if is_exact(row, viewer) else publication.digits,
+        compared_with=hour_of(min(now, cut) - A_DAY),
     )
+
+
+def view_then(contest: Contest, viewer: Audience, moment: datetime) -> View:
+    """What the boards of an earlier moment showed this audience; who may see everything sees how it stood.
+
+    ``as_of`` is never ``ALWAYS``: what has come since is not shown.
+    """
+    row = contest.row
+    looking = replace(viewer, organizer=True) if is_exact(row, viewer) else viewer
+    view = view_at(contest, looking, moment)
+    cut, horizon = min(view.as_of, moment), view.guesses_before
+    return replace(
+        view,
+        audience=viewer,
+        as_of=cut,
+        guesses_before=None if horizon is None else min(horizon, cut),
+        finals_only=row.published_at is not None and row.published_at < cut,
+    )
+
+
+def alike_since(session: Session, contest: Contest, viewer: Audience) -> datetime | None:
+    """When the competition began to show this audience what it shows; None: it always did.
+
+    What it showed before is written down nowhere: maybe less, or to fewer.
+    """
+    if is_exact(contest.row, viewer):
+        return None
+    revised = select(AuditEntry.at, AuditEntry.after).where(
+        AuditEntry.competition_id == contest.id, AuditEntry.action == "competition.revise"
+    )
+    times = [at for at, after in session.execute(revised) if SHOWING & set((after or {}).get("changed", ()))]
+    applied = select(Rescore.applied_at, Rescore.replaced_file).where(
+        Rescore.competition_id == contest.id, Rescore.replaced_file.is_not(None)
+    )
+    publication = contest.rules.publication
+    times += [at for at, file in session.execute(applied) if shown_by(file) != publication]
+    return max(times, default=None)
+
+
+def shown_by(file: str | None) -> Publication | None:
+    """What a file that was replaced said of it."""
+    return read_file(file).publication if file else None
+
+
+def hour_of(moment: datetime) -> datetime:
+    """The last full hour: what is compared with it is made anew no more often."""
+    return moment.replace(minute=0, second=0, microsecond=0)
 
 
 def everything(row: Competition) -> View:
@@ -143,14 +196,16 @@ def require_board(publication: Publication, audience: Audience) -> None:
 def frozen_since(contest: Contest, audience: Audience, now: datetime) -> datetime:
     """From ``frozen_from`` to the close, everybody but the organizers sees the boards as they stood then."""
     frozen_from = contest.rules.publication.frozen_from
-    applies = frozen_from is not None and frozen_from <= now and not contest.is_over
+    over = contest.over_at is not None and contest.over_at <= now
+    applies = frozen_from is not None and frozen_from <= now and not over
     return frozen_from if frozen_from and applies and not audience.organizer else ALWAYS
 
 
 def guess_horizon(contest: Contest, audience: Audience, now: datetime) -> datetime | None:
     """Guesses accepted before it are scored in public; None: of no guess is anything said."""
     feedback = contest.rules.publication.feedback
-    if audience.organizer or contest.row.closed_at is not None or feedback == "immediate":
+    closed = contest.row.closed_at is not None and contest.row.closed_at <= now
+    if audience.organizer or closed or feedback == "immediate":
         return ALWAYS
     return phases.midnights(now, contest.rules.timezone)[0] if feedback == "daily" else None
 

@@ -72,6 +72,7 @@ def anonymization_content(
         "own": standings.own_row(board),
         "ranked": standings.ranked_teams(board),
         "tied": standings.tied(board),
+        "changes": {row.team: found for row in board.rows if (found := standings.change(row, board))},
         "rivals": standings.has_rivals(board),
         "choices": choices,
         "choice": choice,

@@ -44,6 +44,24 @@ class Group:
         return len(self.columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """By how many ranks a team moved."""
+
+    way: Literal["up", "down", "new"]
+    ranks: int
+
+    def brief(self, t: Words) -> str:
+        return t("new") if self.way == "new" else f"{'▲' if self.way == 'up' else '▼'}{self.ranks}"
+
+    def said(self, t: Words) -> str:
+        if self.way == "new":
+            return t("New in the ranking within a day")
+        if self.way == "up":
+            return t.ngettext("{n} rank up within a day", "{n} ranks up within a day", self.ranks)
+        return t.ngettext("{n} rank down within a day", "{n} ranks down within a day", self.ranks)
+
+
 def groups(rules: Rules, track: Track) -> tuple[Group, ...]:
     """What makes U and E first, then what is only reported; no group is empty."""
     measures, attackers = list(measure_columns(rules, track)), list(track.attackers)
@@ -80,6 +98,15 @@ def tied(board: Board) -> frozenset[int]:
     """The ranks that several teams share."""
     held = Counter(row.rank for row in board.rows if row.rank is not None)
     return frozenset(rank for rank, teams in held.items() if teams > 1)
+
+
+def change(row: BoardRow, board: Board) -> Change | None:
+    """How the rank of a team changed since the board that this one is compared with."""
+    if board.compared_with is None or row.rank is None or row.rank == row.rank_before:
+        return None
+    if row.rank_before is None:
+        return Change("new", 0)
+    return Change("up" if row.rank < row.rank_before else "down", abs(row.rank - row.rank_before))
 
 
 def matching(board: Board, text: str, t: Words) -> frozenset[str]:

@@ -1,0 +1,154 @@
+"""What happens to the anonymization board, and when it can be seen there."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.contest import Contest
+from app.db.models import Guess, State, Target, Team
+from app.scoring.rules import Rules
+from app.services.boards import in_force
+from app.services.boards.in_force import Finished
+from app.services.contest import phases, visibility
+from app.services.contest.visibility import Sight
+
+TINY, SECOND = timedelta(microseconds=1), timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Begins:
+    """An evaluation stands for its submission."""
+
+    finished: Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """It does no longer."""
+
+    finished: Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A team has found that much in a submission that is a target."""
+
+    submission: UUID
+    question: str
+    team: UUID
+    risk: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """The rules are others."""
+
+    rules: Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """From now on finals are compared."""
+
+
+What = Begins | Ends | Found | Replaced | Published
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """``shown_at``: the first full second whose board shows it."""
+
+    shown_at: datetime
+    what: What
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """When an audience sees what happens. ``exact``: at once. ``since``: nothing is known before."""
+
+    contest: Contest
+    exact: bool
+    since: datetime | None
+
+    def board(self, at: datetime) -> datetime | None:
+        """Of what would be shown after ``at``: the last moment that does not show it; None: none does."""
+        frozen_from, over = self.contest.rules.publication.frozen_from, self.contest.over_at
+        if not self.exact and frozen_from is not None and frozen_from <= at:
+            if over is None:
+                return None
+            at = max(at, over - TINY)
+        return at if self.since is None else max(at, self.since)
+
+    def guess(self, accepted: datetime, judged: datetime) -> datetime | None:
+        """The same of a guess."""
+        at, contest = max(accepted, judged), self.contest
+        publication, closed = contest.rules.publication, contest.row.closed_at
+        if self.exact or publication.feedback == "immediate":
+            return self.board(at)
+        shown = [] if closed is None else [max(at, closed - TINY)]
+        if publication.feedback == "daily":
+            midnight = phases.midnights(accepted, contest.rules.timezone)[1]
+            shown.append(max(at, midnight - TINY))
+        return self.board(min(shown)) if shown else None
+
+
+def happenings(session: Session, sight: Sight) -> list[Happening]:
+    """All that the audience's boards show, in the order in which they do."""
+    contest, viewer = sight.contest, sight.view.audience
+    exact = visibility.is_exact(contest.row, viewer)
+    showing = Showing(contest, exact, visibility.alike_since(session, contest, viewer))
+    found = [*of_rules(session, contest, showing), *of_scores(session, contest, showing)]
+    found += of_guesses(session, contest, showing)
+    return sorted((Happening(second(at), what) for at, what in found if at is not None), key=when)
+
+
+def when(one: Happening) -> datetime:
+    return one.shown_at
+
+
+def second(at: datetime) -> datetime:
+    """The first full second after."""
+    return at.replace(microsecond=0) + SECOND
+
+
+def of_rules(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
+    eras = in_force.eras(session, contest)
+    for (at, _), (_, rules) in itertools.pairwise(eras):
+        yield showing.board(at), Replaced(rules)
+    if contest.row.published_at is not None:
+        yield showing.board(contest.row.published_at), Published()
+
+
+def of_scores(session: Session, contest: Contest, showing: Showing) -> Iterator[tuple[datetime | None, What]]:
+    for stay in in_force.stays(session, contest.row):
+        yield showing.board(stay.begins), Begins(stay.finished)
+        if stay.ends != visibility.ALWAYS:
+            yield showing.board(stay.ends), Ends(stay.finished)
+
+
+def of_guesses(
+    session: Session, contest: Contest, showing: Showing
+) -> Iterator[tuple[datetime | None, What]]:
+    """Judged ones on finals, of teams that are not disqualified."""
+    judged = (
+        select(
+            Target.submission_id,
+            Guess.question,
+            Guess.team_id,
+            func.coalesce(Guess.risk, 0.0),
+            Guess.created_at,
+            Guess.finished_at,
+        )
+        .join(Target, Target.id == Guess.target_id)
+        .join(Team, Team.id == Guess.team_id)
+        .where(Guess.competition_id == contest.id, Guess.state == State.SCORED)
+        .where(Team.disqualified_at.is_(None))
+    )
+    for submission, question, team, risk, accepted, ended in session.execute(judged):
+        if ended is not None:
+            yield showing.guess(accepted, ended), Found(submission, question, team, risk)

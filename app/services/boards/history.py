@@ -1,0 +1,108 @@
+"""How the anonymization board came about: each team's best over time, as the boards of then showed it.
+
+Of no moment more is told than its board said to the same audience (``visibility.view_then``): what is hidden
+by a freeze or until a midnight comes when the board shows it, and what was never shown does not come.
+Moments are whole seconds: two things that follow each other more closely are one step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from app.scoring.publication import OVERALL_DIGITS
+from app.services.boards.course import Course
+from app.services.boards.entries import Entry
+from app.services.boards.happening import happenings
+from app.services.contest.visibility import Sight, View, rounded
+from app.wire import History, HistoryLeaders, HistoryPlace, HistoryStep, HistoryTeam
+
+FIRST = 10
+"""So many of the first are told whenever one of them changes."""
+Shown = tuple[float, float, float] | None
+"""What a board shows of a team: overall, U, E; None while nothing of it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """From a moment on a team has this rank, of so many."""
+
+    at: datetime
+    rank: int | None
+    ranked: int
+
+
+def history(session: Session, sight: Sight) -> History:
+    """All steps of all teams, and who the first were."""
+    contest, view = sight.contest, sight.view
+    steps: dict[UUID, list[HistoryStep]] = {}
+    last: dict[UUID, Shown] = {}
+    names: dict[UUID, Entry] = {}
+    leading: list[tuple[datetime, list[tuple[UUID, int]]]] = []
+    for at, course, changed in moments(session, sight):
+        for team in sorted(changed):
+            entry = course.best(team)
+            now = shown(entry, view)
+            if now == last.get(team):
+                continue
+            last[team] = now
+            names[team] = entry or names[team]
+            steps.setdefault(team, []).append(step(at, now, course.rank(team)))
+        first = course.first(FIRST)
+        if first != (leading[-1][1] if leading else []):
+            leading.append((at, first))
+    places = {team: place for place, team in enumerate(steps)}
+    return History(
+        competition=contest.slug,
+        title=dict(contest.rules.title),
+        frozen_from=contest.rules.publication.frozen_from,
+        digits=view.digits,
+        teams=tuple(line(names[team], found, view) for team, found in steps.items()),
+        leaders=tuple(
+            HistoryLeaders(
+                at=at, first=tuple(HistoryPlace(team=places[team], rank=rank) for team, rank in first)
+            )
+            for at, first in leading
+        ),
+    )
+
+
+def ranks_of(session: Session, sight: Sight, team: UUID) -> list[Placed]:
+    """How the rank of one team went, also by what others did."""
+    found: list[Placed] = []
+    for at, course, _ in moments(session, sight):
+        rank = course.rank(team)
+        if rank != (found[-1].rank if found else None):
+            found.append(Placed(at, rank, course.ranked))
+    return found
+
+
+def moments(session: Session, sight: Sight) -> Iterator[tuple[datetime, Course, set[UUID]]]:
+    """The board at each second at which it changed, and the teams whose best did."""
+    course = Course.begin(session, sight)
+    for at, together in groupby(happenings(session, sight), key=lambda one: one.shown_at):
+        if changed := course.after(list(together)):
+            yield at, course, changed
+
+
+def shown(entry: Entry | None, view: View) -> Shown:
+    if entry is None or entry.overall is None or entry.utility is None or entry.security is None:
+        return None
+    if view.audience.team_id == entry.finished.team_id:
+        return entry.overall, entry.utility, entry.security
+    digits = None if view.digits is None else OVERALL_DIGITS
+    return rounded(entry.overall, digits), *view.losses(entry.utility, entry.security)
+
+
+def step(at: datetime, now: Shown, rank: int | None) -> HistoryStep:
+    overall, utility, security = now or (None, None, None)
+    return HistoryStep(at=at, rank=rank, overall=overall, utility=utility, security=security)
+
+
+def line(entry: Entry, steps: list[HistoryStep], view: View) -> HistoryTeam:
+    one = entry.finished
+    own = view.audience.team_id == one.team_id
+    return HistoryTeam(team_id=one.team_id, team=one.team, own=own, baseline=one.baseline, steps=tuple(steps))
