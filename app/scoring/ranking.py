@@ -37,6 +37,19 @@ def utility_by(
 
     As a function of the values that some measures have instead of ``values``.
     """
+    rounding = {name: rounding_of(measures[name], largest_cell) for name in weights}
+    return utility_from(values, weights=weights, scales=scales, rounding=rounding, how=how)
+
+
+def utility_from(
+    values: Mapping[str, float],
+    *,
+    weights: Mapping[str, float],
+    scales: Mapping[str, float],
+    rounding: Mapping[str, float],
+    how: Literal["mean", "largest"] = "mean",
+) -> Callable[[Mapping[str, float]], float]:
+    """The same, told below which value each measure that weighs is 0."""
     if how == "largest":
         weights = dict.fromkeys(weights, 1.0)
     most = max(weights.values(), default=1.0)
@@ -44,8 +57,7 @@ def utility_by(
     whole = sum(shares.values())
 
     def part(name: str, value: float) -> float:
-        tiny = rounding_of(measures[name], largest_cell)
-        return shares[name] * utility_score(value, scales[name], tiny=tiny)
+        return shares[name] * utility_score(value, scales[name], tiny=rounding[name])
 
     parts = {name: part(name, values[name]) for name in shares}
 

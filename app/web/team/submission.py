@@ -27,6 +27,7 @@ from app.web.team.on_board import board_if_open
 from app.web.team.submission_lines import finals_of, lines_of
 from app.web.team.submission_pictures import attackers_of, distances_of, strips_of
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
+from app.web.team.weights import what_if
 
 router = APIRouter(route_class=PageRoute)
 
@@ -58,6 +59,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         result=result,
         stands=bool(result and not result.violations and found.disqualified_at is None),
         place=place,
+        what_if=what_if(frame.rules, frame.contest.track, result, request.query_params) if result else None,
         who_fell=who_fell(frame.contest.track, frame.rules) if own and result else None,
         best=stands_for_team(place, outline),
         frozen=sight.view.as_of if sight and sight.view.as_of != ALWAYS else None,
