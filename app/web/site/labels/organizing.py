@@ -222,7 +222,7 @@ LABELS = {
     "kind_guesses": N_("Guesses"),
     "kind_threshold_reports": N_("Threshold reports"),
     "nav_announcements": N_("Announcements"),
-    "nav_clarifications": N_("Questions from teams"),
+    "nav_clarifications": N_("Questions"),
     "nav_audit": N_("Audit log"),
     "nav_baselines": N_("Baselines"),
     "nav_basics": N_("Titles and phases"),
