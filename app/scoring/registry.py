@@ -216,6 +216,8 @@ class Track:
     """Its table ``[columns]`` says which columns play which role."""
     settings: Callable[[Table], Any] | None = None
     """Reads the table of the track's name; InvalidCompetition."""
+    fitted: Callable[[bytes, Rules], str] | None = None
+    """That table as TOML, for a first file of the original with other columns than the table states."""
     check_rules: Callable[[Rules], None] = any_rules
     """Refuses tables that do not go together."""
     check_part: Callable[[Files, Rules], None] = nothing_to_check

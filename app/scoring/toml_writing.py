@@ -12,6 +12,7 @@ from app.scoring.settings import (
     Excessive,
     Limits,
     MeasureSettings,
+    Parameters,
     Phase,
     Publication,
     Ranking,
@@ -81,6 +82,16 @@ def with_attackers(text: str, track: Track, attackers: Mapping[str, AttackerSett
         if one.counts != (known[name].may_count and known[name].by_default) or one.parameters
     ]
     return with_tables(text, "attackers", "\n\n".join(tables))
+
+
+def with_questions(text: str, track: Track, questions: Mapping[str, Parameters]) -> str:
+    """The questions that are asked: an optional one is named by that, any other where it has parameters."""
+    tables = [
+        table_text(f"questions.{name}", parameters)
+        for name, parameters in questions.items()
+        if parameters or track.questions[name].optional
+    ]
+    return with_tables(text, "questions", "\n\n".join(tables))
 
 
 def with_excessive(text: str, rule: Excessive) -> str:

@@ -41,8 +41,8 @@ def form_of(shown: str, part: str) -> dict[str, str]:
         given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
         if given.get("type") not in {"checkbox", "radio"} or "checked" in tag:
             fields[given["name"]] = given.get("value", "")
-    for name, options in re.findall(r'<select name="(\w+)"(.*?)</select>', form, re.S):
-        fields[name] = re.findall(r'value="(\w+)" selected', options)[0]
+    for name, options in re.findall(r'<select[^>]* name="(\w+)"(.*?)</select>', form, re.S):
+        fields[name] = next(iter(re.findall(r'value="(\w+)" selected', options)), "")
     return fields
 
 

@@ -41,17 +41,23 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What to decide of a file before it is taken. ``fixed``: its names are not free. ``telling``: columns
-    that had better be left out."""
+    """What to decide of a file before it is taken. ``required``: its names are not free, ``fits``: unless the
+    competition takes them over. ``telling``: columns that had better be left out."""
 
     naming: Naming
-    fixed: bool
+    required: tuple[str, ...] | None
     telling: tuple[Telling, ...]
+    fits: bool = False
+
+    @property
+    def fixed(self) -> bool:
+        return self.required is not None
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to decide; else its reader says what is wrong, if anything is."""
-        return self.naming.is_data or self.naming.respelled or bool(self.telling)
+        others = self.fits and self.naming.found != self.required
+        return self.naming.is_data or self.naming.respelled or bool(self.telling) or others
 
 
 @lru_cache(maxsize=32)
@@ -111,10 +117,13 @@ def repair_of(file: str, name: str, content: bytes) -> Repair:
     known = known_columns(rules)
     found = naming(content, name, required, known)
     if required is not None:
-        return Repair(found, fixed=True, telling=())
+        fits = track.fitted is not None and name == track.original_files[0]
+        if fits and not (found.is_data or found.respelled):
+            found = naming(content, name, None)  # its own names may become those of the contest
+        return Repair(found, required, telling=(), fits=fits)
     named = with_names(content, found.names, name, first_is_data=found.is_data)
     telling = [one for one in telling_texts(named, name) if one.name not in known]
-    return Repair(found, fixed=False, telling=tuple(telling))
+    return Repair(found, None, tuple(telling))
 
 
 def known_columns(rules: Rules) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from app import beside
 from app.contest import Contest, read_file
 from app.deferred import deferred
-from app.errors import InvalidCompetition, InvalidUpload
+from app.errors import Conflict, InvalidCompetition, InvalidUpload
 from app.messages import Message
 from app.scoring.drafting import with_columns_of
 from app.scoring.files import Remark
 from app.scoring.looks import FEWEST, Values
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
+from app.scoring.toml_text import with_tables
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
@@ -82,6 +83,20 @@ def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
         with_columns_of(contest.row.file, roles),
         lambda file: revisions.revision(contest.row, file, {name: content}),
     )
+
+
+def revision_of_fitting(contest: Contest, name: str, content: bytes) -> Revision:
+    """A first file whose columns take the place of those that the competition file states."""
+    file = beside.call(beside.ORIGINALS, fitted_file, contest.row.file, content)
+    return weighed(file, lambda text: revisions.revision(contest.row, text, {name: content}))
+
+
+def fitted_file(file: str, content: bytes) -> str:
+    rules = read_file(file)
+    track = TRACKS[rules.track]
+    if track.fitted is None:
+        raise Conflict("the columns of this file are fixed", code="conflict")
+    return with_tables(file, track.name, track.fitted(content, rules))
 
 
 def revision_of_columns(contest: Contest, columns: Columns, left_out: Sequence[str] = ()) -> Revision:

@@ -14,10 +14,11 @@ from app.errors import DomainError
 from app.http.dependencies import SignedIn
 from app.scoring.parameters import Parameter, Roles, Value
 from app.scoring.parts import Attacker, Measure
+from app.scoring.registry import Question, Track
 from app.scoring.rules import Rules
 from app.scoring.settings import AttackerSettings, MeasureSettings, Parameters
 from app.scoring.toml_text import with_tables
-from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures
+from app.scoring.toml_writing import fields_of, table_text, with_attackers, with_measures, with_questions
 from app.transaction import transaction
 from app.web.organizer.forms import Form, Sent
 from app.web.organizer.steps import desk_of, saved, step_page
@@ -80,11 +81,14 @@ def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) 
 class Chosen:
     measures: Mapping[str, MeasureSettings]
     attackers: Mapping[str, AttackerSettings]
+    questions: Mapping[str, Parameters]
     min_rows_kept: float | None
 
     def written_into(self, contest: Contest) -> str:
         rules = contest.rules
         text = with_attackers(with_measures(contest.row.file, self.measures), contest.track, self.attackers)
+        if self.questions != rules.questions:
+            text = with_questions(text, contest.track, self.questions)
         limits = fields_of(rules.limits) | {"min_rows_kept": self.min_rows_kept}
         return with_tables(text, "limits", table_text("limits", limits))
 
@@ -106,10 +110,31 @@ def chosen_in(form: Sent, contest: Contest) -> Chosen:
         )
         for name, one in track.attackers.items()
     }
+    asked = {
+        name: as_before(
+            parameters_in(form, f"question_{name}", one.parameters, roles),
+            rules.questions.get(name, {}),
+            one.parameters,
+            roles,
+        )
+        for name, one in track.questions.items()
+        if form.flag(f"asks_{name}") or not one.optional
+    }
     kept = form.amount("min_rows_kept", most=1) if track.deletes else None
     if not any(one.weight > 0 for one in weighed.values()) and not form.wrong:
         form.wrong["weights"] = "wrong_no_weights"
-    return Chosen(weighed, counted, kept)
+    return Chosen(weighed, counted, named(asked, track), kept)
+
+
+def as_before(new: Parameters, before: Parameters, accepted: Sequence[Parameter], roles: Roles) -> Parameters:
+    """What the file said, if what is new says the same: it may have written what is usual."""
+    said = [{one.name: given.get(one.name, one.usual(roles)) for one in accepted} for given in (new, before)]
+    return before if said[0] == said[1] else new
+
+
+def named(asked: Mapping[str, Parameters], track: Track) -> Mapping[str, Parameters]:
+    """The questions that the file has to name."""
+    return {name: given for name, given in asked.items() if given or track.questions[name].optional}
 
 
 def parameters_in(form: Sent, prefix: str, accepted: Sequence[Parameter], roles: Roles) -> dict[str, Any]:
@@ -144,6 +169,9 @@ def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
         "reported": [one for one in weighed if not one.weighs],
         "counted": track.counts(rules),
         "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
+        "questions": [
+            question_entry(one, rules, roles, form) for one in track.questions.values() if one.parameters
+        ],
         "min_rows_kept": kept if track.deletes else None,
     }
 
@@ -160,6 +188,15 @@ def attacker_entry(one: Attacker, rules: Rules, roles: Roles, form: Sent | None)
     choices = choices_of(f"attacker_{name}", one.parameters, settings.parameters, roles, form)
     counts = form.flag(f"counts_{name}") if form else rules.lets_count(name)
     return Entry(name, f"counts_{name}", choices, counts=counts, may_count=one.may_count)
+
+
+def question_entry(one: Question, rules: Rules, roles: Roles, form: Sent | None) -> Entry:
+    """``counts``: it is asked; ``may_count``: that can be chosen."""
+    given = rules.questions.get(one.name, {})
+    choices = choices_of(f"question_{one.name}", one.parameters, given, roles, form)
+    asked = form.flag(f"asks_{one.name}") if form else one.name in rules.questions
+    field = f"asks_{one.name}"
+    return Entry(one.name, field, choices, counts=asked or not one.optional, may_count=one.optional)
 
 
 def choices_of(

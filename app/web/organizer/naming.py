@@ -76,8 +76,9 @@ def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing
 
 def can_be_named(found: Repair, problem: DomainError) -> bool:
     """Whether other names of columns may mend what is wrong with a file."""
-    wrong = isinstance(problem, InvalidUpload) and any(one.code in HEADER for one in problem.problems)
-    return wrong and len(found.naming.names) > 1
+    if not isinstance(problem, InvalidUpload) or len(found.naming.names) < 2:
+        return False
+    return found.fits or any(one.code in HEADER for one in problem.problems)
 
 
 def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:

@@ -38,7 +38,7 @@ from app.web.site import languages
 from app.web.site.frame import Frame
 from app.web.site.pages import page, see, sentence_of
 
-REFUSED = (Conflict, NotAllowed, TooMany, WrongCredential)
+REFUSED = (Conflict, InvalidUpload, NotAllowed, TooMany, WrongCredential)
 """What may be wrong with a change besides the file itself."""
 
 

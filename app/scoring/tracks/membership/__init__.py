@@ -142,6 +142,7 @@ MEMBERSHIP = Track(
     name="membership",
     roles=roles,
     settings=read_settings,
+    fitted=_by("fitting.fitted"),
     check_rules=check_rules,
     release=(
         FileSpec(
