@@ -77,7 +77,7 @@ def found_on(board: Board, sent: Sent, *, by_sum: bool = False) -> Place:
 def of_own(board: Board, counted: int | None = None) -> Place:
     (own,) = (one for one in board.rows if one.own)
     assert own.received_at is not None
-    return found_on(board, Sent(OWN, own.received_at, own.overall or 0.0, counted))
+    return found_on(board, Sent(OWN, own.received_at, own.overall or 0.0, own.security or 0.0, counted))
 
 
 def drawn(rng: random.Random, *, people: int) -> dict[str, tuple[float, float]]:
@@ -145,7 +145,7 @@ def test_the_ranks_that_one_may_have_are_those_of_all_boards_that_look_alike() -
         board = board_of(losses, digits=2)
         mine = overall(*losses[OWN])
         other = mine + rng.choice([0.0, 1e-5, 1e-3]) * rng.random()
-        place = found_on(board, Sent(OWN, START - timedelta(days=1), other, None))
+        place = found_on(board, Sent(OWN, START - timedelta(days=1), other, 0.0, None))
         exact = 1 + sum(overall(*each) < other for team, each in losses.items() if team != OWN)
         assert place.first <= exact <= place.last
         assert not place.stands
@@ -177,12 +177,12 @@ def possible(one: BoardRow, own_rank: int, own: float) -> tuple[Fraction, Fracti
 
 def test_nothing_is_supposed_of_ranks_by_sums_or_of_finals() -> None:
     losses = {"a": (0.1, 0.2), OWN: (0.2, 0.2)}
-    sent = Sent(OWN, START - timedelta(days=1), 0.4, None)
+    sent = Sent(OWN, START - timedelta(days=1), 0.4, 0.4, None)
     assert place_of(board_of(losses, digits=2), sent, by_sum=True) is None
     assert place_of(board_of(losses, digits=2, finals=True), sent, by_sum=False) is None
     own = next(one for one in board_of(losses, digits=2).rows if one.own)
     assert own.received_at is not None
-    stands = Sent(OWN, own.received_at, own.overall or 0.0, 40)
+    stands = Sent(OWN, own.received_at, own.overall or 0.0, 0.2, 40)
     by_sum = found_on(board_of(losses, digits=2), stands, by_sum=True)
     assert (by_sum.first, by_sum.next, by_sum.way) == (2, None, None)
     final = found_on(board_of(losses, digits=2, finals=True), stands)
@@ -193,7 +193,7 @@ def test_nothing_is_supposed_of_ranks_by_sums_or_of_finals() -> None:
 def test_a_team_without_a_row_is_supposed_among_the_others() -> None:
     board = board_of({"a": (0.1, 0.2), "b": (0.5, 0.2), OWN: (0.9, 0.9)}, digits=2)
     alone = board.model_copy(update={"rows": tuple(one for one in board.rows if not one.own)})
-    place = found_on(alone, Sent(OWN, START, 0.2, None))
+    place = found_on(alone, Sent(OWN, START, 0.2, 0.2, None))
     assert (place.first, place.last, place.teams, place.best) == (2, 2, 3, None)
 
 
@@ -203,3 +203,25 @@ def test_where_nothing_can_be_smaller_enough_no_single_way_is_offered() -> None:
     assert way is not None
     assert (way.by_risk, way.by_loss, way.found) == (False, False, None)
     assert float(way.less) == pytest.approx(0.98, abs=1.1e-4)
+
+
+def test_a_rivals_guess_that_found_more_is_said_of_what_stands() -> None:
+    board = board_of({"a": (0.1, 0.2), OWN: (0.2, 0.5)}, digits=None, finals=True)
+    own = next(one for one in board.rows if one.own)
+    assert own.received_at is not None
+    for built_in, rival in ((0.5, False), (0.4, True)):
+        sent = Sent(OWN, own.received_at, overall(0.2, built_in), built_in, None)
+        assert found_on(board, sent).rival is rival
+        assert found_on(board, sent, by_sum=True).rival is rival
+
+
+def test_who_is_alone_is_first_and_has_nobody_beside_it() -> None:
+    place = of_own(board_of({OWN: (0.2, 0.0)}, digits=None))
+    assert (place.first, place.teams, place.next, place.behind) == (1, 1, None, None)
+
+
+def test_all_tied_share_the_first_rank_and_nobody_is_next() -> None:
+    board = board_of({**{f"team {n}": (0.2, 0.4) for n in range(500)}, OWN: (0.2, 0.4)}, digits=2)
+    place = of_own(board, 40)
+    assert (place.first, place.shared, place.teams) == (1, 500, 501)
+    assert (place.next, place.leader, place.behind, place.way) == (None, None, None, None)

@@ -207,15 +207,15 @@ def test_one_that_is_not_the_best_leads_to_what_stands_and_supposes_its_rank(are
     assert said("On the board stands the team’s best submission: rank {rank}.", rank=1) in organizers
     assert arena.post(f"/submissions/{other}/disqualify").status_code == 200
     barred = page(arena, f"/submissions/{other}", team="red").text
-    assert said("Where it stands") not in barred
+    assert said("Rank and distance") not in barred
     assert '<dl class="results">' not in barred
 
 
 def test_where_the_board_is_closed_to_the_team_nothing_is_said_of_its_rank(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "organizers"'))
     path = f"/submissions/{scored(arena)}"
-    assert said("Where it stands") not in page(arena, path, team="red").text
-    assert said("Where it stands") in page(arena, path, organizer=True).text
+    assert said("Rank and distance") not in page(arena, path, team="red").text
+    assert said("Rank and distance") in page(arena, path, organizer=True).text
     listed = page(arena, "/competitions/small/submissions", team="red").text
     assert 'class="tag stands"' not in listed
 
@@ -248,7 +248,7 @@ def test_a_rejected_one_says_by_how_much(arena: Arena) -> None:
     )
     assert shown.index(said_so) < shown.rindex('<dl class="aside">')
     assert '<dl class="results">' not in shown
-    assert said("Where it stands") not in shown
+    assert said("Rank and distance") not in shown
 
 
 def test_while_it_waits_scripts_follow_and_others_reload(arena: Arena) -> None:

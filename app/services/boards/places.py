@@ -57,7 +57,7 @@ class Place:
     """``first`` to ``last``: its rank; two of them where the rounding does not tell. ``stands``: it is what
     stands on the board for its team; else its rank if it did. ``shared``: by how many others. ``best``: its
     team's row. ``next``: the better rank that is nearest, ``behind`` the worse one, None without one, or
-    where ranks are no matter of ``overall``."""
+    where ranks are no matter of ``overall``. ``rival``: a guess of another team found more there."""
 
     first: int
     last: int
@@ -69,16 +69,18 @@ class Place:
     leader: Rank | None = None
     behind: Rank | None = None
     way: Way | None = None
+    rival: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A submission that is accepted: ``overall`` by what counts; ``counted``: of how many individuals its
-    attackers find some, None where that is not what is counted."""
+    """A submission that is accepted: ``overall`` and ``security`` by what counts; ``counted``: of how many
+    individuals its attackers find some, None where that is not what is counted."""
 
     team: str
     received_at: datetime
     overall: float
+    security: float
     counted: int | None
 
 
@@ -99,8 +101,9 @@ def sent_as(contest: Contest, submission: Submission) -> Sent | None:
     counting = comparable({submission.id: verdicts.numbers(verdict)}, contest.rules.scored_by)
     if submission.id not in counting:
         return None
-    overall = counting[submission.id].overall
-    return Sent(team.name, submission.received_at, overall, counted_of(contest, verdict))
+    found = counting[submission.id]
+    counted = counted_of(contest, verdict)
+    return Sent(team.name, submission.received_at, found.overall, found.security, counted)
 
 
 def counted_of(contest: Contest, verdict: Verdict) -> int | None:
@@ -130,8 +133,9 @@ def place_of(board: Board, sent: Sent, *, by_sum: bool) -> Place | None:
 def standing(board: Board, ranked: Sequence[BoardRow], own: BoardRow, sent: Sent, *, by_sum: bool) -> Place:
     rank = own.rank or 0
     shared = sum(row.rank == rank for row in ranked) - 1
+    rival = own.security is not None and own.security > sent.security
     if by_sum:
-        return Place(rank, rank, len(ranked), stands=True, best=own, shared=shared)
+        return Place(rank, rank, len(ranked), stands=True, best=own, shared=shared, rival=rival)
     ahead = [row for row in ranked if (row.rank or 0) < rank]
     after = [row for row in ranked if (row.rank or 0) > rank]
     above = rank_of(ahead, ahead[-1].rank, own) if ahead else None
@@ -145,6 +149,7 @@ def standing(board: Board, ranked: Sequence[BoardRow], own: BoardRow, sent: Sent
         next=above,
         leader=rank_of(ahead, 1, own) if above and above.rank > 1 else None,
         behind=rank_of(after, after[0].rank, own) if after else None,
+        rival=rival,
         way=None if board.finals or above is None else way(board, ahead, own, sent),
     )
 
