@@ -1,13 +1,15 @@
 """What organizers do to phases: extend, pause, resume."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from sqlalchemy import and_, cast, func, or_, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from app.contest import Contest, parsed
-from app.db.models import Competition
+from app.db.models import AuditEntry, Competition
 from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import Message
 from app.scoring.settings import Phase
@@ -19,6 +21,31 @@ from app.services.people.accounts import Principal
 from app.services.work.leases import clock
 
 TOO_FAR = 3000
+SHOWN_IN_CALENDARS = ("phases", "title")
+"""The parts of a competition's file that its calendar shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How often what a calendar shows has changed, and when it did last."""
+
+    times: int
+    last: datetime
+
+
+def moves(session: Session, row: Competition) -> Moves:
+    """As the record of acts knows it; never less than before."""
+    changed = cast(AuditEntry.after["changed"], JSONB)
+    acts = or_(
+        AuditEntry.action.startswith("phase."),
+        and_(
+            AuditEntry.action == "competition.revise",
+            or_(*(changed.contains([part]) for part in SHOWN_IN_CALENDARS)),
+        ),
+    )
+    found = select(func.count(), func.max(AuditEntry.at)).where(AuditEntry.competition_id == row.id, acts)
+    times, last = session.execute(found).one()
+    return Moves(times, last or row.created_at)
 
 
 def extend(

@@ -6,6 +6,7 @@ from app.web.visitor import (
     boards,
     clarifications,
     competitions,
+    feeds,
     joining,
     overview,
     rules,
@@ -15,6 +16,7 @@ from app.web.visitor import (
 ROUTERS = (
     competitions.router,
     overview.router,
+    feeds.router,
     clarifications.router,
     rules.router,
     boards.router,
