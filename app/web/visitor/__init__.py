@@ -9,6 +9,7 @@ from app.web.visitor import (
     feeds,
     joining,
     overview,
+    replay,
     rules,
     sign_in,
 )
@@ -20,6 +21,7 @@ ROUTERS = (
     clarifications.router,
     rules.router,
     boards.router,
+    replay.router,
     board_matrix.router,
     sign_in.router,
     joining.router,

@@ -7,6 +7,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     # route: visitor, other team, own team, organizer, other organizer, administrator
     "GET /competitions/{slug}/boards/anonymization": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/boards/reidentification": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/boards/replay": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/boards/matrix": (200, 200, 200, 200, 200, 200),
 }
 

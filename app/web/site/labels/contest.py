@@ -11,6 +11,7 @@ LABELS = {
     "between": N_("Between the phases"),
     "board_anonymization": N_("Anonymization board"),
     "board_matrix": N_("Attack matrix"),
+    "board_replay": N_("Replay"),
     "board_reidentification": N_("Re-identification board"),
     "cap_guesses_per_target": N_("Guesses on each target"),
     "closed": N_("Closed"),

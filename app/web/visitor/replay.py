@@ -1,0 +1,90 @@
+"""The contest replayed: everybody's best over time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
+
+from app import wire
+from app.http.dependencies import MaybeSignedIn
+from app.language import Words
+from app.services.boards import history
+from app.services.contest import visibility
+from app.services.people.accounts import Principal
+from app.transaction import transaction
+from app.web.site import languages
+from app.web.site.frame import Frame, frame_of
+from app.web.site.pages import PageRoute, page
+from app.web.visitor.board_view import view_of
+from app.web.visitor.boards import if_open
+
+router = APIRouter(route_class=PageRoute)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """From a moment on these teams were first."""
+
+    at: datetime
+    teams: tuple[str, ...]
+    overall: float | None
+
+
+@router.get("/competitions/{slug}/boards/replay")
+def replay(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+    with transaction() as session:
+        frame = frame_of(session, principal, slug)
+        told = if_open(history.history, session, principal, slug)
+        course = own_course(session, frame, principal) if told else []
+    return page(
+        request,
+        principal,
+        "visitor/board_replay.html",
+        frame=frame,
+        view=view_of(frame),
+        board=told,
+        leads=leads(told) if told else [],
+        own_ranks=[[milliseconds(one.at), one.rank] for one in course],
+        words=words(languages.words_of(request)),
+    )
+
+
+def own_course(session: Session, frame: Frame, principal: Principal | None) -> list[history.Placed]:
+    if frame.team is None:
+        return []
+    sight = visibility.boards(session, principal, frame.contest.slug)
+    return history.ranks_of(session, sight, frame.team.id)
+
+
+def milliseconds(at: datetime) -> int:
+    return round(1000 * at.timestamp())
+
+
+def leads(told: wire.History) -> list[Lead]:
+    """Who led when; the same teams may have led with another score."""
+    found: list[Lead] = []
+    for one in told.leaders:
+        first = [told.teams[each.team] for each in one.first if each.rank == 1]
+        names = tuple(team.team for team in first)
+        if names != (found[-1].teams if found else ()):
+            found.append(Lead(one.at, names, overall_at(first[0], one.at) if first else None))
+    return found
+
+
+def overall_at(team: wire.HistoryTeam, at: datetime) -> float | None:
+    """The overall of a team at a moment."""
+    return next((step.overall for step in reversed(team.steps) if step.at <= at), None)
+
+
+def words(t: Words) -> dict[str, Any]:
+    """What the picture says."""
+    return {
+        "play": t("Play"),
+        "pause": t("Pause"),
+        "overall": t("Overall (the best at the top)"),
+        "picture": t("Everybody’s best over time"),
+        "you": t("you"),
+    }

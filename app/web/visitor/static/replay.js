@@ -1,0 +1,245 @@
+// The contest replayed: every team's best as a course over time, up to the moment that the scrubber shows.
+// Without this script the page has the table of who led. All numbers are those of the boards' history.
+
+const place = document.querySelector("#replay");
+const SECONDS = 18;
+const LABELLED = 5;
+const MARGIN = { top: 14, right: 150, bottom: 30, left: 46 };
+const language = document.documentElement.lang;
+
+// D3 draws in UTC: moments are moved so that its days are those of the competition's zone.
+function offset(zone, at) {
+  const parts = new Intl.DateTimeFormat("en-CA", {
+    timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit",
+    hour: "2-digit", minute: "2-digit", second: "2-digit",
+  }).formatToParts(at);
+  const get = (type) => Number(parts.find((part) => part.type === type).value);
+  return Date.UTC(get("year"), get("month") - 1, get("day"), get("hour"), get("minute"), get("second")) - at;
+}
+
+function written(format) {
+  const made = new Intl.DateTimeFormat(language, { timeZone: "UTC", ...format });
+  return (at) => made.format(at);
+}
+
+const day = written({ month: "short", day: "numeric" });
+const hour = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const whole = (at) => new Date(at).toISOString().slice(0, 16).replace("T", " "); // as the server writes it
+
+function read(told, zone) {
+  const first = Math.floor(Math.min(...told.teams.map((team) => Date.parse(team.steps[0].at))) / 1000) * 1000;
+  const moved = offset(zone, first);
+  const at = (text) => Date.parse(text) + moved;
+  const teams = told.teams.map((team, index) => ({
+    ...team, index, steps: team.steps.map((step) => ({ ...step, at: at(step.at) })),
+  }));
+  return { teams, leaders: told.leaders.map((one) => ({ ...one, at: at(one.at) })), moved };
+}
+
+// What stood last at a moment, of things in the order of time.
+function last(things, at) {
+  const found = d3.bisector((one) => one.at).right(things, at) - 1;
+  return found < 0 ? null : things[found];
+}
+
+class Replay {
+  constructor(data, element) {
+    Object.assign(this, data);
+    this.words = JSON.parse(element.dataset.words);
+    this.own = JSON.parse(element.dataset.own).map(([at, rank]) => ({ at: at + this.moved, rank }));
+    this.race = element.querySelector(".race");
+    this.list = element.querySelector(".places");
+    this.time = element.querySelector(".moment time");
+    this.zone = element.dataset.zoneName;
+    this.path = element.dataset.teams;
+    const times = this.teams.flatMap((team) => team.steps.map((step) => step.at));
+    const pad = Math.max(60_000, (d3.max(times) - d3.min(times)) / 50);
+    this.span = [d3.min(times) - pad / 2, d3.max(times) + pad];
+    this.at = this.span[1];
+    this.lit = null;
+  }
+
+  // The picture anew, as wide as there is place.
+  draw() {
+    const width = Math.max(300, this.race.clientWidth);
+    const narrow = width < 560;
+    const height = narrow ? 360 : Math.min(560, Math.max(420, width * .5));
+    const right = narrow ? 96 : MARGIN.right;
+    this.letters = narrow ? 9 : 16;
+    const values = this.teams.flatMap((team) => team.steps.map((step) => step.overall)).filter((one) => one !== null);
+    values.sort(d3.ascending);
+    const worst = d3.quantile(values, .95) ?? 1;
+    const best = values[0] ?? 0;
+    const room = Math.max(.005, (worst - best) * .06);
+    this.x = d3.scaleUtc(this.span, [MARGIN.left, width - right]);
+    this.y = d3.scaleLinear([Math.max(0, best - room), Math.min(1, worst + room)], [MARGIN.top, height - MARGIN.bottom]);
+    this.bottom = height - MARGIN.bottom;
+    const svg = d3.create("svg").attr("viewBox", [0, 0, width, height]).attr("role", "img")
+      .attr("aria-label", this.words.picture).classed("many", this.teams.length > 100);
+    this.axes(svg, width - right, narrow);
+    const clip = svg.append("clipPath").attr("id", "past").append("rect")
+      .attr("x", MARGIN.left).attr("y", 0).attr("height", this.bottom);
+    const course = d3.line((step) => this.x(step.at), (step) => this.y(step.overall))
+      .defined((step) => step.overall !== null).curve(d3.curveStepAfter);
+    const far = (team) => [...team.steps, { ...team.steps.at(-1), at: this.span[1] }];
+    this.courses = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
+      .data(d3.sort(this.teams, (team) => team.own)).join("path")
+      .attr("class", (team) => `course${team.own ? " own" : ""}${team.baseline ? " baseline" : ""}`)
+      .attr("d", (team) => course(far(team)));
+    this.line = svg.append("line").attr("class", "now").attr("y1", MARGIN.top).attr("y2", this.bottom);
+    this.points = svg.append("g").selectAll("circle").data(d3.sort(this.teams, (team) => team.own)).join("circle")
+      .attr("r", (team) => (team.own ? 5 : this.teams.length > 100 ? 2 : 3));
+    this.names = svg.append("g");
+    this.clip = clip;
+    this.race.replaceChildren(svg.node());
+    svg.on("pointermove", (event) => this.light(d3.pointer(event, svg.node())))
+      .on("pointerleave", () => this.light(null));
+    this.show(this.at);
+  }
+
+  axes(svg, right, narrow) {
+    const midnight = (at) => at.getUTCHours() === 0 && at.getUTCMinutes() === 0;
+    const bottom = d3.axisBottom(this.x).ticks(narrow ? 4 : 8).tickSizeOuter(0)
+      .tickFormat((at) => (midnight(at) ? day(at) : hour(at)));
+    svg.append("g").attr("transform", `translate(0,${this.bottom})`).call(bottom);
+    const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
+    svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());
+    svg.append("text").attr("x", MARGIN.left).attr("y", 4).text(this.words.overall);
+  }
+
+  // Where a team stands at the moment; those far below the picture are at its lower edge.
+  height(team) {
+    const step = last(team.steps, this.at);
+    return step === null || step.overall === null ? null : Math.min(this.bottom, this.y(step.overall));
+  }
+
+  show(at) {
+    this.at = at;
+    const leading = last(this.leaders, at)?.first ?? [];
+    const first = new Map(leading.map((one) => [one.team, one.rank]));
+    const now = this.x(at);
+    this.clip.attr("width", Math.max(0, now - MARGIN.left));
+    this.line.attr("x1", now).attr("x2", now);
+    const top = new Set(leading.slice(0, LABELLED).map((one) => one.team));
+    this.courses.classed("first", (team) => top.has(team.index));
+    this.points.classed("first", (team) => top.has(team.index)).classed("own", (team) => team.own)
+      .attr("cx", now).attr("cy", (team) => this.height(team) ?? 0)
+      .attr("display", (team) => (this.height(team) === null ? "none" : null));
+    this.call(now, top);
+    this.standing(leading, first);
+    this.time.textContent = `${whole(at)} ${this.zone}`;
+  }
+
+  // Names stand beside the courses, pushed apart where they would cover each other.
+  call(now, top) {
+    const said = this.teams.filter((team) => top.has(team.index) || team.own || team === this.lit)
+      .map((team) => ({ team, at: this.height(team) })).filter((one) => one.at !== null);
+    said.sort((one, other) => one.at - other.at);
+    let above = -Infinity;
+    for (const one of said) { one.y = Math.max(one.at, above + 15); above = one.y; }
+    let below = this.bottom + 6;
+    for (const one of said.reverse()) { one.y = Math.min(one.y, below); below = one.y - 15; }
+    this.names.selectAll("text").data(said).join("text").attr("class", (one) => `called${one.team.own ? " own" : ""}`)
+      .attr("x", now + 12).attr("y", (one) => one.y + 4).text((one) => this.short(one.team.team));
+    this.names.selectAll("line").data(said).join("line").attr("class", "leader_line")
+      .attr("x1", now + 4).attr("x2", now + 10).attr("y1", (one) => one.at).attr("y2", (one) => one.y);
+  }
+
+  // Wide characters take the place of two.
+  short(name) {
+    let room = this.letters;
+    let text = "";
+    for (const each of name) {
+      room -= /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u.test(each) ? 1.8 : 1;
+      if (room < 0) return `${text.trimEnd()}…`;
+      text += each;
+    }
+    return text;
+  }
+
+  standing(leading, first) {
+    const shared = (rank) => leading.filter((one) => one.rank === rank).length > 1;
+    const lines = leading.map((one) => ({ team: this.teams[one.team], rank: `${one.rank}${shared(one.rank) ? "=" : ""}` }));
+    const own = this.teams.find((team) => team.own);
+    const rank = own && last(this.own, this.at)?.rank;
+    if (rank && !first.has(own.index)) lines.push({ team: own, rank, apart: true });
+    const row = d3.select(this.list).selectAll("li").data(lines).join((enter) => {
+      const made = enter.append("li");
+      ["span", "a", "span"].forEach((kind) => made.append(kind));
+      return made;
+    });
+    row.attr("class", (one) => [one.team.own ? "own" : "", one.apart ? "apart" : ""].join(" "));
+    row.select(":nth-child(1)").text((one) => one.rank);
+    row.select(":nth-child(2)").text((one) => one.team.team).attr("href", (one) => (this.path ? this.path + one.team.team_id : null));
+    row.select(":nth-child(3)").text((one) => last(one.team.steps, this.at)?.overall?.toFixed(4) ?? "–");
+  }
+
+  // The course nearest to the pointer is named.
+  light(pointer) {
+    const away = (team) => {
+      const step = last(team.steps, Math.min(this.at, +this.x.invert(pointer[0])));
+      return step === null || step.overall === null ? Infinity : Math.abs(this.y(step.overall) - pointer[1]);
+    };
+    const near = pointer && d3.least(this.teams, away);
+    this.lit = near && away(near) < 14 ? near : null;
+    this.courses.classed("lit", (team) => team === this.lit);
+    this.call(this.x(this.at), new Set((last(this.leaders, this.at)?.first ?? []).slice(0, LABELLED).map((one) => one.team)));
+  }
+}
+
+// Playing: the slider is where the replay is, whoever moves it.
+function controls(element, replay) {
+  const [button, slider] = [element.querySelector(".play"), element.querySelector("#moment")];
+  const { words, span } = replay;
+  let running = null;
+
+  function to(share) {
+    replay.show(span[0] + share * (span[1] - span[0]));
+    slider.setAttribute("aria-valuetext", replay.time.textContent);
+  }
+
+  function stop() {
+    cancelAnimationFrame(running);
+    running = null;
+    button.textContent = words.play;
+  }
+
+  function play() {
+    let share = slider.value >= 1000 ? 0 : slider.value / 1000;
+    let before = performance.now();
+    button.textContent = words.pause;
+    const step = (now) => {
+      share = Math.min(1, share + (now - before) / 1000 / SECONDS);
+      before = now;
+      slider.value = Math.round(1000 * share);
+      to(share);
+      if (share >= 1) stop();
+      else running = requestAnimationFrame(step);
+    };
+    running = requestAnimationFrame(step);
+  }
+
+  button.addEventListener("click", () => (running === null ? play() : stop()));
+  slider.addEventListener("input", () => { stop(); to(slider.value / 1000); });
+  to(1);
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+}
+
+async function begin(element) {
+  const answer = await fetch(element.dataset.history);
+  if (!answer.ok) return;
+  const told = await answer.json();
+  if (!told.teams.length) return;
+  element.hidden = false;
+  const replay = new Replay(read(told, element.dataset.zone), element);
+  replay.draw();
+  let width = replay.race.clientWidth;
+  new ResizeObserver(() => {
+    if (replay.race.clientWidth === width) return;
+    width = replay.race.clientWidth;
+    replay.draw();
+  }).observe(replay.race);
+  controls(element, replay);
+}
+
+if (place) begin(place);

@@ -1,0 +1,53 @@
+"""The replay as a page without scripts: who led, and since when."""
+
+import json
+import re
+from datetime import datetime
+from html import unescape
+
+from fastapi.testclient import TestClient
+
+from app.web.site import notation
+from tests import crowd
+from tests.api.test_history_by_hand import leaders_at
+from tests.arena import Arena, competition_file
+from tests.contest import Contest
+from tests.crowd import Size
+from tests.web.reader import page
+from tests.web.spoken import said
+from tests.web.test_boards import text_of
+
+
+def led(html: str) -> list[list[str]]:
+    body = html.partition('aria-labelledby="leads"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)
+    return [[text_of(cell) for cell in re.findall(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", row)] for row in rows]
+
+
+def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
+    contest = Contest.opened(client)
+    crowd.fill(contest, Size(teams=12, each=4, targets=0))
+    told = contest.arena.get(f"{contest.path}/boards/history", token=contest.arena.team("the first")).json()
+    expected: list[list[str]] = []
+    for one in told["leaders"]:
+        at = datetime.fromisoformat(one["at"])
+        first = leaders_at(told, at)
+        name = ", ".join(team for team, rank in first if rank == 1)
+        if not expected or expected[-1][1] != " ".join(name.split()):
+            expected.append([notation.clock_time(at, "Asia/Tokyo"), " ".join(name.split()), ""])
+    html = page(contest.arena, f"{contest.path}/boards/replay", team="the first").text
+    assert [row[:2] for row in reversed(led(html))] == [row[:2] for row in expected]
+    final = contest.arena.get(f"{contest.path}/boards/anonymization").json()["rows"][0]
+    assert led(html)[0][2] == notation.score(round(final["overall"], 4))
+    own = json.loads(unescape(re.findall(r"data-own='(.*?)'", html)[0]))
+    rows = contest.arena.get(f"{contest.path}/boards/anonymization").json()["rows"]
+    assert own[-1][1] == next(row["rank"] for row in rows if row["team"] == "the first")
+
+
+def test_a_replay_that_is_not_open_or_empty_says_so(client: TestClient) -> None:
+    arena = Arena.opened(client, file=competition_file(more='[publication]\nboard = "teams"'))
+    closed = page(arena, "/competitions/small/boards/replay").text
+    assert said("Only the teams of the competition see this board.") in closed
+    assert "data-history" not in closed
+    empty = page(arena, "/competitions/small/boards/replay", team="red").text
+    assert said("No submission has been scored yet: there is nothing to replay.") in empty
