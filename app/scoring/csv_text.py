@@ -17,16 +17,20 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from app.errors import LISTED, LONGEST_VALUE, InvalidUpload, Problem
-from app.messages import Counted, Message
+from app.messages import N_, Counted, Message
 from app.scoring.files import MAX_CELL, MAX_ROWS, Remark
-from app.scoring.lines import line_at
+from app.scoring.foreign_text import PIECE, first_foreign, foreign_byte, refuse_foreign
 from app.scoring.shift_jis import NotShiftJis, from_shift_jis
 
 NUMBER = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
+UNTOLD = {
+    "header": N_("the first line names other columns than it must"),
+    "encoding": N_("the file is not UTF-8 text"),
+}
+"""By code, what is said where nothing of the file may be."""
 LONGEST_HEADER = 1_000_000
 """Characters; the rest of a longer one is not looked at."""
-PIECE = 2**20
+CONTROL = r"[\x00-\x08\x0a-\x1f\x7f]"
 
 
 class Problems:
@@ -62,6 +66,11 @@ class Problems:
             self.add(code, message, **at, value=cells[int(row)].as_py()[:LONGEST_VALUE])
         self.total += max(0, len(rows) - LISTED)
 
+    def check_cells(self) -> None:
+        """As ``check``, of what is wrong in rows: how many they are waits to be told with what else is."""
+        if any(problem.row is not None for problem in self.listed):
+            self.check()
+
     def check(self) -> None:
         if self.total:
             in_order = sorted(self.listed, key=lambda problem: problem.row or 0)
@@ -81,9 +90,8 @@ def unrepeated(column: str | None = None) -> Iterator[None]:
 
 
 def untold(problem: Problem, column: str | None) -> Problem:
-    if column is None and problem.code == "header":
-        message = Message("the first line names other columns than it must")
-        return Problem(problem.file, None, None, "header", message, 1)
+    if column is None and problem.code in UNTOLD:
+        return replace(problem, column=None, message=Message(UNTOLD[problem.code]), value=None)
     return replace(problem, value=None) if column in {None, problem.column} else problem
 
 
@@ -94,28 +102,17 @@ def table_csv(table: pd.DataFrame) -> bytes:
 
 def decoded(content: bytes, file: str) -> tuple[bytes, list[Remark]]:
     """The file's text in UTF-8 without BOM: as it is, or translated from Japanese in CP932, which is said."""
-    if is_utf8(content):
+    refuse_foreign(content, file)
+    foreign = first_foreign(content)
+    if foreign is None:
         return content.removeprefix(codecs.BOM_UTF8), []
     try:
         text = from_shift_jis(content)
     except NotShiftJis as problem:
-        message = Message("the text is neither UTF-8 nor surely Shift_JIS (CP932): save the file as UTF-8")
-        line = line_at(content, problem.at)
-        raise InvalidUpload([Problem(file, line - 1 or None, None, "encoding", message, line)]) from None
+        # The reading that gets further is the one that was meant.
+        raise InvalidUpload([foreign_byte(content, max(foreign, problem.at), file)]) from None
     message = Message("{file} is not UTF-8; it was read as Shift_JIS (CP932)", file=file)
     return text.encode(), [Remark("read_as_cp932", message)]
-
-
-def is_utf8(content: bytes) -> bool:
-    """Looked at in pieces: as one text it would take several times its memory."""
-    decoder, pieces = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
-    try:
-        for start in range(0, len(content), PIECE):
-            decoder.decode(pieces[start : start + PIECE])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def header_of(text: bytes, file: str) -> list[str]:
@@ -129,27 +126,6 @@ def header_of(text: bytes, file: str) -> list[str]:
     except csv.Error as problem:
         message = Message("the header line cannot be read: {reason}", reason=str(problem))
         raise InvalidUpload([Problem(file, None, None, "header", message, 1)]) from None
-
-
-def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
-    problems = Problems(file)
-    if len(header) != len(expected):
-        sizes = {"found": len(header), "needed": len(expected)}
-        message = Counted(
-            "the header has {found} column; {needed} are needed",
-            "the header has {found} columns; {needed} are needed",
-            "found",
-            **sizes,
-        )
-        problems.add("header", message, line=1)
-    for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
-        if found != name:
-            said = found[:LONGEST_VALUE]
-            wrong = Message(
-                "column {place} is {found!r}; it must be {name!r}", place=place, found=said, name=name
-            )
-            problems.add("header", wrong, column=name, line=1, value=said)
-    problems.check()
 
 
 def cells(text: bytes, header: Sequence[str], file: str, *, most_rows: int = MAX_ROWS) -> pa.Table:
@@ -233,17 +209,28 @@ def pieces(end: int) -> Iterator[tuple[int, int]]:
 
 def describe_ragged(row: pyarrow.csv.InvalidRow, problems: Problems) -> None:
     number = None if row.number is None else row.number - 1
-    if (row.text or "").count('"') % 2:
+    if is_unclosed(row.text or ""):
         add_unclosed(number, problems)
     else:
         sizes = {"row": number, "found": row.actual_columns, "needed": row.expected_columns}
         message = Counted(
-            "row {row} has {found} cell; {needed} are needed",
-            "row {row} has {found} cells; {needed} are needed",
+            "row {row} has {found} cell instead of {needed}",
+            "row {row} has {found} cells instead of {needed}",
             "found",
             **sizes,
         )
         problems.add("ragged_row", message, row=number)
+
+
+def is_unclosed(text: str) -> bool:
+    """Whether a row goes on to the end of the file, because a quotation mark is never closed."""
+    if text.count('"') % 2 == 0:
+        return False
+    try:
+        next(csv.reader([text], strict=True))
+    except csv.Error as problem:
+        return "unexpected end" in str(problem) or "limit" in str(problem)
+    return False
 
 
 def add_unclosed(row: int | None, problems: Problems) -> None:
@@ -311,7 +298,10 @@ def letters(column: pa.Array) -> NDArray[np.uint8]:
 
 
 def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float64]:
-    """The column as float64, each cell correctly rounded; every cell must hold a finite number."""
+    """The column as float64, each cell correctly rounded; every cell must hold a finite number.
+
+    NaN where one does not: it lies in no range, and beyond none.
+    """
     plain = plain_numbers(column)
     if plain is not None:
         return plain
@@ -320,10 +310,10 @@ def numbers(column: pa.Array, name: str, problems: Problems) -> NDArray[np.float
     well_formed = marks(pc.match_substring_regex(column, NUMBER))
     wrong = ~well_formed & ~missing
     problems.add_rows(wrong, name, "not_a_number", Message("not a decimal number"), cells=column)
-    values = np.zeros(len(column))
+    values = np.full(len(column), np.nan)
     values[well_formed] = list(map(float, column.filter(pa.array(well_formed)).to_pylist()))
     what = Message("too large for a 64-bit number")
-    problems.add_rows(~np.isfinite(values), name, "not_finite", what, cells=column)
+    problems.add_rows(np.isinf(values), name, "not_finite", what, cells=column)
     return values
 
 

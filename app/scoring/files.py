@@ -36,7 +36,26 @@ MASTER = ("sex", "birthday", "country")
 """The quasi-identifiers of a customer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell must be besides short and without control characters, as a page knows before it is sent
+    (static/cells.js); files are read elsewhere, and both are held against each other.
+
+    ``kind``: ``filled``, ``unique``, ``known`` (stands in the same column of the file ``of``), ``number``
+    (finite), ``range`` (one from ``least`` to ``most``), ``price``, ``quantity``, ``date``, ``birthday`` (or
+    empty), ``time``, ``pseudonym``, or ``among`` these ``values``.
+    """
+
+    kind: str
+    least: float | None = None
+    most: float | None = None
+    values: tuple[str, ...] | None = None
+    of: str | None = None
+
+
 Columns = tuple[str, ...]
+Cells = Mapping[str, tuple[Cell, ...]]
+"""By column; of one that is not named, any text."""
 Rows = Callable[[Mapping[str, int], "Rules"], tuple[int, int]]
 """Of the sizes of an original, of a guess also of a release, and the rules: the fewest and the most rows."""
 
@@ -83,8 +102,9 @@ class FileSpec:
     ``title``: in a few words; ``said``: what it must be, where programs read it. Pages call it by the word
     ``file_NAME``. ``header(rules)``: its columns, None where the data decide; ``like``: the file of the
     original that has the same ones. ``rows``: how many. ``individuals``: its rows are those of the contest.
-    ``kind``: how a page checks and explains it (static/check.js, the words). ``samples``: small ones,
-    ``excerpts``: how long ones begin, by lines; several where it can be written in several ways.
+    ``cells``: what they must be, None where only the reader knows. ``kind``: how a page checks and explains
+    it (static/check.js, the words). ``samples``: small ones, ``excerpts``: how long ones begin, by lines;
+    several where it can be written in several ways.
     ``required``: it cannot be left out. ``example``: how one begins that organizers bring, its header first.
     """
 
@@ -95,6 +115,7 @@ class FileSpec:
     like: str | None = None
     rows: Rows = any_number
     individuals: bool = False
+    cells: Callable[[Rules], Cells] | None = None
     kind: str = "table"
     samples: tuple[Columns, ...] = ()
     excerpts: tuple[Columns, ...] = ()

@@ -4,6 +4,8 @@ Inside the program a source index is an integer array of 0-based rows; files are
 """
 
 import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Literal
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
 from app.messages import Counted, Message
 from app.scoring.files import GUESS, SECRET, Remark
+from app.scoring.foreign_text import refuse_foreign
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
@@ -32,6 +35,8 @@ IN_ORDER = Remark(
 
 Lines = list[str] | IntArray
 """What stands below the header: as text, or the numbers themselves where it is nothing else."""
+Wrong = Mapping[int, tuple[str, Message]]
+"""Code and what is wrong, by row in ascending order, counted from 1."""
 
 
 def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> IntArray:
@@ -63,13 +68,16 @@ def source_from_secret(content: bytes, *, originals: int, anonymized: int) -> In
 def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntArray:
     """The guess vector (n',) of a guess file: 0-based rows of X, -1 where it abstains (0 in the file).
 
-    A row of X may be guessed more than once. InvalidUpload names row and code.
+    A row of X may be guessed more than once. InvalidUpload names all that is wrong, each with row and code.
     """
     check_size(content, originals, GUESS)
     header, lines = header_and_lines(content, GUESS)
+    found: list[Problem] = []
     if header != "original_row":
         message = Message("the first line of a guess must be original_row")
-        raise refused("guess_header", message, file=GUESS, line=1)
+        found.append(Problem(GUESS, None, None, "guess_header", message, 1))
+        if not header:  # what is no name may be the first of the numbers: every row would be another one
+            raise InvalidUpload(found)
     if len(lines) != anonymized:
         message = Counted(
             "{found} line after original_row; {needed} are needed, 0 for a row not guessed",
@@ -78,8 +86,11 @@ def guess_from_file(content: bytes, *, originals: int, anonymized: int) -> IntAr
             found=len(lines),
             needed=anonymized,
         )
-        raise refused("wrong_length", message, file=GUESS)
-    return within(lines, "original_row", lowest=0, highest=originals, file=GUESS) - 1
+        found.append(Problem(GUESS, None, None, "wrong_length", message))
+    numbers = whole_numbers(lines)
+    wrong = wrong_rows(numbers, lowest=0, highest=originals)
+    check_rows(wrong, "original_row", lines, file=GUESS, besides=found)
+    return numbers - 1
 
 
 def check_size(content: bytes, originals: int, file: str) -> None:
@@ -128,6 +139,7 @@ def plain(content: bytes) -> tuple[str, IntArray] | None:
 
 
 def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
+    refuse_foreign(content, file)
     if b"\x00" in content:
         raise refused("control_character", Message("the file contains a NUL byte"), file=file)
     try:
@@ -141,32 +153,31 @@ def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
 
 def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int) -> IntArray:
     """The lines as integers in [lowest, highest], no number (0 aside) twice."""
-    numbers = within(lines, direction, lowest=lowest, highest=highest, file=SECRET)
-    repeated = repetitions(numbers)
-    if repeated:
-        message = Message("repeats a row number used above")
-        raise refused_rows(repeated, direction, "duplicate_row", message, lines, file=SECRET)
+    numbers = whole_numbers(lines)
+    check_rows(wrong_rows(numbers, lowest=lowest, highest=highest), direction, lines, file=SECRET)
+    message = Message("repeats a row number used above")
+    repeated = dict.fromkeys(repetitions(numbers), ("duplicate_row", message))
+    check_rows(repeated, direction, lines, file=SECRET)
     return numbers
 
 
-def within(lines: Lines, column: str, *, lowest: int, highest: int, file: str) -> IntArray:
-    """The lines as integers in [lowest, highest]."""
-    numbers = lines if isinstance(lines, np.ndarray) else whole_numbers(lines, column, file)
-    outside = (numbers < lowest) | (numbers > highest)
-    if outside.any():
-        message = Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest)
-        rows = (np.flatnonzero(outside) + 1).tolist()
-        raise refused_rows(rows, column, "out_of_range", message, lines, file=file)
-    return numbers
+def whole_numbers(lines: Lines) -> IntArray:
+    """The lines as integers, -1 where one is none."""
+    if isinstance(lines, np.ndarray):
+        return lines
+    found = (line.strip(" \t") for line in lines)  # int() reads fewer kinds of space than strip() takes away
+    return np.array([int(line) if ROW_NUMBER.fullmatch(line) else -1 for line in found], dtype=np.int64)
 
 
-def whole_numbers(lines: list[str], column: str, file: str) -> IntArray:
-    lines = [line.strip(" \t") for line in lines]  # int() reads fewer kinds of space than strip() takes away
-    not_numbers = [row for row, line in enumerate(lines, 1) if not ROW_NUMBER.fullmatch(line)]
-    if not_numbers:
-        message = Message("is not a row number")
-        raise refused_rows(not_numbers, column, "not_a_row_number", message, lines, file=file)
-    return np.array([int(line) for line in lines], dtype=np.int64)
+def wrong_rows(numbers: IntArray, *, lowest: int, highest: int) -> Wrong:
+    """What is no integer in [lowest, highest]."""
+    no_number = "not_a_row_number", Message("is not a row number")
+    outside = (
+        "out_of_range",
+        Message("is outside {lowest} to {highest}", lowest=lowest, highest=highest),
+    )
+    places = np.flatnonzero((numbers < lowest) | (numbers > highest)).tolist()
+    return {place + 1: no_number if numbers[place] < 0 else outside for place in places}
 
 
 def repetitions(numbers: IntArray) -> list[int]:
@@ -250,13 +261,14 @@ def refused(code: str, message: Message, *, file: str = SECRET, line: int | None
     return InvalidUpload([Problem(file, None, None, code, message, line)])
 
 
-def refused_rows(
-    rows: list[int], column: str, code: str, what: Message, lines: Lines, *, file: str
-) -> InvalidUpload:
-    """What stands there is repeated of a guess, never of a secret."""
-    listed = []
-    for row in rows[:LISTED]:
+def check_rows(
+    wrong: Wrong, column: str, lines: Lines, *, file: str, besides: Sequence[Problem] = ()
+) -> None:
+    """InvalidUpload if anything is wrong. What stands there is repeated of a guess, never of a secret."""
+    listed = list(besides)
+    for row, (code, what) in islice(wrong.items(), LISTED):
         message = Message("row {row} of the {file} {what}", row=row, file=file, what=what)
-        value = None if file == SECRET else str(lines[row - 1])[:LONGEST_VALUE]
+        value = None if file == SECRET else str(lines[row - 1]).strip(" \t")[:LONGEST_VALUE]
         listed.append(Problem(file, row, column, code, message, row + 1, value))
-    return InvalidUpload(listed, total=len(rows))
+    if listed:
+        raise InvalidUpload(listed, total=len(besides) + len(wrong))

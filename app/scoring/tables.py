@@ -18,7 +18,6 @@ from app.scoring.csv_text import (
     NUMBER,
     Problems,
     cells,
-    check_header,
     check_text,
     decoded,
     header_of,
@@ -26,6 +25,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import MAX_ROWS, Remark
+from app.scoring.header_lines import check_header
 from app.scoring.lines import located
 from app.scoring.settings import Columns
 
@@ -82,10 +82,9 @@ def typed(table: pa.Table, columns: Columns, file: str, *, most_rows: int) -> pd
     """Text for the quasi-identifiers, float64 for the sensitive attributes."""
     problems = Problems(file)
     check_rows(table, problems, fewest=1, most=most_rows)
-    problems.check()
     for name, column in text_columns(table):
         check_text(column, name, problems)
-    problems.check()
+    problems.check_cells()
     numeric, texts = np.empty((table.num_rows, len(columns.sensitive))), {}
     header = table.column_names
     for name in header:

@@ -19,7 +19,6 @@ from app.messages import Message
 from app.scoring.csv_text import (
     Problems,
     cells,
-    check_header,
     check_text,
     decoded,
     header_of,
@@ -29,6 +28,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import CUSTOMER_COLUMNS, MAX_ROWS, TRANSACTION_COLUMNS, Remark
+from app.scoring.header_lines import check_header
 from app.scoring.lines import located
 from app.scoring.tables import check_rows, is_respelled, respelled
 
@@ -57,7 +57,8 @@ def parse_original(files: Mapping[str, bytes]) -> tuple[TransactionTables, list[
 def check_customers(files: Mapping[str, bytes]) -> None:
     """Whether M is well-formed by itself; InvalidUpload says what is wrong."""
     with located(files):
-        _customers(text_table(files["customers"], CUSTOMER_COLUMNS, "customers", 1, MAX_ROWS)[0])
+        problems = Problems("customers")
+        _customers(read_texts(files["customers"], CUSTOMER_COLUMNS, problems, 1, MAX_ROWS)[0], problems)
 
 
 def parse_release(
@@ -88,12 +89,13 @@ def canonical_files(tables: TransactionTables) -> dict[str, bytes]:
 def _parsed(
     files: Mapping[str, bytes], *, most_customers: int, fewest_records: int
 ) -> tuple[TransactionTables, list[Remark]]:
-    people, remarks = text_table(files["customers"], CUSTOMER_COLUMNS, "customers", 1, most_customers)
-    records, more = text_table(
-        files["transactions"], TRANSACTION_COLUMNS, "transactions", fewest_records, MAX_ROWS
+    of_people, of_records = Problems("customers"), Problems("transactions")
+    people, remarks = read_texts(files["customers"], CUSTOMER_COLUMNS, of_people, 1, most_customers)
+    records, more = read_texts(
+        files["transactions"], TRANSACTION_COLUMNS, of_records, fewest_records, MAX_ROWS
     )
-    customers = _customers(people)
-    return TransactionTables(customers, _transactions(records, customers)), remarks + more
+    customers = _customers(people, of_people)
+    return TransactionTables(customers, _transactions(records, customers, of_records)), remarks + more
 
 
 def text_table(
@@ -106,22 +108,38 @@ def text_table(
     required: Collection[str] = REQUIRED,
 ) -> tuple[pa.Table, list[Remark]]:
     """Every cell as text below exactly this header; those of the ``required`` columns are not empty."""
+    problems = Problems(file)
+    found = read_texts(content, columns, problems, fewest, most, required=required)
+    problems.check()
+    return found
+
+
+def read_texts(
+    content: bytes,
+    columns: Sequence[str],
+    problems: Problems,
+    fewest: int,
+    most: int,
+    *,
+    required: Collection[str] = REQUIRED,
+) -> tuple[pa.Table, list[Remark]]:
+    """The same; a wrong number of rows is left among the problems, to be told with what is wrong in cells."""
+    file = problems.file
     text, remarks = decoded(content, file)
     check_header(header_of(text, file), columns, file)
     table = cells(text, columns, file, most_rows=most)
-    problems = Problems(file)
     check_rows(table, problems, fewest=fewest, most=most)
     for name, column in text_columns(table):
         check_text(column, name, problems)
         if name in required:
             empty = marks(pc.equal(column, ""))
             problems.add_rows(empty, name, "missing_value", Message("the cell is empty"), cells=column)
-    problems.check()
+    problems.check_cells()
     return table, remarks
 
 
-def _customers(table: pa.Table) -> pd.DataFrame:
-    problems, columns = Problems("customers"), dict(text_columns(table))
+def _customers(table: pa.Table, problems: Problems) -> pd.DataFrame:
+    columns = dict(text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
     repeated = frame["customer_id"].duplicated().to_numpy()
     above = Message("the id is that of a row above")
@@ -133,8 +151,8 @@ def _customers(table: pa.Table) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def _transactions(table: pa.Table, customers: pd.DataFrame) -> pd.DataFrame:
-    problems, columns = Problems("transactions"), dict(text_columns(table))
+def _transactions(table: pa.Table, customers: pd.DataFrame, problems: Problems) -> pd.DataFrame:
+    columns = dict(text_columns(table))
     frame = {name: column.to_pandas() for name, column in columns.items()}
     unknown = ~frame["customer_id"].isin(customers["customer_id"]).to_numpy()
     no_such = Message("customers has no such id")

@@ -47,7 +47,7 @@ ANSWERS: dict[str, str] = {
     "422.knowledge_missing": "the tables of partial knowledge are not there yet",
     "409.last_member": "the last member cannot leave a team",
     "409.last_organizer": "the last organizer stays",
-    "422.malformed_upload": "row 3 has 3 cells; 4 are needed",
+    "422.malformed_upload": "row 3 has 3 cells instead of 4",
     "422.measure_without_weight": "this measure is reported only and takes no weight",
     "405.method_not_allowed": "this path knows no such method; the Allow header lists those it knows",
     "422.missing_key": "the competition file lacks something it needs",

@@ -13,6 +13,7 @@ from app.scoring.files import SECRET
 from app.scoring.permutation import (
     IntArray,
     as_text,
+    guess_from_file,
     keeps_original_order,
     plain,
     secret_csv,
@@ -155,7 +156,7 @@ def test_what_is_read_at_once_is_what_is_read_line_by_line(below: str) -> None:
         (b"original_row,anonymized_row\n3,1\n1,2\n2,3\n", "secret_header", [None]),
         (b"\xef\xbb\xbf\xef\xbb\xbforiginal_row\n3\n1\n2\n", "secret_header", [None]),
         (b"original_row\n3\n1\n\xff\n", "encoding", [None]),
-        ("original_row\n3\n1\n2\n".encode("utf-16"), "control_character", [None]),
+        ("original_row\n3\n1\n2\n".encode("utf-16"), "encoding", [None]),
         (b"original_row\n3\n1\n2\x00\n", "control_character", [None]),
         (b"original_row\n", "wrong_length", [None]),
         (b"original_row\n3\n1\n", "wrong_length", [None]),
@@ -314,3 +315,33 @@ def test_a_shuffled_release_does_not_keep_its_order_and_one_with_deletions_does(
     shuffled: IntArray = rng.permutation(500)
     assert not keeps_original_order(shuffled)
     assert keeps_original_order(np.flatnonzero(rng.random(500) > 0.2))
+
+
+def test_a_guess_is_told_all_that_is_wrong_with_it() -> None:
+    with pytest.raises(InvalidUpload) as caught:
+        guess_from_file(b"guess\n7\nx\n1\n0\n", originals=4, anonymized=3)
+    found = [(each.code, each.row, each.line, each.value) for each in caught.value.problems]
+    assert found == [
+        ("guess_header", None, 1, None),
+        ("wrong_length", None, None, None),
+        ("out_of_range", 1, 2, "7"),
+        ("not_a_row_number", 2, 3, "x"),
+    ]
+    with pytest.raises(InvalidUpload) as caught:
+        guess_from_file(b"original_row\n" + b"x\n9\n" * 30, originals=4, anonymized=60)
+    assert (len(caught.value.problems), caught.value.total) == (LISTED, 60)
+    assert [each.row for each in caught.value.problems] == list(range(1, LISTED + 1))
+
+
+def test_where_a_number_stands_in_the_header_s_place_nothing_else_is_told() -> None:
+    with pytest.raises(InvalidUpload) as caught:
+        guess_from_file(b"3\nx\n1\n", originals=4, anonymized=3)
+    assert [each.code for each in caught.value.problems] == ["guess_header"]
+
+
+def test_rows_of_a_secret_are_told_whatever_is_wrong_with_each() -> None:
+    refused = refusal(b"original_row\nx\n9\n1\n")
+    assert [(each.code, each.row, each.value) for each in refused.problems] == [
+        ("not_a_row_number", 1, None),
+        ("out_of_range", 2, None),
+    ]

@@ -20,7 +20,7 @@ from tests.api.test_submissions import BAD_UPLOADS, GOOD_SECRET, GOOD_TABLE, cou
 from tests.arena import Arena, competition_file, noisy_release
 from tests.contest import competition_row
 from tests.web.reader import SAME_ORIGIN, page, send, words_of
-from tests.web.spoken import said
+from tests.web.spoken import said, sentence
 
 PATH = "/competitions/small/submissions"
 
@@ -111,12 +111,12 @@ MISTAKES = {
     "row labels": (
         "anonymized",
         b",sex,age,income,rent\n0,f,20,1,1\n",
-        "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False)).",
+        "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
     ),
     "a spreadsheet": (
         "anonymized",
         b"PK\x03\x04\x14\x00",
-        "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+        "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
     ),
     "exchanged": (
         "anonymized",
@@ -136,7 +136,7 @@ MISTAKES = {
     "a spreadsheet of lines": (
         "secret",
         b"\xd0\xcf\x11\xe0\xa1\xb1",
-        "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+        "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
     ),
 }
 
@@ -149,7 +149,7 @@ def test_a_common_mistake_is_recognized(arena: Arena, case: tuple[str, bytes, st
     # A table is read before its secret, so a wrong one hides the other.
     answer = send(arena, PATH, files=files, team="red", language=language)
     (box,) = re.findall(rf'<div class="problems" id="{file}-problems".*?</div>', answer.text, re.DOTALL)
-    assert said(mistake, language) in unescape(box)
+    assert sentence(mistake, language) in unescape(box)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

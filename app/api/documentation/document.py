@@ -265,7 +265,7 @@ def problem(status: int, code: str) -> Json:
 def more(code: str) -> Json:
     """What some errors say besides."""
     if code == "malformed_upload":
-        message = Message("row {row} has {found} cells; {needed} are needed", row=3, found=3, needed=4)
+        message = Message("row {row} has {found} cells instead of {needed}", row=3, found=3, needed=4)
         return particulars(InvalidUpload([WrongInFile("anonymized", 3, None, "ragged_row", message)]))
     if code == "invalid_request":
         return {"fields": [{"field": "body.name", "message": "Field required"}]}

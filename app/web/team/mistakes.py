@@ -1,6 +1,7 @@
 """Mistakes that many make once, found in the files as they came: what to do is said beside what is wrong.
 
-The check in the browser (``static/check.js``) says the same before anything is sent.
+The check in the browser (``static/check.js``) says the same before anything is sent. What the reader of the
+file has recognized is said by it.
 """
 
 import csv
@@ -10,14 +11,12 @@ from typing import Any
 
 from app.messages import N_, visible
 from app.scoring.files import FileSpec
+from app.scoring.foreign_text import is_no_text
+from app.scoring.header_lines import habit_of
 
 Found = tuple[str, dict[str, Any]]
 """A text, and what is written into it."""
 
-ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How the files of spreadsheets begin, of today's and of those before."""
-INDEX = ("", "index", "Unnamed: 0")
-"""What the column of a data frame's row labels is called."""
 HEAD = 64 * 1024
 LOOKED_AT = 8 << 20
 """How much of a file is looked at: a table's header, and a secret as long as any that is read."""
@@ -43,22 +42,13 @@ def mistakes_of(
 
 def of_table(content: bytes, expected: Sequence[str], others: Sequence[tuple[str, ...]]) -> list[Found]:
     """``others``: the header lines that the secret may have."""
-    if content.startswith(ARCHIVES):
-        return [
-            (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
-        ]
+    if is_no_text(content):
+        return []
     header = header_in(content)
     if tuple(header) in others:
         return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]
-    if header[1:] == list(expected) and header[0] in INDEX:
-        return [
-            (
-                N_(
-                    "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False))."
-                ),
-                {},
-            )
-        ]
+    if habit_of(header, expected):
+        return []
     missing = [name for name in expected if name not in header]
     extra = [name for name in header if name not in expected]
     found = [(N_("Missing columns: {names}."), {"names": names_of(missing)})] if missing else []
@@ -68,10 +58,8 @@ def of_table(content: bytes, expected: Sequence[str], others: Sequence[tuple[str
 def of_secret(
     content: bytes, tables: Sequence[tuple[str, ...]], secret: FileSpec, originals: int
 ) -> list[Found]:
-    if content.startswith(ARCHIVES):
-        return [
-            (N_("This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."), {})
-        ]
+    if is_no_text(content):
+        return []
     header = header_in(content)
     if tuple(header) in tables:
         return [(N_("This looks like the other file of the release: were the two exchanged?"), {})]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.deferred import deferred_in
 from app.messages import N_
 from app.scoring.drawn import Draw
-from app.scoring.files import GUESS, Columns, FileSpec, Rows
+from app.scoring.files import GUESS, Cell, Cells, Columns, FileSpec, Rows
 from app.scoring.parameters import Parameter
 from app.scoring.parts import Attacker, Measure, Method
 from app.scoring.registry import Answers, Question, Track
@@ -26,6 +26,7 @@ from app.scoring.tracks.membership.settings import (
 
 if TYPE_CHECKING:
     from app.scoring.rules import Rules
+    from app.scoring.tracks.membership.schema import Schema
 
 _by = deferred_in(__name__)
 
@@ -37,6 +38,12 @@ def all_columns(rules: Rules) -> Columns:
 
 def public_columns(rules: Rules) -> Columns:
     return public_schema(rules).names
+
+
+def cells_of(schema: Schema) -> Cells:
+    """Numbers before texts, as they are read."""
+    numbers = {each.name: (Cell("range", least=each.least, most=each.most),) for each in schema.numeric}
+    return numbers | {each.name: (Cell("among", values=each.values),) for each in schema.categorical}
 
 
 def hidden_column(rules: Rules) -> Columns:
@@ -104,6 +111,7 @@ MEMBERSHIP_QUESTION = Question(
         said="CSV headed score, a line for each candidate: a number from 0 to 1, higher the surer a member",
         header=lambda _: ("score",),
         rows=ONE_EACH,
+        cells=lambda _: {"score": (Cell("range", least=0.0, most=1.0),)},
         kind="scores",
         samples=(("score", "0.93", "0.5", "0", "…"),),
         excerpts=(("score", "0.93", "0.5", "…"),),
@@ -124,6 +132,7 @@ ATTRIBUTE_QUESTION = Question(
         said="CSV headed by the hidden column, a line for each candidate",
         header=hidden_column,
         rows=ONE_EACH,
+        cells=lambda rules: cells_of(hidden_schema(rules)),
     ),
     read=_by("questions.read_column"),
     write=_by("tables.written"),
@@ -152,6 +161,7 @@ MEMBERSHIP = Track(
             header=all_columns,
             rows=lambda sizes, rules: rules.settings.rows(sizes["originals"]),
             individuals=True,
+            cells=lambda rules: cells_of(rules.settings.schema),
         ),
     ),
     original=(

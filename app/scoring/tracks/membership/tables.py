@@ -17,7 +17,6 @@ from app.scoring.arrays import BoolArray, FloatArray, IntArray
 from app.scoring.csv_text import (
     Problems,
     cells,
-    check_header,
     check_text,
     decoded,
     header_of,
@@ -26,6 +25,7 @@ from app.scoring.csv_text import (
     text_columns,
 )
 from app.scoring.files import MAX_ROWS, Remark
+from app.scoring.header_lines import check_header
 from app.scoring.lines import located
 from app.scoring.tables import check_rows
 from app.scoring.tracks.membership.schema import Categorical, Numeric, Schema
@@ -88,7 +88,6 @@ def parse_rows(
         read = cells(text, schema.names, file, most_rows=most)
         problems = Problems(file)
         check_rows(read, problems, fewest=fewest, most=most)
-        problems.check()
         return _typed(read, schema, problems), remarks
 
 
@@ -119,7 +118,7 @@ def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:
     columns = dict(text_columns(read))
     for name, column in columns.items():
         check_text(column, name, problems)
-    problems.check()
+    problems.check_cells()
     values = [_numbers(columns[each.name], each, problems) for each in schema.numeric]
     codes = [_codes(columns[each.name], each, problems) for each in schema.categorical]
     problems.check()
@@ -132,12 +131,10 @@ def _typed(read: pa.Table, schema: Schema, problems: Problems) -> Table:
 
 
 def _numbers(column: pa.Array, of: Numeric, problems: Problems) -> FloatArray:
-    known = problems.total
     values = numbers(column, of.name, problems)
-    if problems.total == known:  # what is no number has no value to compare
-        what = Message("not from {least} to {most}", least=of.least, most=of.most)
-        outside = (values < of.least) | (values > of.most)
-        problems.add_rows(outside, of.name, "out_of_range", what, cells=column)
+    what = Message("not from {least} to {most}", least=of.least, most=of.most)
+    outside = ((values < of.least) | (values > of.most)) & np.isfinite(values)
+    problems.add_rows(outside, of.name, "out_of_range", what, cells=column)
     return values
 
 

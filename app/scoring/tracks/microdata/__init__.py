@@ -12,7 +12,7 @@ from app.errors import InvalidCompetition
 from app.messages import N_
 from app.scoring.anonymity import ANONYMITY
 from app.scoring.attackers import ATTACKERS
-from app.scoring.files import FileSpec, as_lines, some_originals
+from app.scoring.files import Cell, FileSpec, as_lines, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.methods import METHODS
 from app.scoring.parts import Distance
@@ -69,6 +69,7 @@ MICRODATA = Track(
             like="original",
             rows=some_originals,
             individuals=True,
+            cells=lambda rules: dict.fromkeys(columns_of(rules).sensitive, (Cell("number"),)),
         ),
     ),
     original=(FileSpec("original", individuals=True, example=as_lines(*LINES)),),

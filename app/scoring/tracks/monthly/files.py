@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from app.messages import N_
-from app.scoring.files import GUESS, SECRET, FileSpec, as_lines, headed
+from app.scoring.files import GUESS, SECRET, Cell, FileSpec, as_lines, headed
 
 CUSTOMER_COLUMNS = ("customer", "sex", "birth", "country")
 TRANSACTION_COLUMNS = ("customer", "invoice", "date", "time", "good", "price", "quantity")
@@ -63,6 +63,12 @@ RELEASED = FileSpec(
     said="CSV of AT, row by row beside T, each under a pseudonym of its month or DEL",
     header=headed(*TRANSACTION_COLUMNS),
     like="transactions",
+    cells=lambda _: {
+        "customer": (Cell("filled"), Cell("pseudonym")),
+        "date": (Cell("date"),),
+        "price": (Cell("price"),),
+        "quantity": (Cell("quantity"),),
+    },
     kind="purchases",
 )
 SHUFFLED = FileSpec(

@@ -1,0 +1,51 @@
+"""The header line of a CSV file: which columns it names, and which it must."""
+
+from collections.abc import Sequence
+
+from app.errors import LONGEST_VALUE
+from app.messages import N_, Counted, Message
+from app.scoring.csv_text import Problems
+
+INDEX = ("", "index", "Unnamed: 0")
+"""What the column of a data frame's row labels is called."""
+SEPARATORS = {
+    ";": N_("the cells are separated by semicolons; they must be by commas"),
+    "\t": N_("the cells are separated by tabs; they must be by commas"),
+}
+
+
+def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
+    """InvalidUpload unless they are the same; a habit of the program that wrote the file is named as such."""
+    problems = Problems(file)
+    habit = habit_of(header, expected)
+    if habit:
+        problems.add("header", habit, line=1)
+        problems.check()
+    if len(header) != len(expected):
+        sizes = {"found": len(header), "needed": len(expected)}
+        message = Counted(
+            "the header has {found} column instead of {needed}",
+            "the header has {found} columns instead of {needed}",
+            "found",
+            **sizes,
+        )
+        problems.add("header", message, line=1)
+    for place, (found, name) in enumerate(zip(header, expected, strict=False), 1):
+        if found != name:
+            said = found[:LONGEST_VALUE]
+            wrong = Message(
+                "column {place} is {found!r}; it must be {name!r}", place=place, found=said, name=name
+            )
+            problems.add("header", wrong, column=name, line=1, value=said)
+    problems.check()
+
+
+def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:
+    """What programs write unasked: a data frame its row labels, a spreadsheet its country's separators."""
+    if list(header[1:]) == list(expected) and header[0] in INDEX:
+        return Message(
+            "the first column holds row labels: write the file without them, "
+            "in pandas by to_csv(…, index=False)"
+        )
+    only = header[0] if len(header) == 1 < len(expected) else ""
+    return next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)
