@@ -6,9 +6,12 @@ import { refresh } from "./fresh.js";
 const form = document.getElementById("upload");
 const checks = JSON.parse(form.dataset.checks);
 const words = JSON.parse(form.dataset.words);
+const state = form.querySelector(".state");
 const said = form.querySelector(".said");
+const amount = form.querySelector(".amount");
 const send = form.querySelector("button:not([type])");
 const stop = form.querySelector("[data-stop]");
+const again = form.querySelector("[data-again]");
 const twice = form.querySelector(".twice");
 const sending = form.querySelector(".sending");
 const bar = sending.querySelector("progress");
@@ -16,6 +19,7 @@ const inputs = [...form.querySelectorAll('input[type="file"]')];
 const counted = Object.keys(checks.parts).find((name) => checks.parts[name].individuals);
 const tables = Object.values(checks.parts).map((part) => part.header);
 const rows = {};
+const ids = {};
 const turns = {};
 
 /** Whether the file may be sent as far as can be known; a newer choice overtakes an older check. */
@@ -27,25 +31,28 @@ async function checked(name) {
   if (!file) { show(input, words, { found: [] }); return false; }
   document.getElementById(`${name}-checked`).textContent = words.check_reading;
   const part = checks.parts[name] ?? checks.secret;
-  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret?.headers ?? [] };
+  const known = { originals: checks.originals, anonymized: rows[counted] ?? null, tables, others: checks.secret?.headers ?? [], ids };
   const [result, good] = await checkedAs(part.kind, file, { ...part, ...known, most_bytes: checks.bytes });
   if (turns[name] !== turn) return false;
-  if (name in checks.parts) rows[name] = result.found.some(([severity]) => severity === "bad") ? null : result.rows;
+  const bad = result.found.some(([severity]) => severity === "bad");
+  if (name in checks.parts) rows[name] = bad ? null : result.rows;
+  ids[name] = bad ? undefined : result.ids;
   return show(input, words, result, good);
 }
 
 async function allChecked() {
   let good = true;
-  for (const input of inputs) good = (await checked(input.name)) && good; // the secret is held against the table
+  for (const input of inputs) good = (await checked(input.name)) && good; // files are held against those above them
   return good;
 }
 
 for (const input of inputs) {
   droppable(input, async () => {
-    said.textContent = "";
+    say("");
     twice.hidden = true;
     await checked(input.name);
-    if (input.name === counted && document.getElementById("secret")?.files.length) await checked("secret");
+    if (input.name !== counted) return;
+    for (const other of inputs) if (other !== input && other.files.length) await checked(other.name);
   });
 }
 
@@ -71,6 +78,13 @@ let busy = false;
 
 form.addEventListener("submit", (event) => { event.preventDefault(); begin(false); });
 twice.querySelector("button").addEventListener("click", () => begin(true));
+again.addEventListener("click", () => { if (!busy) { busy = true; send.disabled = true; post(); } });
+
+/** What becomes of the sending stands at the button that was pressed, and in view. */
+function say(text) {
+  said.textContent = text;
+  if (text) state.scrollIntoView({ block: "nearest" });
+}
 
 async function begin(anyway) {
   if (busy) return;
@@ -97,7 +111,15 @@ function free(message = "") {
   send.disabled = false;
   stop.hidden = true;
   sending.hidden = true;
-  said.textContent = message;
+  again.hidden = true;
+  say(message);
+}
+
+/** Under the same key, so that what came through after all is not taken in a second time. */
+function broken() {
+  free(words.send_again);
+  again.hidden = false;
+  again.focus();
 }
 
 function post() {
@@ -106,20 +128,29 @@ function post() {
   request.responseType = "document";
   request.setRequestHeader("Accept", "text/html");
   request.upload.addEventListener("progress", progressed);
-  request.upload.addEventListener("load", () => { bar.removeAttribute("value"); said.textContent = words.send_checking; });
+  request.upload.addEventListener("load", sent);
   request.addEventListener("load", answered);
-  request.addEventListener("error", () => free(words.send_again));
+  request.addEventListener("error", broken);
   request.addEventListener("abort", () => free(words.send_stopped));
   bar.value = 0;
+  amount.textContent = "";
   sending.hidden = false;
   stop.hidden = false;
+  again.hidden = true;
+  say(words.send_begun);
   request.send(new FormData(form));
+}
+
+function sent() {
+  bar.removeAttribute("value");
+  amount.textContent = "";
+  say(words.send_checking);
 }
 
 function progressed(event) {
   if (!event.lengthComputable) return;
   bar.value = event.loaded / event.total;
-  said.textContent = phrase(words.sending, { sent: megabytes(event.loaded), all: megabytes(event.total) });
+  amount.textContent = phrase(words.sending, { sent: megabytes(event.loaded), all: megabytes(event.total) });
 }
 
 function answered() {
@@ -133,7 +164,7 @@ function answered() {
   if (request.status === 200 && receipt) { taken(receipt, path); return; }
   free();
   const refused = page?.getElementById("refused");
-  if (!refused) { said.textContent = page?.querySelector("main p")?.textContent ?? words.send_again; return; }
+  if (!refused) { say(page?.querySelector("main p")?.textContent ?? words.send_again); return; }
   replace("refused", refused);
   for (const name of inputs.map((input) => input.name)) {
     const box = page.getElementById(`${name}-problems`);
