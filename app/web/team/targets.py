@@ -26,6 +26,7 @@ from app.web.site.frame import Frame, frame_of
 from app.web.site.pages import PageRoute, again, page
 from app.web.site.questions import alike
 from app.web.team.script_words import script_words
+from app.web.team.upload_form import cells_of
 from app.wire import Judged
 
 router = APIRouter(route_class=PageRoute)
@@ -287,6 +288,7 @@ def checks_of(frame: Frame, question: Question, target: Target) -> dict[str, Any
         "most": most,
         "required": 0,
         "others": [],
+        "cells": cells_of(question.file, frame.rules),
     }
 
 

@@ -1,7 +1,7 @@
 """What a team has to send: the files of the track, as the form and the check in the browser know them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fastapi import Request
@@ -19,7 +19,7 @@ from app.errors import (
 )
 from app.http.intake import At, Made, Way, take_in
 from app.http.problems import Refused
-from app.scoring.files import SECRET, FileSpec, any_number
+from app.scoring.files import SECRET, Cell, FileSpec, any_number
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.scoring.settings import rows_required
@@ -31,12 +31,16 @@ REFUSALS = (Conflict, InvalidInput, InvalidUpload, NotAllowed, TooLarge, TooMany
 """Why an upload may come back with its form; what else is wrong is a page of its own."""
 
 
+CellRules = list[tuple[str, list[dict[str, Any]]]]
+"""By column, what static/cells.js holds its cells against."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One file of a release: its columns, first rows, and how many rows it may have.
 
     ``required``: with fewer rows the rules of the contest reject it. ``roles``: of its columns, where the
-    track gives them any.
+    track gives them any. ``cells``: as the check in the browser reads them.
     """
 
     file: FileSpec
@@ -45,6 +49,7 @@ class Part:
     most: int
     required: int
     roles: tuple[str, ...]
+    cells: CellRules | None
 
     @property
     def name(self) -> str:
@@ -69,6 +74,7 @@ class Part:
             "most": self.most,
             "required": self.required,
             "individuals": self.individuals,
+            "cells": self.cells,
         }
 
 
@@ -82,11 +88,23 @@ def parts_of(contest: Contest) -> tuple[Part, ...]:
 def part_of(file: FileSpec, contest: Contest, originals: int) -> Part:
     rules, sample = contest.rules, sample_of(file, contest)
     fewest, most = file.rows({"originals": originals}, rules)
+    share, cells = rules.limits.min_rows_kept, cells_of(file, rules)
     if not file.individuals:
-        return Part(file, sample, fewest, most, 0, ())
-    share = rules.limits.min_rows_kept
+        return Part(file, sample, fewest, most, 0, (), cells)
     required = 0 if share is None else rows_required(share, originals)
-    return Part(file, sample, fewest, most, required, roles_of(rules, sample))
+    return Part(file, sample, fewest, most, required, roles_of(rules, sample), cells)
+
+
+def cells_of(file: FileSpec, rules: Rules) -> CellRules | None:
+    """What the cells of each column must be, in the order in which it is told."""
+    if file.cells is None:
+        return None
+    return [(name, [stated(cell) for cell in cells]) for name, cells in file.cells(rules).items()]
+
+
+def stated(cell: Cell) -> dict[str, Any]:
+    """What a rule says, and no more: it stands in the page."""
+    return {name: value for name, value in asdict(cell).items() if value is not None}
 
 
 def sample_of(file: FileSpec, contest: Contest) -> Sample:

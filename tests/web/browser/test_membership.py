@@ -68,22 +68,22 @@ def test_guesses_are_checked_before_they_are_sent(
     played = opened(client)
     played.contest.attack()
     target = played.contest.target_of(played.submissions["red"])["id"]
-    share = "Row {row} is not a number from 0 to 1."
+    share = "score, row {}: {}. (line {} of the file, counting the header line"
     scores = {
         b"scores\n" + b"1\n" * ROWS: said(
             "Column {row} is “{found}”; it must be “{expected}”.", row=1, found="scores", expected="score"
         ),
         b"score\n" + b"1\n" * 3: "3 lines below the header line; 60 are needed.",
-        b"score\n" + b"1\n" * (ROWS - 1) + b"1.01\n": said(share, row=ROWS),
-        b"score\n.5\nnan\n" + b"1\n" * (ROWS - 2): said(share, row=2),
-        b"score\n" + b"\n1\n" * (ROWS // 2): said(share, row=1),
-        b"score\n" + b"1\n 1\n" * (ROWS // 2): said(share, row=2),
+        b"score\n" + b"1\n" * (ROWS - 1) + b"1.01\n": share.format(ROWS, "not from 0 to 1", ROWS + 1),
+        b"score\n.5\nnan\n" + b"1\n" * (ROWS - 2): share.format(2, "not a decimal number", 3),
+        b"score\n" + b"\n1\n" * (ROWS // 2): share.format(1, "a number is missing", 2),
+        b"score\n" + b"1\n 1\n" * (ROWS // 2): share.format(2, "not a decimal number", 3),
     }
     column = {
         b"illness\n" + b"none\n" * ROWS: said(
             "Column {row} is “{found}”; it must be “{expected}”.", row=1, found="illness", expected=HIDDEN
         ),
-        b"disease\nnone\n": "1 row; 60 to 60 are possible.",
+        b"disease\nnone\n": "1 line below the header line; 60 are needed.",
     }
     session = played.arena.session(played.arena.team("blue"))
     with web(tmp_path / "web") as url, looking(browser, url, session=session) as person:
@@ -92,7 +92,7 @@ def test_guesses_are_checked_before_they_are_sent(
         for question, wrong in (("membership", scores), ("attribute", column)):
             for content, told in wrong.items():
                 page.set_input_files(f"#guess-{question}", csv(content))
-                expect(page.locator(f"#guess-{question}-problems")).to_have_text(told)
+                expect(page.locator(f"#guess-{question}-problems")).to_contain_text(told)
         page.set_input_files("#guess-membership", csv(b"score\n" + b'.5\n"1e-3"\n' * (ROWS // 2)))
         expect(page.locator("#guess-membership-checked")).to_contain_text("60 lines")
         page.locator("#guessing-membership button").click()

@@ -38,7 +38,10 @@ OTHER = next(
 )
 GONE = "DEL,,,,,,"
 RELEASES = {
-    "Row 1: a pseudonym has only": [renamed(LINES[0], "p 1"), *LINES[1:]],
+    "customer, row 1: not a pseudonym of A-Z, a-z, 0-9, _ and -. (line 2": [
+        renamed(LINES[0], "p 1"),
+        *LINES[1:],
+    ],
     "Row 2 is deleted; all cells after DEL must be empty": [LINES[0], renamed(LINES[1], "DEL"), *LINES[2:]],
     f"Row {OTHER + 1}: the pseudonym stands above in another month": [
         renamed(line, FIRST) if place == OTHER else line for place, line in enumerate(LINES)

@@ -8,7 +8,7 @@ from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.arena import ROWS, Arena
 from tests.contest import Contest, judge_everything
 from tests.web.browser.looking import WITHIN_MS
-from tests.web.spoken import said
+from tests.web.spoken import said, sentence
 
 
 def csv(content: bytes) -> FilePayload:
@@ -30,6 +30,13 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     page = opened(browser, site, arena)
     page.set_input_files("#anonymized", csv(GOOD_TABLE.replace(b"income", b"wages", 1)))
     expect(page.locator("#anonymized-problems")).to_contain_text("Column 3 is “wages”; it must be “income”")
+    page.set_input_files("#anonymized", csv(b'sex,age,income,rent\nf,"20",much,1\nm,30,1,\n'))
+    expect(page.locator("#anonymized-problems li")).to_have_text(
+        [
+            "income, row 1: not a decimal number. (line 2 of the file, counting the header line: much)",
+            "rent, row 2: a number is missing. (line 3 of the file, counting the header line)",
+        ]
+    )
     page.set_input_files("#anonymized", csv(GOOD_TABLE))
     expect(page.locator("#anonymized-checked")).to_contain_text("40 rows, 4 columns")
     page.set_input_files("#secret", csv(GOOD_SECRET.rsplit(b"\n", 2)[0] + b"\n"))
@@ -64,8 +71,8 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
 
 MISTAKES = {
     "anonymized": {
-        b",sex,age,income,rent\n0,f,20,1,1\n": "The first column holds row labels: write the file with index=False (in pandas, to_csv(…, index=False)).",
-        b"PK\x03\x04\x14\x00": "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file.",
+        b",sex,age,income,rent\n0,f,20,1,1\n": "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
+        b"PK\x03\x04\x14\x00": "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
         GOOD_SECRET: "This looks like the other file of the release: were the two exchanged?",
     },
     "secret": {
@@ -83,7 +90,7 @@ def test_common_mistakes_are_told_before_anything_is_sent(browser: Browser, site
     for name, cases in MISTAKES.items():
         for content, word in cases.items():
             page.set_input_files(f"#{name}", csv(content))
-            expect(page.locator(f"#{name}-problems")).to_have_text(said(word))
+            expect(page.locator(f"#{name}-problems")).to_have_text(sentence(word))
     page.set_input_files("#anonymized", csv(b"sex,years,rent,town\nf,20,1,2\n"))
     expect(page.locator("#anonymized-problems")).to_contain_text("Missing columns: age, income")
     expect(page.locator("#anonymized-problems")).to_contain_text("Not among the columns: years, town")
@@ -131,9 +138,10 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
         b"original_row\n" + b"1\n" * 3: "3 lines below the header line; 40 are needed.",
         b"original_row\n" + b"1\n" * (ROWS - 1) + b"99\n": said(
             "Row {row} is outside {found} to {expected}.", row=40, found=0, expected=40
-        ),
-        b"PK\x03\x04": said(
-            "This is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file."
+        )
+        + " (line 41 of the file, counting the header line: 99)",
+        b"PK\x03\x04": sentence(
+            "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
         ),
     }
     for content, told in wrong.items():

@@ -1,58 +1,19 @@
 // What can be known of a release's files before they are sent. The server decides; this only spares a round.
 // A finding is [severity, word, values]; severity "bad" would be refused, "warning" is taken in all the same.
 
+import { LISTED, Table } from "./cells.js";
 import { megabytes } from "./files.js";
-import { nameFindings, named, purchaseFindings } from "./months.js";
+import { DELETED, nameFindings, named, purchaseFindings } from "./months.js";
+import { guessFindings, linesOf, permutationFindings } from "./rows.js";
 
 const SLICE = 1 << 20;
-const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d];
-const LONGEST_HEADER = 1 << 16;
+const HEAD = 1024;
+const [LF, CR] = [0x0a, 0x0d];
+const LONGEST_HEADER = 1_000_000;
 const INDEX = ["", "index", "Unnamed: 0"]; // what the column of a data frame's row labels is called
-const DIRECTIONS = ["original_row", "anonymized_row"]; // of a permutation
+const SEPARATORS = [[";", "check_semicolons"], ["\t", "check_tabs"]];
 const NAMED = 8;
-
-/** Counts the rows and their cells while a file passes by; quoted cells may hold commas and line ends. */
-export class Rows {
-  constructor() {
-    this.rows = 0; this.width = null; this.ragged = null; this.nul = false; this.quoted = false;
-    this.cells = 1; this.blank = true; this.blanks = 0; this.last = 0;
-  }
-
-  read(bytes) {
-    for (let place = 0; place < bytes.length; place += 1) {
-      const byte = bytes[place];
-      if (byte === 0) this.nul = true;
-      if (byte === QUOTE) { this.quoted = !this.quoted; this.blank = false; }
-      else if (this.quoted) { this.blank = false; }
-      else if (byte === LF && this.last === CR) { /* the second half of one line end */ }
-      else if (byte === LF || byte === CR) this.end();
-      else { this.blank = false; if (byte === COMMA) this.cells += 1; }
-      this.last = byte;
-    }
-  }
-
-  end() {
-    if (this.blank) this.blanks += 1;
-    else this.count();
-    this.cells = 1; this.blank = true;
-  }
-
-  count() {
-    // Blank lines at the very end are no rows; this one was not the end.
-    if (this.width === 1) this.rows += this.blanks;
-    else if (this.blanks && this.width !== null && this.ragged === null) this.ragged = { row: this.rows + 1, found: 0 };
-    this.blanks = 0;
-    if (this.width === null) { this.width = this.cells; return; }
-    this.rows += 1;
-    if (this.cells !== this.width && this.ragged === null) this.ragged = { row: this.rows, found: this.cells };
-  }
-
-  finish() {
-    if (!this.blank) this.count();
-    else if (this.width === 1) this.rows += this.blanks;
-    return this;
-  }
-}
+const ENCODINGS = ["utf-8", "shift_jis"];
 
 /** The cells of one CSV line. */
 export function cellsOf(line) {
@@ -80,12 +41,20 @@ async function passBy(file, look) {
   }
 }
 
-/** Whether a spreadsheet was chosen in the place of a CSV file, by how such files begin. */
+/** Whether what was chosen is no text at all that is read here, by how such files begin. */
 async function kind(file) {
-  const [first, second, third, fourth] = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const zip = first === 0x50 && second === 0x4b && third === 3 && fourth === 4;
-  const old = first === 0xd0 && second === 0xcf && third === 0x11 && fourth === 0xe0;
-  return zip || old ? [["bad", "check_excel", {}]] : [];
+  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const begins = (...signs) => signs.every((sign, place) => head[place] === sign);
+  if (begins(0x50, 0x4b, 3, 4) || begins(0xd0, 0xcf, 0x11, 0xe0)) return [["bad", "check_excel", {}]];
+  return begins(0xff, 0xfe) || begins(0xfe, 0xff) || isUtf16(head) ? [["bad", "check_utf16", {}]] : [];
+}
+
+/** NULs that are halves of characters. */
+function isUtf16(head) {
+  const halves = [0, 0];
+  head.forEach((byte, place) => { if (byte === 0) halves[place % 2] += 1; });
+  const most = Math.max(...halves);
+  return Math.min(...halves) === 0 && most > 1 && most * 8 > head.length;
 }
 
 async function opening(file, most) {
@@ -93,27 +62,68 @@ async function opening(file, most) {
   return found.length ? found : kind(file);
 }
 
-/** A table: `header` and how many rows it may have; `others`: the header lines of the secret. */
+/** A table: its `header`, what its `cells` must be, and how many rows it may have; `others`: the header lines of the secret. */
 async function checkTable(file, expected) {
   const found = await opening(file, expected.most_bytes);
   if (found.length) return { found };
-  const rows = new Rows();
-  const text = new TextDecoder("utf-8", { fatal: true });
-  let utf8 = true;
-  await passBy(file, (bytes, stream) => {
-    rows.read(bytes);
-    if (!utf8) return;
-    try { text.decode(bytes, { stream }); } catch { utf8 = false; }
-  });
-  rows.finish();
-  const head = new Uint8Array(await file.slice(0, LONGEST_HEADER).arrayBuffer());
-  if (expected.header.length) found.push(...headerFindings(head, expected, utf8)); // else any columns
-  if (!utf8) found.push(["warning", "check_cp932", {}]);
-  if (rows.nul) found.push(["bad", "check_nul", {}]);
-  if (rows.quoted) found.push(["bad", "check_quote", {}]);
-  if (!found.some(([severity]) => severity === "bad")) found.push(...rowFindings(rows, expected));
-  return { found, rows: rows.rows, columns: rows.width };
+  for (const encoding of ENCODINGS) {
+    const read = await readAs(encoding, file, expected);
+    if (read) return concluded(read, expected, encoding);
+  }
+  return { found: [["bad", "check_encoding", {}]] };
 }
+
+/** The header line and the rows below it; null if the file is not of this encoding. */
+async function readAs(encoding, file, expected) {
+  const text = new TextDecoder(encoding, { fatal: true });
+  const read = { first: "", table: null, foreign: "" };
+  let known = true;
+  await passBy(file, (bytes, stream) => {
+    if (!known) return;
+    try { take(read, text.decode(bytes, { stream }), expected); } catch (problem) {
+      if (!(problem instanceof TypeError)) throw problem;
+      known = false;
+    }
+  });
+  if (!known) return null;
+  if (!read.table) below(read, read.first, expected);
+  read.table.finish();
+  return read;
+}
+
+function take(read, text, expected) {
+  read.foreign ||= /[^,\s\x00-\x7f][^,\s]*/.exec(text)?.[0] ?? "";
+  if (read.table) { read.table.read(text); return; }
+  const all = read.first + text;
+  const end = all.slice(0, LONGEST_HEADER).search(/[\r\n]/);
+  if (end < 0 && all.length < LONGEST_HEADER) { read.first = all; return; }
+  below(read, end < 0 ? all.slice(0, LONGEST_HEADER) : all.slice(0, end), expected);
+  read.table.wasCR = all.charCodeAt(end) === CR;
+  read.table.read(all.slice(end + 1));
+}
+
+function below(read, line, expected) {
+  read.header = cellsOf(line);
+  const header = expected.header.length ? expected.header : read.header; // else any columns
+  read.table = new Table({ ...expected, header, rules: expected.cells });
+}
+
+function concluded({ header, table, foreign }, expected, encoding) {
+  const counts = { rows: table.rows, columns: table.width };
+  const told = encoding === "utf-8" ? [] : [["warning", "check_cp932", { text: foreign.slice(0, 40) }]];
+  const named = expected.header.length ? headerFindings(header, expected) : [];
+  if (named.length) return { found: [...named, ...told], ...counts };
+  const faults = table.endless ? [] : table.faults();
+  const shape = faults.some(({ listed }) => listed[0].column === undefined);
+  const wrong = faults.flatMap(({ listed }) => listed).map(cellFinding);
+  const number = table.endless || !shape ? rowFindings(table, expected) : [];
+  const many = number.filter(([severity]) => severity === "bad" || !wrong.length);
+  const bad = [...many, ...wrong].slice(0, LISTED).sort((one, other) => (one[2].row ?? 0) - (other[2].row ?? 0));
+  const total = faults.reduce((sum, fault) => sum + fault.total, many.length);
+  return { found: [...bad, ...told], more: total - bad.length, ids: table.ids, ...counts };
+}
+
+const cellFinding = ({ code, ...values }) => ["bad", `cell_${code}`, values];
 
 function sizes(file, most) {
   if (file.size === 0) return [["bad", "check_empty", {}]];
@@ -121,19 +131,16 @@ function sizes(file, most) {
   return [];
 }
 
-function headerFindings(head, { header: expected, others }, utf8) {
-  let end = head.findIndex((byte) => byte === LF || byte === CR);
-  if (end < 0) end = head.length;
-  const line = decoded(head.subarray(0, end), utf8 ? "utf-8" : "shift_jis");
-  if (line === null) return [];
-  const cells = cellsOf(line);
+function headerFindings(cells, { header: expected, others }) {
   if (others.some((header) => header.join() === cells.join())) return [["bad", "check_swapped", {}]];
   const wrong = cells.flatMap((cell, place) => (cell === expected[place] ? [] : [place]));
   if (!wrong.length && cells.length === expected.length) return [];
+  if (cells.join() === "") return [["bad", "check_no_header", {}]];
   if (INDEX.includes(cells[0]) && cells.length === expected.length + 1 && expected.every((name, place) => name === cells[place + 1])) {
     return [["bad", "check_index", {}]];
   }
-  return columnFindings(cells, expected, wrong);
+  const separator = SEPARATORS.find(([sign]) => cells.length === 1 && expected.length > 1 && cells[0].includes(sign));
+  return separator ? [["bad", separator[1], {}]] : columnFindings(cells, expected, wrong);
 }
 
 function columnFindings(cells, expected, wrong) {
@@ -156,122 +163,55 @@ function namesOf(names) {
   return names.length > NAMED ? `${shown}, … (+${names.length - NAMED})` : shown;
 }
 
-function rowFindings(rows, expected) {
-  if (rows.ragged) return [["bad", "check_cells", { ...rows.ragged, expected: rows.width }]];
-  if (rows.rows < expected.fewest || rows.rows > expected.most) {
-    return [["bad", "check_rows", { found: rows.rows, fewest: expected.fewest, expected: expected.most }]];
+function rowFindings(table, expected) {
+  const found = table.endless ? Math.max(table.rows, expected.most + 1) : table.rows;
+  if (found < expected.fewest || found > expected.most) {
+    if (expected.fewest === expected.most) return [["bad", "check_length", { found, expected: expected.most }]];
+    return [["bad", "check_rows", { found, fewest: expected.fewest, expected: expected.most }]];
   }
-  if (rows.rows < expected.required) {
-    return [["warning", "check_few", { found: rows.rows, expected: expected.required }]];
-  }
-  return [];
-}
-
-/** A permutation against the rows of the table it belongs to (null: not known yet). */
-async function checkPermutation(file, { originals, anonymized, most_bytes, tables }) {
-  const found = await opening(file, most_bytes);
-  if (found.length) return { found };
-  const text = decoded(await file.arrayBuffer(), "utf-8");
-  if (text === null) return { found: [["bad", "check_utf8", {}]] };
-  const { header, direction, lines } = linesOf(text);
-  if (!DIRECTIONS.includes(direction)) {
-    const swapped = tables.some((columns) => columns.join() === cellsOf(header).join());
-    return { found: [["bad", swapped ? "check_swapped" : "check_secret_header", {}]] };
-  }
-  const forward = direction === "original_row";
-  const length = forward ? anonymized : originals;
-  if (length !== null && lines.length !== length) {
-    return { found: [["bad", "check_length", { found: lines.length, expected: length }]] };
-  }
-  return { found: numberFindings(lines, forward, originals, anonymized), rows: lines.length };
-}
-
-function linesOf(text) {
-  const [header, ...lines] = text.replace(/[\r\n]+$/, "").split(/\r\n|\n|\r/);
-  return { header, direction: header.trim().replace(/^"+|"+$/g, ""), lines };
-}
-
-const trimmed = (line) => line.replace(/^[ \t]+|[ \t]+$/g, "");
-
-/** A line for each row of the target, 0 where it is left open, and a row as often as one likes. */
-async function checkRows(file, { rows, originals, most_bytes }) {
-  const found = await opening(file, most_bytes);
-  if (found.length) return { found };
-  const text = decoded(await file.arrayBuffer(), "utf-8");
-  if (text === null) return { found: [["bad", "check_utf8", {}]] };
-  const { direction, lines } = linesOf(text);
-  if (direction !== "original_row") return { found: [["bad", "check_guess_header", {}]] };
-  if (lines.length !== rows) return { found: [["bad", "check_length", { found: lines.length, expected: rows }]] };
-  const numbers = lines.map(trimmed).map((line) => (/^[0-9]{1,9}$/.test(line) ? Number(line) : NaN));
-  const wrong = numbers.findIndex(Number.isNaN);
-  if (wrong >= 0) return { found: [["bad", "check_number", { row: wrong + 1 }]] };
-  const beyond = numbers.findIndex((number) => number > originals);
-  if (beyond >= 0) return { found: [["bad", "check_range", { row: beyond + 1, found: 0, expected: originals }]] };
-  return { found: [], rows, answered: numbers.filter(Boolean).length };
-}
-
-/** A line for each individual below a header of one name: a number from 0 to 1. */
-async function checkScores(file, { header: [name], rows, most_bytes }) {
-  const found = await opening(file, most_bytes);
-  if (found.length) return { found };
-  const text = decoded(await file.arrayBuffer(), "utf-8");
-  if (text === null) return { found: [["bad", "check_utf8", {}]] };
-  const { direction, lines } = linesOf(text.replace(/^\uFEFF/, ""));
-  if (direction !== name) return { found: [["bad", "check_name", { row: 1, found: direction.slice(0, 80), expected: name }]] };
-  if (lines.length !== rows) return { found: [["bad", "check_length", { found: lines.length, expected: rows }]] };
-  const wrong = lines.findIndex((line) => !isShare(line.replace(/^"(.*)"$/, "$1")));
-  return wrong < 0 ? { found: [], rows } : { found: [["bad", "check_share", { row: wrong + 1 }]] };
-}
-
-const isShare = (cell) => /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(cell) && Number(cell) >= 0 && Number(cell) <= 1;
-
-/** Whether rows are counted from 0: there is a row 0, and none that would be one too many. */
-function fromZero(lines, highest) {
-  const numbers = lines.map((line) => Number(trimmed(line)));
-  return numbers.includes(0) && numbers.every((number) => number < highest);
-}
-
-function numberFindings(lines, forward, originals, anonymized) {
-  const lowest = forward ? 1 : 0;
-  const highest = forward ? originals : anonymized ?? originals;
-  const seen = new Uint8Array(highest + 1);
-  let kept = 0;
-  for (const [place, line] of lines.entries()) {
-    const written = trimmed(line);
-    const row = place + 1;
-    if (!/^[0-9]{1,9}$/.test(written)) return [["bad", "check_number", { row }]];
-    const value = Number(written);
-    if (value < lowest || value > highest) {
-      if (value === 0 && fromZero(lines, highest)) return [["bad", "check_zero", {}]];
-      return [["bad", "check_range", { row, found: lowest, expected: highest }]];
-    }
-    if (value !== 0 && seen[value]) return [["bad", "check_duplicate", { row, found: value }]];
-    seen[value] = 1;
-    if (value !== 0) kept += 1;
-  }
-  if (!forward && anonymized !== null && kept !== anonymized) {
-    if (kept === anonymized - 1 && fromZero(lines, anonymized)) return [["bad", "check_zero", {}]];
-    return [["bad", "check_kept", { found: kept, expected: anonymized }]];
+  if (table.rows < expected.required) {
+    return [["warning", "check_few", { found: table.rows, expected: expected.required }]];
   }
   return [];
+}
+
+/** The text of a file with a line for each row; or what is wrong with it as a whole. */
+async function lineText(file, { most_bytes, originals }) {
+  const found = await opening(file, most_bytes);
+  if (found.length) return { found };
+  let ends = 0;
+  await passBy(file, (bytes) => { for (const byte of bytes) if (byte === LF || byte === CR) ends += 1; });
+  if (ends > 2 * (originals + 1000)) return { found: [["bad", "check_many_lines", {}]] };
+  const text = decoded(await file.arrayBuffer(), "utf-8");
+  if (text === null) return { found: [["bad", "check_utf8", {}]] };
+  return text.includes("\0") ? { found: [["bad", "check_nul", {}]] } : { found, text };
+}
+
+async function checkPermutation(file, expected) {
+  const { found, text } = await lineText(file, expected);
+  const swapped = (header) => expected.tables.some((columns) => columns.join() === cellsOf(header).join());
+  return found.length ? { found } : permutationFindings(text, { ...expected, swapped });
+}
+
+async function checkRows(file, expected) {
+  const { found, text } = await lineText(file, expected);
+  return found.length ? { found } : guessFindings(text, expected);
 }
 
 /** A table of purchases under pseudonyms; cells that go over lines are the server's to look at. */
 async function checkPurchases(file, expected) {
-  const table = await checkTable(file, expected);
+  const table = await checkTable(file, { ...expected, deleted: DELETED });
   const text = table.found.length ? null : decoded(await file.arrayBuffer(), "utf-8");
   const lines = text === null ? [] : linesOf(text).lines;
   return lines.length === table.rows ? { ...table, found: purchaseFindings(lines) } : table;
 }
 
 /** The pseudonym of every customer in every month. */
-async function checkMonths(file, { originals, most_bytes }) {
-  const found = await opening(file, most_bytes);
+async function checkMonths(file, expected) {
+  const { found, text } = await lineText(file, expected);
   if (found.length) return { found };
-  const text = decoded(await file.arrayBuffer(), "utf-8");
-  if (text === null) return { found: [["bad", "check_utf8", {}]] };
-  const { header, lines } = linesOf(text.replace(/^\ufeff/, ""));
-  return { found: nameFindings(header, lines, originals), rows: lines.length, answered: named(lines) };
+  const { header, lines } = linesOf(text);
+  return { found: nameFindings(header, lines, expected.originals), rows: lines.length, answered: named(lines) };
 }
 
 /** Of a kind that is not known here: whether it is there, small enough and no spreadsheet. */
@@ -282,12 +222,17 @@ async function checkOpening(file, { most_bytes }) {
 // By kind of file: the check, and the words for one that is good.
 const CHECKS = {
   table: [checkTable, "check_good"], permutation: [checkPermutation, "check_good_lines"], rows: [checkRows, "check_good_guess"],
-  scores: [checkScores, "check_good_lines"],
+  scores: [checkTable, "check_good_lines"],
   purchases: [checkPurchases, "check_good"], months: [checkMonths, "check_good_guess"],
 };
 
 /** What is wrong with a file of this kind, and the words for one that is good. */
 export async function checkedAs(kind, file, expected) {
   const [check, good] = CHECKS[kind] ?? [checkOpening, "check_good"];
-  return [await check(file, expected), good];
+  try {
+    return [await check(file, expected), good];
+  } catch (problem) {
+    if (problem.name !== "NotReadableError") throw problem;
+    return [{ found: [["bad", "check_changed", {}]] }, good]; // written to since, or taken away
+  }
 }

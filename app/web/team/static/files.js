@@ -20,26 +20,53 @@ export function phrase(text, values) {
 }
 
 /** What was found, below the field; false if something of it would be refused. */
-export function show(input, words, { found, rows, ...counts }, good) {
+export function show(input, words, { found, rows, columns, more, ...counts }, good) {
   const bad = found.some(([severity]) => severity === "bad");
   const box = document.getElementById(`${input.id}-problems`);
   box.replaceChildren();
   if (found.length) {
     const list = document.createElement("ul");
     list.className = "error";
-    for (const [severity, word, values] of found) {
-      const item = document.createElement("li");
-      if (severity === "warning") item.className = "warning";
-      item.textContent = phrase(words[word], values);
-      list.append(item);
-    }
+    list.append(...found.map((finding) => line(words, finding)));
+    if (more) list.append(line(words, ["bad", "check_more", { more }]));
     box.append(list);
   }
   mark(input, bad ? "wrong" : found.length ? "warned" : "");
   const known = !bad && rows !== undefined;
   const sign = found.length ? "" : "✓ ";
-  document.getElementById(`${input.id}-checked`).textContent = known ? sign + phrase(words[good], { rows, ...counts }) : "";
+  const values = { rows, columns: phrase(words.check_good_columns, { found: columns ?? 0 }), ...counts };
+  document.getElementById(`${input.id}-checked`).textContent = known ? sign + phrase(words[good], values) : "";
   return !bad;
+}
+
+function line(words, [severity, word, values]) {
+  const item = document.createElement("li");
+  if (severity === "warning") item.className = "warning";
+  const what = phrase(words[word], values);
+  item.textContent = values.column === undefined ? what : phrase(words.check_cell, { ...values, what });
+  if (values.line !== undefined) item.append(" ", place(words, values));
+  return item;
+}
+
+/** Where an editor finds it, and what stands there, as the server says both. */
+function place(words, { line: number, value }) {
+  const said = document.createElement("span");
+  said.className = "quiet";
+  said.textContent = `(${phrase(words.check_line, { line: number })}`;
+  if (value) {
+    const code = document.createElement("code");
+    code.dir = "auto";
+    code.textContent = visible(value);
+    said.append(words.colon, code);
+  }
+  said.append(")");
+  return said;
+}
+
+/** With a picture of each control character in its place. */
+function visible(text) {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x1f\x7f]/g, (sign) => (sign === "\x7f" ? "␡" : String.fromCharCode(0x2400 + sign.charCodeAt(0))));
 }
 
 export function mark(input, kind) {
