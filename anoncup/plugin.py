@@ -9,7 +9,7 @@ from app.deferred import deferred_in
 from app.errors import InvalidCompetition, InvalidInput, InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.drawn import Draw
-from app.scoring.files import FileSpec, Remark, headed, some_originals
+from app.scoring.files import FileSpec, Remark, as_lines, headed, some_originals
 from app.scoring.link import LINK, SOURCES
 from app.scoring.outcomes import Outcome
 from app.scoring.parameters import Parameter
@@ -40,6 +40,7 @@ __all__ = [
     "Question",
     "Remark",
     "Track",
+    "as_lines",
     "deferred_in",
     "headed",
     "some_originals",

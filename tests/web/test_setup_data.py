@@ -72,6 +72,7 @@ def test_a_file_without_a_header_is_one_finding_and_gets_names(beginner: Arena, 
     path = "/competitions/fresh/organize/original/original.csv/names"
     assert send(beginner, path, named, organizer=True).status_code == 303
     assert rules("fresh").columns == Columns(("sex", "size"), ("rent", "weight"))
+    assert not store().holds(fields["held"])  # with the ids that were left out
     lines = content().decode().splitlines()
     assert lines[0] == "sex,size,rent,weight"
     assert lines[1:] == [line.partition(",")[2] for line in PEOPLE.splitlines()]
@@ -116,6 +117,11 @@ def test_roles_are_looked_at_before_they_are_saved(arena: Arena, language: str) 
     assert figures[:2] == ["3", f"{len(classes):,}"]
     assert figures[3] == f"{classes[classes < 3].sum():,}"
     alone = int((classes == 1).sum())
+    for name in ("sex", "age", "income"):
+        sizes = table[name].value_counts()
+        told = f"“{name}” ({(sizes < 3).sum():,} in {sizes[sizes < 3].sum():,} row"
+        if language == "en" and len(sizes) < 0.9 * len(table):
+            assert (told in look) is bool((sizes < 3).any())
     assert f"{alone:,} / {len(table):,}" in look
     assert 'value="quasi_identifier" selected' in shown.text.split('name="role_2"')[1].split("</select>")[0]
     worded = send(arena, f"{path}/check", roles | {"role_0": "sensitive"}, organizer=True, language=language)

@@ -1,6 +1,7 @@
 """What organizers are told of a table before it is given out, and how its columns get names."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from app import beside
 from app.contest import Contest, read_file
 from app.db.models import Competition
 from app.deferred import deferred
-from app.errors import Conflict, InvalidUpload
+from app.errors import Conflict, InvalidUpload, Unavailable
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
 from app.scoring.looks import FEWEST, Classes, CrossTable, Naming, Telling
 from app.scoring.rules import Rules
@@ -161,6 +162,13 @@ def held(contest: Contest, name: str, digest: str) -> bytes:
     if not content.startswith(marked):
         raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
     return content.removeprefix(marked)
+
+
+def let_go(digest: str) -> None:
+    """Forget a file that was kept: what was left out of it may name people. Where the store cannot be reached
+    it stays, as would one that nobody came back to."""
+    with suppress(Unavailable):
+        store().remove(digest)
 
 
 def mark(contest: Contest, name: str) -> bytes:

@@ -33,6 +33,8 @@ def name_columns(request: Request, slug: str, file: str, *, principal: SignedIn,
             name, content, asked.names, asked.leaves, first_is_data=form.one_of("first", FIRST) == "data"
         )
         made = originals.revision_of_fitting if form.flag("fit") else originals.revision_of_upload
-        return put_in_force(principal, slug, lambda found: made(found, name, new), back="data")
+        answer = put_in_force(principal, slug, lambda found: made(found, name, new), back="data")
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return data_page(request, principal, desk, problem=problem, repair=asked)
+    first_looks.let_go(asked.held)
+    return answer

@@ -38,10 +38,13 @@ def uploads_data(organizer: Person, table: bytes) -> None:
 
 
 def makes_sensitive(organizer: Person, column: str) -> None:
-    """Correct the role that was suggested for a column."""
+    """Correct the role that was suggested for a column; what it makes of the table is told at once."""
     named = organizer.word("Role") + organizer.word(": ") + column
     chosen = organizer.page.get_by_role("combobox", name=named, exact=True)
+    counted = organizer.page.locator("#look dd").first
+    before = int(counted.inner_text())
     chosen.select_option(label=organizer.word("role_sensitive"))
+    expect(counted).to_have_text(str(before - 1))
     organizer.press("button", "Save the roles")
     organizer.sees("done_setup_saved")
     expect(chosen).to_have_value("sensitive")
