@@ -24,7 +24,17 @@ PLACE = re.compile(r"(?<![\w/…])((?:app|anoncup|workers|migrations|tests|docs|
 def licences_of(name: str) -> str:
     said = distribution(name).metadata
     classified = [line for line in said.get_all("Classifier") or [] if line.startswith("License")]
-    return " ".join([said["License-Expression"] or "", (said["License"] or "")[:60], *classified])
+    return " ".join(
+        [said["License-Expression"] or "", (said["License"] or "")[:60], *classified, *texts_of(name)]
+    )
+
+
+def texts_of(name: str) -> list[str]:
+    """The licences whose text lies in a package, though it does not say their names."""
+    found = distribution(name)
+    files = found.metadata.get_all("License-File") or []
+    texts = [found.read_text(f"licenses/{file}") or "" for file in files]
+    return ["MIT" for text in texts if "Permission is hereby granted, free of charge" in text]
 
 
 def locked() -> set[str]:

@@ -41,7 +41,7 @@ class Stack:
 
     @property
     def label(self) -> str:
-        return (f"{self.rank}. " if self.rank else "") + self.names[0]
+        return f"{self.rank}. {self.names[0]}".rstrip() if self.rank else self.names[0]
 
     @property
     def more(self) -> str:

@@ -34,7 +34,7 @@ from app.language import LANGUAGES, Words
 from app.messages import N_, message_under, visible
 from app.services.contest import announcements
 from app.services.people.accounts import Principal
-from app.web.site import languages, notation, sentences
+from app.web.site import languages, letters, notation, sentences
 from app.web.site.packed_files import PackedFiles
 
 HERE = Path(__file__).parents[1]
@@ -53,6 +53,7 @@ templates.env.globals |= {
     "sentence": sentences.sentence,
     "visible": visible,
     "service_address": service_address,
+    "has_letters": letters.present,
     "clock_minute": notation.clock_minute,
     "clock_time": notation.clock_time,
     "zone_name": notation.zone_name,
