@@ -14,6 +14,7 @@ from app.scoring.counted import lacks
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.services.boards import places
+from app.services.boards.attacks_on import attacks_on
 from app.services.boards.places import Place
 from app.services.contest.visibility import ALWAYS
 from app.services.submissions import submissions, summaries
@@ -44,6 +45,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         result = line.evaluation.found
         sight, board = board_if_open(session, principal, frame.contest.slug)
         shown = result_of(frame, result, board, t) if result else {}
+        rivals = attacks_on(session, sight, found.id) if sight else []
         place = places.of_submission(session, sight, board, found) if sight and board else None
     return page(
         request,
@@ -59,6 +61,7 @@ def submission(request: Request, submission_id: UUID, principal: SignedIn) -> HT
         result=result,
         stands=bool(result and not result.violations and found.disqualified_at is None),
         place=place,
+        rivals=rivals,
         what_if=what_if(frame.rules, frame.contest.track, result, request.query_params) if result else None,
         who_fell=who_fell(frame.contest.track, frame.rules) if own and result else None,
         best=stands_for_team(place, outline),
