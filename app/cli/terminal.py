@@ -151,16 +151,13 @@ def show_fallen(found: Fallen | None, what: Sequence[Shared]) -> None:
     out.print(times)
     if not what:
         return
-    table = numbered("they share", "of the fallen", "of all", "times")
+    out.print(f"by {what[0].finds_of / of:.2f} attackers on average; more often those with")
+    table = numbered("value", "individuals", "fell", "found by", "times")
     for one in what[:MOST_SHARED]:
-        name = one.column or "alike in all of these"
-        fallen, there = share(one.fell, one.fell_of), share(one.there, one.there_of)
-        table.add_row(f"{name}: {one.value}", fallen, there, f"{one.lift:.2f}")
+        name = one.column or "people alike in all"
+        mean, lift = f"{one.finds / one.there:.2f}", f"{one.lift:.2f}"
+        table.add_row(f"{name}: {one.value}", str(one.there), str(one.fell), mean, lift)
     out.print(table)
-
-
-def share(count: int, of: int) -> str:
-    return f"{count} of {of} ({count / of:.0%})"
 
 
 def numbered(first: str, *others: str) -> Table:

@@ -25,27 +25,29 @@ CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, None))
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Individuals of the release with a value in a column, and those of them that fell.
+    """Individuals of the release with a value in a column: ``there`` of all ``there_of``, of whom ``fell``
+    were found; ``finds``: by how many attackers each, added up, of all ``finds_of``.
 
     ``column`` None: it is the number of individuals in the original who are alike in all of the columns.
-    ``excess``: how many more fell than if a value told nothing about falling; ``lift``: how many times as
-    many.
+    ``excess``: how many more finds they are than if a value told nothing about falling; ``lift``: how many
+    times as many.
     """
 
     column: str | None
     value: str
-    fell: int
-    fell_of: int
     there: int
     there_of: int
+    fell: int
+    finds: int
+    finds_of: int
 
     @property
     def excess(self) -> Fraction:
-        return self.fell - Fraction(self.fell_of * self.there, self.there_of)
+        return self.finds - Fraction(self.finds_of * self.there, self.there_of)
 
     @property
     def lift(self) -> float:
-        return self.fell * self.there_of / (self.fell_of * self.there)
+        return self.finds * self.there_of / (self.finds_of * self.there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Fallen:
 
 
 def shared_json(one: Shared) -> dict[str, object]:
-    counts = {"fell": one.fell, "there": one.there}
+    counts = {"there": one.there, "fell": one.fell, "finds": one.finds}
     return {"column": one.column, "value": one.value, **counts, "lift": one.lift}
 
 
@@ -109,22 +111,30 @@ def fallen(track: Track, rules: Rules, said: Mapping[str, Any], source: IntArray
 
 
 def shared(found: Fallen, table: pd.DataFrame, columns: Sequence[str]) -> list[Shared]:
-    """What those who fell have more often than all of the release: what most of them have too often first.
+    """Who was found more often than all of the release, by what they share; the largest excess first.
 
     ``table`` (n, …): the individuals of the original, ``columns``: what an attacker may know of them.
     """
     named = [(name, values_of(table[name])) for name in columns]
-    listed = [(None, classes_of(table, columns)), *named]
+    listed: list[tuple[str | None, pd.Series]] = [(None, classes_of(table, columns)), *named]
     told = [
-        Shared(name, value, *counted(found.fell, texts == value), *counted(found.there, texts == value))
+        shared_by(found, name, value, np.asarray(texts == value))
         for name, texts in listed
         for value in pd.unique(texts)
     ]
-    return sorted((one for one in told if one.fell and one.excess > 0), key=lambda one: -one.excess)
+    return sorted((one for one in told if one.there and one.excess > 0), key=lambda one: -one.excess)
 
 
-def counted(among: BoolArray, having: BoolArray) -> tuple[int, int]:
-    return int((among & having).sum()), int(among.sum())
+def shared_by(found: Fallen, column: str | None, value: str, having: BoolArray) -> Shared:
+    return Shared(
+        column,
+        value,
+        there=int((found.there & having).sum()),
+        there_of=int(found.there.sum()),
+        fell=int((found.fell & having).sum()),
+        finds=int(found.found_by[having].sum()),
+        finds_of=int(found.found_by.sum()),
+    )
 
 
 def individuals_of(found: Fallen, table: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -110,17 +110,18 @@ def test_who_fell_and_what_they_share_is_what_a_walk_over_everybody_counts() -> 
             for number in sorted({len(names) for names in finders.values()})
         }
         told = shared(found, table, ["sex", "age"])
-        assert {(one.column, one.value): (one.fell, one.there) for one in told} == walked(
-            table, fell, set(finders)
+        assert {(one.column, one.value): (one.there, one.fell, one.finds) for one in told} == walked(
+            table, finders
         )
         assert [one.excess for one in told] == sorted((one.excess for one in told), reverse=True)
-        assert {(one.fell_of, one.there_of) for one in told} == {(len(fell), len(source))}
+        finds = sum(map(len, finders.values()))
+        assert {(one.finds_of, one.there_of) for one in told} == {(finds, len(source))}
 
 
 def walked(
-    table: pd.DataFrame, fell: set[int], there: set[int]
-) -> dict[tuple[str | None, str], tuple[int, int]]:
-    """Of every value that those who fell have more often: how many of them, and of all, have it."""
+    table: pd.DataFrame, finders: dict[int, set[str]]
+) -> dict[tuple[str | None, str], tuple[int, int, int]]:
+    """Of every value whose people are found more often than all: how many they are, fell, and finds."""
     pairs = list(zip(table["sex"], table["age"], strict=True))
     alike = [pairs.count(pair) for pair in pairs]
     sizes = [
@@ -136,12 +137,13 @@ def walked(
     }
     ends = [f"{low}" if low == high else f"{low}–{high}" for low, high in (said[band] for band in band_of)]
     columns: dict[str | None, list[str]] = {None: sizes, "sex": list(table["sex"]), "age": ends}
-    told: dict[tuple[str | None, str], tuple[int, int]] = {}
+    told: dict[tuple[str | None, str], tuple[int, int, int]] = {}
     for name, values in columns.items():
         for value in set(values):
-            f, n = (sum(values[one] == value for one in among) for among in (fell, there))
-            if f * len(there) > len(fell) * n:
-                told[name, value] = (f, n)
+            numbers = [len(names) for owner, names in finders.items() if values[owner] == value]
+            everybody = [len(names) for names in finders.values()]
+            if numbers and Fraction(sum(numbers), len(numbers)) > Fraction(sum(everybody), len(everybody)):
+                told[name, value] = (len(numbers), sum(number > 0 for number in numbers), sum(numbers))
     return told
 
 
@@ -153,8 +155,8 @@ def test_few_numbers_and_all_texts_are_told_as_they_are() -> None:
 
 
 def test_lift_and_excess_are_of_shares() -> None:
-    one = Shared("sex", "f", fell=6, fell_of=8, there=10, there_of=40)
-    assert (one.excess, one.lift) == (Fraction(4), 3.0)
+    one = Shared("sex", "f", there=10, there_of=40, fell=6, finds=12, finds_of=16)
+    assert (one.excess, one.lift) == (Fraction(8), 3.0)
 
 
 def test_a_contest_that_asks_something_else_has_nobody_who_falls() -> None:
