@@ -7,9 +7,11 @@ from app import wire
 from app.api.documentation.answers import BOARD, refusing
 from app.api.documentation.bodies import example_as, raw
 from app.http import unchanged
-from app.http.dependencies import ShownBy
-from app.services.boards import anonymization, history, matrix, reidentification
+from app.http.dependencies import MaybeSignedIn, ShownBy
+from app.services.boards import anonymization, attack_history, history, matrix, reidentification
+from app.services.contest import visibility
 from app.services.contest.visibility import Sight
+from app.transaction import transaction
 
 router = APIRouter(prefix="/competitions/{slug}/boards", tags=["boards"], responses=refusing(BOARD))
 
@@ -94,3 +96,14 @@ async def matrix_csv(slug: str, shown: ShownBy, request: Request) -> Response:
 
 def matrix_lines(session: Session, sight: Sight) -> str:
     return matrix.as_csv(matrix.board(session, sight))
+
+
+@router.get("/attacks", response_model=wire.AttackHistory, responses=refusing("not_revealed_yet"))
+def attacks(slug: str, principal: MaybeSignedIn, request: Request) -> Response:
+    """The matrix as it came to be, once the secrets are revealed: each team's best on each target over time.
+
+    It changes no more, and is several times larger than a board: nothing of it is kept here.
+    """
+    with transaction() as session:
+        found = attack_history.board(session, visibility.boards(session, principal, slug))
+    return unchanged.tagged(request, found.model_dump_json().encode(), media_type=JSON)

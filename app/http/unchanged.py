@@ -149,8 +149,11 @@ def written(principal: Principal | None, slug: str, write: Callable[[Session, Si
         rows = seen(session).rows
         sight = visibility.boards(session, principal, slug)
         body = write(session, sight).encode()
-    tag = '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
-    return Text(body, packed(body), tag, sight, rows)
+    return Text(body, packed(body), tag_of(body), sight, rows)
+
+
+def tag_of(body: bytes) -> str:
+    return '"' + hashlib.sha256(body).hexdigest()[:32] + '"'
 
 
 async def board(
@@ -175,6 +178,15 @@ async def board(
     if short:
         return Response(found.packed, media_type=media_type, headers=headers | {"Content-Encoding": "gzip"})
     return Response(found.body, media_type=media_type, headers=headers)
+
+
+def tagged(request: Request, body: bytes, *, media_type: str) -> Response:
+    """An answer that is not kept, with its ETag, or 304."""
+    tag = tag_of(body)
+    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+    if tag in known_tags(request):
+        return Response(status_code=304, headers=headers)
+    return Response(body, media_type=media_type, headers=headers)
 
 
 def known_tags(request: Request) -> set[str]:

@@ -19,6 +19,9 @@ from app.wire.attacks import Guess, GuessReceipt, Manifest, ManifestEntry, Revea
 from app.wire.boards import (
     AttackersBoard,
     AttackersRow,
+    AttackHistory,
+    AttackHistoryRow,
+    AttackStep,
     Board,
     BoardRow,
     Cell,

@@ -267,3 +267,25 @@ class MatrixRow(Line):
 class Matrix(BoardOfAttacks):
     targets: tuple[MatrixTarget, ...]
     rows: tuple[MatrixRow, ...]
+
+
+class AttackStep(Form):
+    """A guess by which an attacker's best on a target became better, and what its best was from then on."""
+
+    at: Annotated[Moment, Field(description="when the guess was received")]
+    correct: Annotated[int | None, Field(description="null where none are counted"), example(9)]
+    rate: Annotated[float, example(0.18)]
+    by_question: Annotated[dict[str, float] | None, Field(description=BY_QUESTION)] = unless_none()
+
+
+class AttackHistoryRow(Form):
+    """A team; by target its steps, the earliest first, none where it did not try."""
+
+    attacker: Annotated[str, example("Blue")]
+    own: Annotated[bool, example(True)]
+    cells: tuple[tuple[AttackStep, ...], ...]
+
+
+class AttackHistory(BoardOfAttacks):
+    targets: tuple[MatrixTarget, ...]
+    rows: tuple[AttackHistoryRow, ...]

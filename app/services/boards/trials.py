@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import fsum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVarTuple
 from uuid import UUID
 
-from sqlalchemy import Subquery, func, literal, select, true
+from sqlalchemy import Select, Subquery, func, literal, select, true
 from sqlalchemy.dialects.postgresql import array
 from sqlalchemy.orm import Session
 
@@ -44,6 +44,7 @@ class Best(NamedTuple):
 Trials = Mapping[str, Best]
 """What a team found in one target, by question; those that it did not answer are not there."""
 
+Columns = TypeVarTuple("Columns")
 Together = Callable[[Mapping[str, Sequence[float]]], float]
 """What E takes of risks, by question, the largest first; some questions may be missing."""
 
@@ -187,28 +188,30 @@ def bests(
 
 def best_of_each(row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]) -> Subquery:
     """For each team, target and question that is asked: the best of the guesses that count, how many, and
-    when the first arrived.
-
-    They were accepted before the horizon and are judged; their team is not disqualified.
-    """
+    when the first arrived."""
     first, *others = TRACKS[rules.track].asked(rules)
     question = Guess.question if others else literal(first).label("question")
+    best = select(
+        Guess.team_id,
+        Guess.target_id,
+        question,
+        func.max(func.coalesce(Guess.risk, 0.0)).label("risk"),
+        func.max(func.coalesce(Guess.correct, 0)).label("correct"),
+        func.count().label("trials"),
+        func.min(Guess.received_at).label("since"),
+    ).group_by(Guess.team_id, Guess.target_id, *([Guess.question] if others else []))
+    return that_count(best, row, view, rules, targets).subquery()
+
+
+def that_count(
+    query: Select[*Columns], row: Competition, view: View, rules: Rules, targets: Sequence[Attacked]
+) -> Select[*Columns]:
+    """Those that were accepted before the horizon and are judged; their team is not disqualified."""
     return (
-        select(
-            Guess.team_id,
-            Guess.target_id,
-            question,
-            func.max(func.coalesce(Guess.risk, 0.0)).label("risk"),
-            func.max(func.coalesce(Guess.correct, 0)).label("correct"),
-            func.count().label("trials"),
-            func.min(Guess.received_at).label("since"),
-        )
-        .join(Team, Team.id == Guess.team_id)
+        query.join(Team, Team.id == Guess.team_id)
         .where(Guess.competition_id == row.id, Guess.state == State.SCORED)
         .where(Guess.created_at < view.guesses_before, Team.disqualified_at.is_(None))
         .where(true() if view.as_of == ALWAYS else Guess.finished_at < view.as_of)
         .where(Guess.target_id.in_([one.id for one in targets]))
-        .where(Guess.question.in_([first, *others]))
-        .group_by(Guess.team_id, Guess.target_id, *([Guess.question] if others else []))
-        .subquery()
+        .where(Guess.question.in_(list(TRACKS[rules.track].asked(rules))))
     )
