@@ -86,6 +86,9 @@ def matrix_board(
         by=listed,
         hundredths=hundredths,
         words=script_words(t),
+        replayed=bool(
+            frame.contest.row.revealed_at and shown and any(not row.built_in for row in shown.rows)
+        ),
     )
 
 
@@ -102,6 +105,12 @@ def script_words(t: Words) -> dict[str, str]:
         "keys": t(
             "Matrix: the arrow keys go from cell to cell, + and − enlarge and reduce, 0 shows all of it."
         ),
+        "replay": t("Replay the attacks"),
+        "play": t("Play"),
+        "pause": t("Pause"),
+        "moment": t("Moment of the contest"),
+        "pairs": t("Pairs attacked: {n} of {all}"),
+        "failed": t("Not loaded. Try again"),
         "help": t(
             "Point at a cell to read it, drag over a part to enlarge it; with the keyboard: arrows, +, −, 0."
         ),

@@ -1,6 +1,9 @@
 """The matrix as its script draws it: the same numbers as the table's, by keyboard, pointer and enlarged."""
 
 import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from playwright.sync_api import Browser, Route, expect
 
@@ -14,6 +17,7 @@ from tests.web.browser.test_charts import KINDS, SHEETS, SITE
 from tests.web.figures import EN, HOSTILE, rendered
 
 TARGETS, ATTACKERS = 60, 40
+START = datetime(2027, 1, 1, tzinfo=UTC)
 RATES = [
     [None if (row + column) % 7 == 0 else row * column % 41 / 40 for column in range(TARGETS)]
     for row in range(ATTACKERS)
@@ -32,13 +36,39 @@ def document() -> str:
     scripts = '<script src="/static/vendor/d3-7.9.2.min.js" defer></script>'
     scripts += '<script type="module" src="/static/matrix.js"></script>'
     head = f'<head><meta charset="utf-8"><title>Matrix</title>{SHEETS}{scripts}</head>'
-    place = f"<div id=\"standings\" data-words='{words}'>{figure}</div>"
+    more = f"data-words='{words}' data-attacks='/attacks' data-question='' data-zone='Asia/Tokyo'"
+    place = f'<div id="standings" {more}>{figure}</div>'
     return f'<!doctype html><html lang="en">{head}<body><main><h1>Matrix</h1>{place}</main></body></html>'
+
+
+def received(row: int, column: int) -> datetime:
+    """When a better guess than the first was: all are sent within a minute, the first guesses before it."""
+    return START + timedelta(seconds=(7 * row + column) % 60, milliseconds=row)
+
+
+def history() -> dict[str, Any]:
+    """Of each cell two guesses: what it holds at the end was found by the second."""
+
+    def steps(row: int, column: int, rate: float | None) -> list[dict[str, Any]]:
+        if rate is None:
+            return []
+        first = {"at": START.isoformat(), "rate": rate / 2}
+        return [first, {"at": received(row, column).isoformat(), "rate": rate}]
+
+    return {
+        "targets": [{"target": f"T{place:02}"} for place in range(TARGETS)],
+        "rows": [
+            {"attacker": named(row), "cells": [steps(row, column, rate) for column, rate in enumerate(rates)]}
+            for row, rates in enumerate(RATES)
+        ],
+    }
 
 
 def answer(route: Route) -> None:
     path = route.request.url.removeprefix(SITE)
-    if path == "/":
+    if path == "/attacks":
+        route.fulfill(json=history())
+    elif path == "/":
         route.fulfill(body=document(), content_type="text/html; charset=utf-8", headers=HEADERS)
     else:
         found, _ = static_files.lookup_path(path.removeprefix("/static/"))
@@ -53,6 +83,20 @@ def in_table(looker: Looker, row: int, column: int) -> str:
 def said(looker: Looker) -> str:
     """Without the marks that keep names apart which are read from right to left."""
     return looker.page.locator(".matrix_tip").inner_text().replace("\u2068", "").replace("\u2069", "")
+
+
+def drawn(looker: Looker, row: int) -> list[int]:
+    """The tenths that a row of the whole matrix has by its colours, from left to right."""
+    paths = looker.page.locator(".matrix_view > svg > svg").last.locator("path.cells")
+    shown = paths.evaluate_all("all => all.map(one => [one.getAttribute('class'), one.getAttribute('d')])")
+    cells = [
+        (float(y), float(x), int(kind.split()[0].removeprefix("heat-")))
+        for kind, squares in shown
+        if kind.startswith("heat-")
+        for x, y in re.findall(r"M([\d.]+),([\d.]+)", squares)
+    ]
+    tops = sorted({y for y, _, _ in cells})
+    return [tenth for y, _, tenth in sorted(cells) if y == tops[row]]
 
 
 def test_sixty_targets_fit_and_every_cell_says_what_the_table_does(browser: Browser) -> None:
@@ -84,6 +128,25 @@ def test_sixty_targets_fit_and_every_cell_says_what_the_table_does(browser: Brow
         assert said(looker).endswith(in_table(looker, 3, 59))
         page.keyboard.press("0")
         assert page.locator(".matrix_names.across > div").count() == TARGETS
+        page.keyboard.press("Home")
+        page.get_by_role("button", name="Replay the attacks").click()
+        page.get_by_role("button", name="Pause").click()
+        slider = page.get_by_role("slider")
+        ended = max(
+            received(row, column)
+            for row in range(ATTACKERS)
+            for column in range(TARGETS)
+            if RATES[row][column] is not None
+        )
+        for share in (0.25, 0.75, 0.5, 1):
+            slider.fill(str(int(1000 * share)))
+            reached = START + share * (ended - START)
+            arrived = [
+                rate if received(3, column) <= reached else rate / 2
+                for column, rate in enumerate(RATES[3])
+                if rate is not None
+            ]
+            assert drawn(looker, 3) == [int(rate * 10 + 0.5) for rate in arrived]
         page.get_by_role("button", name="The numbers as a table").click()
         expect(table).to_be_visible()
         page.emulate_media(media="print")

@@ -1,5 +1,5 @@
 // The matrix of attacks drawn to fit the page, read from its table: under the pointer and the keyboard each cell
-// says what it is, and a part of it is enlarged.
+// says what it is, a part of it is enlarged, and, once all is revealed, the attacks arrive again.
 
 const { d3 } = window;
 const NARROW = matchMedia("(max-width: 40rem)");
@@ -36,9 +36,9 @@ function read(table) {
 function measured(width, { targets, rows }) {
   const left = Math.min(190, width * 0.24) + MEAN.across;
   const longest = d3.max(targets, ({ said }) => said.length);
-  const head = Math.min(MOST_HEAD, 20 + 8 * longest);
-  const top = head + MEAN.down;
   const across = Math.min(96, (width - left - 1) / targets.length);
+  const head = Math.min(across < ROOM.name ? MOST_HEAD / 2 : MOST_HEAD, 20 + 8 * longest);
+  const top = head + MEAN.down;
   const down = Math.max(rows.length > 80 ? 2 : 12, Math.min(28, 720 / rows.length));
   const [wide, tall] = [across * targets.length, down * rows.length];
   return { left, top, head, across, down, wide, tall, most: Math.max(1, 64 / across, 24 / down) };
@@ -121,9 +121,12 @@ function draw(view) {
   const seen = rows.flatMap((row) => columns.map((column) => (
     { ...model.rows[row.at].cells[column.at], x: column.from, y: row.from })));
   paint(view.cells, seen, [wide, tall]);
-  paint(view.means, rows.map((row) => ({ ...mean(view, model.rows[row.at]), x: 0, y: row.from })), [MEAN.across - 3, tall]);
-  paint(view.heads, columns.map((column) => ({ ...mean(view, model.targets[column.at]), x: column.from, y: 0 })), [wide, MEAN.down - 3]);
-  paint(view.whole, [{ ...mean(view, model), x: 0, y: 0 }], [MEAN.across - 3, MEAN.down - 3]);
+  const mean = (line, x, y) => ({ ...line.mean, x, y });
+  const means = [rows.map((row) => mean(model.rows[row.at], 0, row.from)), columns.map((column) => mean(model.targets[column.at], column.from, 0)), [mean(model, 0, 0)]];
+  const [down, across, whole] = view.partial ? [[], [], []] : means; // while attacks arrive they are not yet what the table says
+  paint(view.means, down, [MEAN.across - 3, tall]);
+  paint(view.heads, across, [wide, MEAN.down - 3]);
+  paint(view.whole, whole, [MEAN.across - 3, MEAN.down - 3]);
   names(view.down, tall >= ROOM.name ? rows : [], model.rows, (one, { from }) => one
     .style("top", `${from}px`).style("height", `${tall}px`).style("width", "100%").style("line-height", `${tall}px`)
     .style("font-size", `${Math.min(12, tall)}px`), view.cursor?.[0]);
@@ -134,9 +137,6 @@ function draw(view) {
     .style("font-size", `${Math.min(12, wide)}px`), view.cursor?.[1]);
   mark(view, wide, tall);
 }
-
-// While attacks arrive the means are not yet what the table says.
-const mean = (view, line) => (view.partial ? { text: "", step: null } : line.mean);
 
 function names(place, seen, lines, put, marked) {
   place.selectAll("div").data(seen, ({ at }) => at).join("div")
@@ -288,6 +288,8 @@ function prepare() {
   };
   new ResizeObserver(refit).observe(figure);
   refit();
+  const { attacks, question, zone } = place.dataset;
+  if (attacks) import("/static/attacks.js").then(({ offerReplay }) => offerReplay(figure, () => view, { address: attacks, question, words, zone }));
 }
 
 prepare();
