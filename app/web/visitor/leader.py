@@ -64,10 +64,10 @@ def on_rank(board: Board, rank: int) -> tuple[BoardRow, ...]:
     return tuple(sorted((row for row in board.rows if row.rank == rank), key=lambda row: not row.own))
 
 
-def podium(board: Board) -> list[BoardRow]:
+def podium(board: Board, most: int = PODIUM) -> list[BoardRow]:
     """The first rows that have a rank, and the reader's own below them, if it has one."""
     ranked = [row for row in board.rows if row.rank is not None]
-    return [row for place, row in enumerate(ranked) if place < PODIUM or row.own]
+    return [row for place, row in enumerate(ranked) if place < most or row.own]
 
 
 def best_attacker(row: BoardRow, rules: Rules) -> str | None:

@@ -10,6 +10,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /competitions/{slug}/calendar.ics": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/announcements.atom": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/picture.png": (200, 200, 200, 200, 200, 200),
+    "GET /competitions/{slug}/embed": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/rules": (200, 200, 200, 200, 200, 200),
     "GET /competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
     "POST /competitions/{slug}/clarifications": (303, 303, 303, 403, 403, 403),
