@@ -221,7 +221,7 @@ def test_columns_of_a_strange_table_get_roles_which_the_organizer_then_changes(b
         (b"a\n1\n", "2 列以上が必要です"),
         (b"a,b\nx,y\n", "数値だけの列がない"),
         (b"", "ファイルが選ばれていない"),
-        (b"a,b\n1\n", "1 行目：列数は 1 です"),
+        (b"a,b\n1\n", "1 行目の列数は 1 です"),
     ],
 )
 def test_a_table_that_cannot_be_an_original_is_refused_in_words(
