@@ -56,6 +56,16 @@ def few_alone(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def few_empty(table: pd.DataFrame, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns without those of most values, dropped one by one until their cross-table is not sparse; two
+    stay. Of equally many values the later column goes first."""
+    kept = list(columns)
+    values = {name: values_of(table[name]).different for name in kept}
+    while len(kept) > 2 and cross_tables(table, {"": kept})[0].is_sparse:
+        kept.remove(max(reversed(kept), key=lambda name: values[name]))
+    return tuple(kept)
+
+
 def filled_of(numbers: IntArray) -> tuple[int, int]:
     """The cells of a cross-table, which may be more than any integer type holds, and the occupied ones."""
     widths = [int(column.max(initial=-1)) + 1 for column in numbers.T]

@@ -5,6 +5,7 @@ import io
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from app.scoring.headers import (
     with_names,
     without,
 )
-from app.scoring.looking import classes_of, cross_tables, few_alone, telling_texts, values_of
+from app.scoring.looking import classes_of, cross_tables, few_alone, few_empty, telling_texts, values_of
 from app.scoring.looks import Classes, CrossTable, Values
 from app.scoring.settings import Columns
 
@@ -75,6 +76,23 @@ def test_columns_are_dropped_from_that_of_most_values_on_until_few_are_alone(see
         most = max(table[name].nunique() for name in left)
         left.remove([name for name in left if table[name].nunique() == most][-1])
     assert few_alone(table, columns) == tuple(left)
+    assert "unique" not in left
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_are_dropped_until_a_tenth_of_the_cells_is_filled(seed: int) -> None:
+    table = hostile(seed, 30 + 20 * seed)
+
+    def filled(columns: list[str]) -> Fraction:
+        cells = prod(table[name].nunique() for name in columns)
+        return Fraction(len(set(map(tuple, table[columns].to_numpy().tolist()))), cells)
+
+    left = columns = ["c3", "unique", "c0", "c2", "c1"]
+    while len(left) > 2 and filled(left) <= Fraction(1, 10):
+        most = max(table[name].nunique() for name in left)
+        last = [name for name in left if table[name].nunique() == most][-1]
+        left = [name for name in left if name != last]
+    assert few_empty(table, columns) == tuple(left)
     assert "unique" not in left
 
 

@@ -137,13 +137,19 @@ def test_roles_are_looked_at_before_they_are_saved(arena: Arena, language: str) 
     )
 
 
-def test_a_cross_table_that_is_nearly_empty_is_told_with_its_measures(beginner: Arena) -> None:
+def test_a_cross_table_that_would_be_nearly_empty_takes_fewer_columns(beginner: Arena) -> None:
     rows = "".join(f"{n % 9},{n % 11},{n % 13},{n % 2},{n * 7 % 101}\n" for n in range(120))
     assert upload(begun(beginner), f"a,b,c,d,amount\n{rows}".encode()).status_code == 303
+    assert rules("fresh").measure("cross_count").parameters == {"columns": ("a", "b", "d")}
     look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
-    assert "The cross-table of your 4 columns has 2,574 cells, 95.3% of them empty" in look
+    assert "The cross-table of your 3 columns has 198 cells, 39.3% of them empty" in look
     assert "Gap of the cross-tabulated means, Gap of the cross-tabulated counts" in look
     assert (rules("fresh").weight("cor_mae"), rules("fresh").weight("cross_mean")) == (0.0, 1.0)
+    file = stored("fresh").file.replace('columns = ["a", "b", "d"]', 'columns = ["a", "b", "c", "d"]')
+    assert beginner.put("/competitions/fresh/competition.toml", content=file).status_code == 200
+    look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
+    assert "The cross-table of your 4 columns has 2,574 cells, 95.3% of them empty" in look
+    assert said("It will say little: choose fewer columns for it, or coarser values.") in look
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

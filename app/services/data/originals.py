@@ -16,21 +16,25 @@ from app.scoring.looks import FEWEST, Values
 from app.scoring.rules_text import with_weights
 from app.scoring.settings import Columns
 from app.scoring.toml_text import with_tables
+from app.scoring.toml_writing import with_measures
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions, revisions
 from app.services.contest.revisions import Revision
+from app.services.data import first_looks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from app.scoring.column_roles import fits, suggested
     from app.scoring.headers import without
-    from app.scoring.looking import all_numbers, values_of
+    from app.scoring.looking import all_numbers, few_empty, text_table, values_of
 else:
     fits = deferred("app.scoring.column_roles.fits")
     suggested = deferred("app.scoring.column_roles.suggested")
     without = deferred("app.scoring.headers.without")
     all_numbers = deferred("app.scoring.looking.all_numbers")
+    few_empty = deferred("app.scoring.looking.few_empty")
+    text_table = deferred("app.scoring.looking.text_table")
     values_of = deferred("app.scoring.looking.values_of")
 
 
@@ -79,10 +83,25 @@ def revision_of_upload(contest: Contest, name: str, content: bytes) -> Revision:
             contest.row.file, lambda file: revisions.revision_of_original(contest, name, content, file)
         )
     roles = beside.call(beside.ORIGINALS, suggested, content, columns)
+    file = with_columns_of(contest.row.file, roles)
     return weighed(
-        with_columns_of(contest.row.file, roles),
+        beside.call(beside.ORIGINALS, with_filled_cells, file, name, content),
         lambda file: revisions.revision(contest.row, file, {name: content}),
     )
+
+
+def with_filled_cells(file: str, name: str, content: bytes) -> str:
+    """The file with fewer columns for the cross-tables that it leaves to be over all, if nearly all cells
+    would be empty."""
+    rules = read_file(file)
+    table = text_table(content, name).to_pandas()
+    measures = dict(rules.measures)
+    for one, columns in first_looks.crossed(rules).items():
+        parameter, given = TRACKS[rules.track].measures[one].crosses, rules.measure(one)
+        fewer = few_empty(table, columns)
+        if parameter and parameter not in given.parameters and fewer != tuple(columns):
+            measures[one] = replace(given, parameters={**given.parameters, parameter: fewer})
+    return with_measures(file, measures) if measures != dict(rules.measures) else file
 
 
 def revision_of_fitting(contest: Contest, name: str, content: bytes) -> Revision:

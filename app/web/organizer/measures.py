@@ -168,6 +168,7 @@ def measures_content(contest: Contest, form: Sent | None) -> dict[str, Any]:
         "weighing": [one for one in weighed if one.weighs],
         "reported": [one for one in weighed if not one.weighs],
         "counted": track.counts(rules),
+        "opened": form is not None and any(name.startswith("attacker_") for name in form.wrong),
         "attackers": [attacker_entry(one, rules, roles, form) for one in track.attackers.values()],
         "questions": [
             question_entry(one, rules, roles, form) for one in track.questions.values() if one.parameters
