@@ -122,7 +122,7 @@ def ranks_of(drawn: Drawn, viewer: str) -> dict[str, list[history.Placed]]:
     with transaction() as session:
         sight = sight_of(session, drawn, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()
-        return {name: history.ranks_of(session, sight, team) for name, team in teams}
+        return {name: history.followed(session, sight, team)[1] for name, team in teams}
 
 
 def service_ranks(drawn: Drawn, viewer: str, moment: datetime) -> dict[str, int]:

@@ -11,12 +11,15 @@ from sqlalchemy.orm import Session
 
 from app.db.models import State, Target
 from app.scoring.ranking import rank_sums, ranks
+from app.scoring.registry import largest
 from app.scoring.rules import Rules
+from app.scoring.tracks import TRACKS
 from app.services.boards import anonymization, entries, in_force, trials, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.boards.entries import Entry
 from app.services.boards.happening import Begins, Ends, Found, Happening, Published, Replaced
 from app.services.boards.in_force import Finished
+from app.services.boards.trials import Together
 from app.services.boards.verdicts import Numbers
 from app.services.contest.visibility import Sight
 
@@ -39,6 +42,10 @@ class Course:
     order: list[Place] = field(default_factory=list)
     teams: dict[UUID, UUID] = field(default_factory=dict)
     sums: dict[UUID, int] | None = None
+    together: Together = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.together = trials.together(self.rules)
 
     @classmethod
     def begin(cls, session: Session, sight: Sight) -> "Course":
@@ -71,7 +78,7 @@ class Course:
                 risks[team] = max(risk, risks.get(team, 0.0))
                 return [self.teams[submission]] if submission in self.teams else []
             case Replaced(rules):
-                self.rules = rules
+                self.rules, self.together = rules, trials.together(rules)
             case Published():
                 self.finals_only = True
         return list(self.standing)
@@ -106,8 +113,8 @@ class Course:
         """What the guesses on it found, by the questions that the rules ask."""
         if submission not in self.found:
             return None
-        risks = {name: sorted(by.values(), reverse=True) for name, by in self.found[submission].items()}
-        return trials.together(self.rules)(risks)
+        taken = largest_of if TRACKS[self.rules.track].rivals is largest else all_of
+        return self.together({name: taken(by.values()) for name, by in self.found[submission].items()})
 
     def best(self, team: UUID) -> Entry | None:
         return self.bests.get(team)
@@ -140,6 +147,14 @@ class Course:
             teams = zip((one.finished.team_id for one in chosen), places, strict=True)
             self.sums = dict(sorted(((team, rank or 0) for team, rank in teams), key=lambda one: one[1]))
         return self.sums
+
+
+def largest_of(risks: Iterable[float]) -> Sequence[float]:
+    return (max(risks),)
+
+
+def all_of(risks: Iterable[float]) -> Sequence[float]:
+    return sorted(risks, reverse=True)
 
 
 def is_ranked(entry: Entry) -> bool:

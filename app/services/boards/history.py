@@ -37,47 +37,69 @@ class Placed:
 
 def history(session: Session, sight: Sight) -> History:
     """All steps of all teams, and who the first were."""
+    return followed(session, sight, None)[0]
+
+
+def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History, list[Placed]]:
+    """The same, and how the rank of one team went, also by what others did."""
     contest, view = sight.contest, sight.view
-    steps: dict[UUID, list[HistoryStep]] = {}
-    last: dict[UUID, Shown] = {}
-    names: dict[UUID, Entry] = {}
+    lines: dict[UUID, Line] = {}
     leading: list[tuple[datetime, list[tuple[UUID, int]]]] = []
+    ranks: list[Placed] = []
     for at, course, changed in moments(session, sight):
-        for team in sorted(changed):
-            entry = course.best(team)
-            now = shown(entry, view)
-            if now == last.get(team):
-                continue
-            last[team] = now
-            names[team] = entry or names[team]
-            steps.setdefault(team, []).append(step(at, now, course.rank(team)))
+        for each in sorted(changed):
+            take_step(lines, each, at, course, view)
         first = course.first(FIRST)
         if first != (leading[-1][1] if leading else []):
             leading.append((at, first))
-    places = {team: place for place, team in enumerate(steps)}
-    return History(
+        if team is not None and course.rank(team) != (ranks[-1].rank if ranks else None):
+            ranks.append(Placed(at, course.rank(team), course.ranked))
+    told = History(
         competition=contest.slug,
         title=dict(contest.rules.title),
         frozen_from=contest.rules.publication.frozen_from,
         digits=view.digits,
-        teams=tuple(line(names[team], found, view) for team, found in steps.items()),
-        leaders=tuple(
-            HistoryLeaders(
-                at=at, first=tuple(HistoryPlace(team=places[team], rank=rank) for team, rank in first)
-            )
-            for at, first in leading
-        ),
+        teams=tuple(line.told(view) for line in lines.values()),
+        leaders=leaders(leading, list(lines)),
     )
+    return told, ranks
 
 
-def ranks_of(session: Session, sight: Sight, team: UUID) -> list[Placed]:
-    """How the rank of one team went, also by what others did."""
-    found: list[Placed] = []
-    for at, course, _ in moments(session, sight):
-        rank = course.rank(team)
-        if rank != (found[-1].rank if found else None):
-            found.append(Placed(at, rank, course.ranked))
-    return found
+@dataclass
+class Line:
+    """A team's steps so far; ``entry``: a best that it had."""
+
+    entry: Entry
+    last: Shown
+    steps: list[HistoryStep]
+
+    def told(self, view: View) -> HistoryTeam:
+        one = self.entry.finished
+        own = view.audience.team_id == one.team_id
+        steps = tuple(self.steps)
+        return HistoryTeam(team_id=one.team_id, team=one.team, own=own, baseline=one.baseline, steps=steps)
+
+
+def take_step(lines: dict[UUID, Line], team: UUID, at: datetime, course: Course, view: View) -> None:
+    """Note what a board shows of a team, if that is something else."""
+    entry = course.best(team)
+    now = shown(entry, view)
+    if entry is not None and now is not None:
+        lines.setdefault(team, Line(entry, None, []))
+    line = lines.get(team)
+    if line is not None and now != line.last:
+        line.last = now
+        line.steps.append(step(at, now, course.rank(team)))
+
+
+def leaders(
+    leading: list[tuple[datetime, list[tuple[UUID, int]]]], teams: list[UUID]
+) -> tuple[HistoryLeaders, ...]:
+    places = {team: place for place, team in enumerate(teams)}
+    return tuple(
+        HistoryLeaders(at=at, first=tuple(HistoryPlace(team=places[team], rank=rank) for team, rank in first))
+        for at, first in leading
+    )
 
 
 def moments(session: Session, sight: Sight) -> Iterator[tuple[datetime, Course, set[UUID]]]:
@@ -100,9 +122,3 @@ def shown(entry: Entry | None, view: View) -> Shown:
 def step(at: datetime, now: Shown, rank: int | None) -> HistoryStep:
     overall, utility, security = now or (None, None, None)
     return HistoryStep(at=at, rank=rank, overall=overall, utility=utility, security=security)
-
-
-def line(entry: Entry, steps: list[HistoryStep], view: View) -> HistoryTeam:
-    one = entry.finished
-    own = view.audience.team_id == one.team_id
-    return HistoryTeam(team_id=one.team_id, team=one.team, own=own, baseline=one.baseline, steps=tuple(steps))

@@ -14,6 +14,7 @@ from app.web.visitor import (
     replay,
     rules,
     sign_in,
+    team_page,
 )
 
 ROUTERS = (
@@ -26,6 +27,7 @@ ROUTERS = (
     rules.router,
     boards.router,
     replay.router,
+    team_page.router,
     board_matrix.router,
     sign_in.router,
     joining.router,

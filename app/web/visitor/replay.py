@@ -2,21 +2,19 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
-from sqlalchemy.orm import Session
 
 from app import wire
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
 from app.services.boards import history
-from app.services.contest import visibility
-from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site import languages
-from app.web.site.frame import Frame, frame_of
+from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.board_view import view_of
 from app.web.visitor.boards import if_open
@@ -37,8 +35,8 @@ class Lead:
 def replay(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        told = if_open(history.history, session, principal, slug)
-        course = own_course(session, frame, principal) if told else []
+        team = frame.team.id if frame.team else None
+        told, ranks = if_open(partial(history.followed, team=team), session, principal, slug) or (None, [])
     return page(
         request,
         principal,
@@ -47,16 +45,9 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespons
         view=view_of(frame),
         board=told,
         leads=leads(told) if told else [],
-        own_ranks=[[milliseconds(one.at), one.rank] for one in course],
+        own_ranks=[[milliseconds(one.at), one.rank] for one in ranks],
         words=words(languages.words_of(request)),
     )
-
-
-def own_course(session: Session, frame: Frame, principal: Principal | None) -> list[history.Placed]:
-    if frame.team is None:
-        return []
-    sight = visibility.boards(session, principal, frame.contest.slug)
-    return history.ranks_of(session, sight, frame.team.id)
 
 
 def milliseconds(at: datetime) -> int:

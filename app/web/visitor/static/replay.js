@@ -1,30 +1,12 @@
 // The contest replayed: every team's best as a course over time, up to the moment that the scrubber shows.
 // Without this script the page has the table of who led. All numbers are those of the boards' history.
 
+import { offset, tick, whole } from "./moments.js";
+
 const place = document.querySelector("#replay");
 const SECONDS = 18;
 const LABELLED = 5;
 const MARGIN = { top: 14, right: 150, bottom: 30, left: 46 };
-const language = document.documentElement.lang;
-
-// D3 draws in UTC: moments are moved so that its days are those of the competition's zone.
-function offset(zone, at) {
-  const parts = new Intl.DateTimeFormat("en-CA", {
-    timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit",
-    hour: "2-digit", minute: "2-digit", second: "2-digit",
-  }).formatToParts(at);
-  const get = (type) => Number(parts.find((part) => part.type === type).value);
-  return Date.UTC(get("year"), get("month") - 1, get("day"), get("hour"), get("minute"), get("second")) - at;
-}
-
-function written(format) {
-  const made = new Intl.DateTimeFormat(language, { timeZone: "UTC", ...format });
-  return (at) => made.format(at);
-}
-
-const day = written({ month: "short", day: "numeric" });
-const hour = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const whole = (at) => new Date(at).toISOString().slice(0, 16).replace("T", " "); // as the server writes it
 
 function read(told, zone) {
   const first = Math.floor(Math.min(...told.teams.map((team) => Date.parse(team.steps[0].at))) / 1000) * 1000;
@@ -98,9 +80,7 @@ class Replay {
   }
 
   axes(svg, right, narrow) {
-    const midnight = (at) => at.getUTCHours() === 0 && at.getUTCMinutes() === 0;
-    const bottom = d3.axisBottom(this.x).ticks(narrow ? 4 : 8).tickSizeOuter(0)
-      .tickFormat((at) => (midnight(at) ? day(at) : hour(at)));
+    const bottom = d3.axisBottom(this.x).ticks(narrow ? 4 : 8).tickSizeOuter(0).tickFormat(tick);
     svg.append("g").attr("transform", `translate(0,${this.bottom})`).call(bottom);
     const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
     svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());

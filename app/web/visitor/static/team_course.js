@@ -1,0 +1,41 @@
+// How the rank of a team went; without this script its steps stand in the table below.
+
+import { offset, tick } from "./moments.js";
+
+const place = document.querySelector("#team_course");
+const MARGIN = { top: 22, right: 16, bottom: 26, left: 40 };
+const HEIGHT = 240;
+
+function draw(element) {
+  const words = JSON.parse(element.dataset.words);
+  const told = JSON.parse(element.dataset.ranks);
+  if (!told.length) return;
+  const moved = offset(element.dataset.zone, told[0][0]);
+  const steps = told.map(([at, rank, ranked]) => ({ at: at + moved, rank, ranked }));
+  const width = Math.max(280, Math.min(960, element.clientWidth));
+  const pad = Math.max(60_000, (steps.at(-1).at - steps[0].at) / 30);
+  const [begin, end] = [steps[0].at - pad, steps.at(-1).at + pad];
+  const most = d3.max(steps, (step) => step.ranked);
+  const x = d3.scaleUtc([begin, end], [MARGIN.left, width - MARGIN.right]);
+  const y = d3.scaleLinear([1, Math.max(2, most)], [MARGIN.top, HEIGHT - MARGIN.bottom]);
+  const svg = d3.create("svg").attr("viewBox", [0, 0, width, HEIGHT]).attr("role", "img").attr("aria-label", words.picture);
+  const long = [...steps, { ...steps.at(-1), at: end }];
+  const among = d3.area((step) => x(step.at), y(1), (step) => y(Math.max(1, step.ranked))).curve(d3.curveStepAfter);
+  const line = d3.line((step) => x(step.at), (step) => y(step.rank)).defined((step) => step.rank !== null).curve(d3.curveStepAfter);
+  svg.append("path").attr("class", "others").attr("d", among(long));
+  svg.append("g").attr("transform", `translate(0,${HEIGHT - MARGIN.bottom})`)
+    .call(d3.axisBottom(x).ticks(width < 500 ? 4 : 8).tickSizeOuter(0).tickFormat(tick));
+  const ranks = [...new Set([1, ...y.ticks(4).filter(Number.isInteger), Math.max(2, most)])];
+  svg.append("g").attr("transform", `translate(${MARGIN.left},0)`)
+    .call(d3.axisLeft(y).tickValues(ranks).tickFormat(String).tickSize(0).tickPadding(8));
+  svg.append("text").attr("x", 4).attr("y", 11).text(words.rank);
+  svg.append("path").attr("class", "line").attr("d", line(long));
+  svg.append("g").selectAll("circle").data(steps.filter((step) => step.rank !== null)).join("circle")
+    .attr("r", 3.5).attr("cx", (step) => x(step.at)).attr("cy", (step) => y(step.rank));
+  element.replaceChildren(svg.node());
+}
+
+if (place) {
+  place.hidden = false;
+  draw(place);
+}
