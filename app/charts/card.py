@@ -12,7 +12,10 @@ from app.charts.svg import fitted, tag, width_of
 
 WIDE, TALL = 1200, 630
 LEFT, COLUMN = 56.0, 340.0
-FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, Noto Sans CJK JP, IPAexGothic, IPAGothic, sans-serif"
+FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, sans-serif"
+JAPANESE = "Noto Sans CJK JP, Noto Sans JP, IPAexGothic, IPAGothic, sans-serif"
+"""First where such letters are: else a font is taken for them that happens to have them."""
+TEXT = re.compile(r"<text (?=[^>]*>[^<]*[\u3040-\u9fff])")
 WORD = re.compile(
     r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*"
 )
@@ -76,9 +79,10 @@ def card(shown: Card, colours: Mapping[str, str]) -> Markup:
         wide_plane = WIDE - LEFT - COLUMN - 60
         box = f'x="{LEFT + COLUMN + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * HEIGHT / WIDTH:.0f}"'
         parts.append(Markup(str(shown.plane).replace("<svg ", f"<svg {box} ", 1)))  # noqa: S704
+    letters = TEXT.sub(f'<text font-family="{JAPANESE}" ', Markup("").join(parts))
     return tag(
         "svg",
-        *parts,
+        Markup(letters),  # noqa: S704
         xmlns="http://www.w3.org/2000/svg",
         width=WIDE,
         height=TALL,

@@ -23,6 +23,8 @@ MARGIN = 0.06
 """Of the range of the points, left free on each side of them."""
 LEAST_RANGE = 0.1
 """Of the largest number: what lies closer together is not drawn farther apart."""
+ABOVE = 0.03
+"""Of the range, above 1 where marks stand: so that they are not cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +115,13 @@ def around(stacks: Sequence[Stack]) -> Window:
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """A little more than the values: never empty, and within 0 and 1 where they are."""
+    """A little more than the values: never empty, not below 0 where they are not, and hardly above 1."""
     least, most = min(values), max(values)
     half, least_half = most / 2 - least / 2, LEAST_RANGE * max(abs(least), abs(most)) / 2 or 0.05
     more = max(2 * MARGIN * half, least_half - half)
     low, high = least - more, most + more
-    return (max(low, 0.0) if least >= 0 else low), (min(high, 1.0) if most <= 1 else high)
+    low = max(low, 0.0) if least >= 0 else low
+    return low, (min(high, 1.0 + ABOVE * (1.0 - low)) if most <= 1 else high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +155,22 @@ def drawn(
 ) -> Markup:
     x = apart(lambda most: window(view.left, view.right, most=most, signs=signs))
     room = plot(x, window(view.low, view.high, signs=signs), height=HEIGHT)
-    texts = [box for one in equal if (box := level_box(one, room)) is not None]
+    texts = named_levels(equal, room)
     return picture(
         identifier,
         HEIGHT,
         grid(room, x_title=titles[0], y_title=titles[1]),
         corner(room, titles[0], better),
         blurs(stacks, room),
-        tag("g", *(level(one, room) for one in equal), class_="series levels", aria_hidden="true"),
+        tag(
+            "g",
+            *(level(one, room, texts.get(one)) for one in equal),
+            class_="series levels",
+            aria_hidden="true",
+        ),
         front_line(stacks, room),
         series(stacks, room, view),
-        names(stacks, room, view, texts),
+        names(stacks, room, view, list(texts.values())),
         live=True,
         kind="level",
     )
@@ -186,7 +194,17 @@ def crossing(score: float, room: Plot) -> tuple[tuple[float, float], tuple[float
     return begin, end
 
 
-def level(one: Level, room: Plot) -> Markup:
+def named_levels(equal: Sequence[Level], room: Plot) -> dict[Level, Box]:
+    """The lines that say their score, the leader's before others, and where."""
+    found: dict[Level, Box] = {}
+    for one in sorted(equal, key=lambda one: not one.best):
+        box = level_box(one, room)
+        if box is not None and not any(box.meets(other) for other in found.values()):
+            found[one] = box
+    return found
+
+
+def level(one: Level, room: Plot, box: Box | None) -> Markup:
     ends = crossing(one.score, room)
     if ends is None:
         return Markup("")
@@ -197,7 +215,6 @@ def level(one: Level, room: Plot) -> Markup:
         class_=f"equal{kind}",
         d=f"M{short(left)} {short(top)}L{short(right)} {short(bottom)}",
     )
-    box = level_box(one, room)
     if box is None:
         return line
     x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
@@ -215,6 +232,7 @@ def level_box(one: Level, room: Plot) -> Box | None:
         return None
     share = (half + LETTER) / long if one.best else 1 - (half + 0.6 * LETTER) / long
     x, y = left + share * (right - left), top + share * (bottom - top)
+    x = min(max(x, room.left + half + 2), room.right - half - 2)
     return Box(x - half, y - LETTER / 2, x + half, y + LETTER / 2)
 
 

@@ -76,7 +76,8 @@ def test_what_lies_far_off_squeezes_nobody_and_is_pointed_at() -> None:
     assert [each.attrib["aria-label"].split(" (")[0] for each in arrows] == ["lost"]
     assert figure.description.endswith("Points beyond the edge, where arrows stand: 2.")
     whole = told(figure)["whole"]
-    assert whole[0] == 0 <= left < right < 0.95 <= whole[1] <= 1 == whole[3]
+    assert whole[0] == 0 <= left < right < 0.95 <= whole[1] <= 1.03
+    assert 1 < whole[3] <= 1.03
 
 
 def test_who_matters_is_in_the_picture_however_far_off() -> None:
@@ -97,7 +98,7 @@ def test_the_window_is_within_the_scores_and_used_well(pairs: list[tuple[float, 
         ((left, right), [x for x, _ in pairs]),
         ((low, high), [y for _, y in pairs]),
     ):
-        assert 0 <= least < most <= 1
+        assert 0 <= least < most <= 1 + 0.031 * (1 - least)
         assert least <= min(values) <= max(values) <= most
         used = max(values) - min(values) + 2 * blur
         assert used >= 0.8 * (most - least) or most - least <= max(0.1, 0.2 * most)

@@ -228,17 +228,19 @@ function levels({ back, data, x, y, room, letter, width }) {
   const ticks = d3.ticks((left + low) / 2, (right + high) / 2, 8);
   const written = d3.tickFormat((left + low) / 2, (right + high) / 2, 8);
   const lines = ticks.map((score) => ({ score, text: signed(written(score), data.decimal) }));
-  if (data.leader !== null) lines.push({ score: data.leader, text: data.leaderText, best: true });
+  if (data.leader !== null) lines.unshift({ score: data.leader, text: data.leaderText, best: true });
   const boxes = [];
   const shown = lines.flatMap((line) => {
     const ends = [Math.max(left, 2 * line.score - high), Math.min(right, 2 * line.score - low)];
     if (ends[0] >= ends[1]) return [];
     const [[x1, y1], [x2, y2]] = ends.map((end) => [x(end), y(2 * line.score - end)]);
     const [long, half] = [Math.hypot(x2 - x1, y2 - y1), width(line.text) / 2];
-    const named = long > 4 * half + 3 * letter;
     const share = line.best ? (half + letter) / long : 1 - (half + 0.7 * letter) / long;
-    const [cx, cy] = [x1 + share * (x2 - x1), y1 + share * (y2 - y1)];
-    if (named) boxes.push({ left: cx - half, right: cx + half, top: cy - letter / 2, bottom: cy + letter / 2 });
+    const cx = clamp(x1 + share * (x2 - x1), [room.left + half + 3, room.right - half - 3]);
+    const cy = y1 + share * (y2 - y1);
+    const box = { left: cx - half - 4, right: cx + half + 4, top: cy - letter / 2, bottom: cy + letter / 2 };
+    const named = long > 4 * half + 3 * letter && !boxes.some((other) => meets(box, other));
+    if (named) boxes.push(box);
     return [{ ...line, x1, y1, x2, y2, cx, cy, named }];
   });
   const group = back.select(".levels");
