@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     """Where people reach the service, such as ``https://cup.example.org``: links are written with it, no
     other host is answered but this machine's own names, and browsers are told to keep to https. Without it,
     whatever address the request asked for."""
+    source: str = ""
+    """Where the code of this very service can be had, such as the address of a Git repository: kits say it to
+    teams, whose command ``anoncup`` is made from it. Without it they are sent to the organizers."""
     sealing_key_file: Path | None = None
     """The public key that secrets are sealed to; the web application needs it."""
     opening_keys_dir: Path | None = None

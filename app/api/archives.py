@@ -1,6 +1,7 @@
 """Downloads of many files at once: a team's kit, an organizer's export."""
 
 from collections.abc import Iterator
+from dataclasses import astuple
 from importlib.metadata import version
 from threading import Lock
 
@@ -11,11 +12,12 @@ from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
-from app.http.dependencies import AppSettings, SignedIn
+from app.http.dependencies import AppSettings, SignedIn, lasting_address
 from app.http.shelf import Shelf
 from app.http.unchanged import known_tags
 from app.services.contest import competitions
 from app.services.data import kits
+from app.services.data.kit_words import Service
 from app.services.data.kits import Kit
 from app.services.desk import exports
 from app.services.people.accounts import Principal
@@ -38,8 +40,12 @@ def download_kit(slug: str, request: Request, settings: AppSettings) -> Response
         row = competitions.find(session, slug).row
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
-        kit = Kit(competitions.published_file(row), uploads.digests(row))
-    tag = tag_of(version("anoncup"), kit.file, *(text for pair in kit.original for text in pair))
+        kit = Kit(
+            competitions.published_file(row),
+            uploads.digests(row),
+            Service(lasting_address(request), settings.source, version("anoncup")),
+        )
+    tag = tag_of(*astuple(kit.service), kit.file, *(text for pair in kit.original for text in pair))
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if tag in known_tags(request):
         return Response(status_code=304, headers=headers)

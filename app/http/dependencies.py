@@ -103,6 +103,16 @@ def service_address(request: Request) -> str:
     return get_settings().public_url or str(request.base_url).rstrip("/")
 
 
+def lasting_address(request: Request) -> str:
+    """The same where it is known without believing the request: for what is kept. Else empty."""
+    if get_settings().public_url:
+        return get_settings().public_url
+    asked, (host, port) = request.base_url, request.scope.get("server") or ("", None)
+    usual = {"http": 80, "https": 443}.get(asked.scheme)
+    here = asked.hostname in {host, "localhost"} and (asked.port or usual) == port
+    return str(asked).rstrip("/") if here else ""
+
+
 def client_address(request: Request) -> str | None:
     """Where the request comes from: what the web server says, which trusts the proxies it is told to."""
     return request.client.host if request.client else None

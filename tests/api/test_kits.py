@@ -7,6 +7,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from app.config import Settings
+from app.language import LANGUAGES
 from app.scoring.competition_file import parse_competition
 from app.scoring.csv_text import table_csv
 from app.scoring.settings import Phase
 from app.scoring.synthetic import household_table
 from app.scoring.tracks import TRACKS
 from app.services.data import kit_words, kits
+from app.services.data.kit_words import Service
 from app.storage import store
 from tests.api.test_submissions import score_everything
 from tests.api.test_transactions import filled, shop
@@ -96,7 +99,11 @@ def test_the_kits_times_are_those_of_the_competitions_zone() -> None:
         ),
     )
     readme = kit_words.readme(
-        rules, TRACKS[rules.track], {"anonymized": "a,b", "secret": "original_row"}, ["original"]
+        rules,
+        TRACKS[rules.track],
+        {"anonymized": "a,b", "secret": "original_row"},
+        ["original"],
+        Service(),
     )
     assert "- Anonymization phase: 2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
     assert "- 匿名加工フェーズ：2027-01-10 00:00 – 2027-01-31 09:00\n" in readme
@@ -118,7 +125,7 @@ def test_a_kit_of_any_track_has_its_files_and_an_example_that_its_own_commands_a
     assert track.example_data
     data = {one: each for one, each in track.example_data(rows, 0).items() if one in track.original_files}
     (text,) = (each.read_text("utf-8") for each in list(track.templates.values())[:1])
-    kit = kits.Kit(text, tuple(sorted((one, store().put(each)) for one, each in data.items())))
+    kit = kits.Kit(text, tuple(sorted((one, store().put(each)) for one, each in data.items())), Service())
     files = {one: each if isinstance(each, bytes) else b"".join(each) for one, each in kits.files(kit)}
     example = {*track.files, track.answers.file.name}
     assert {one for one in files if one.startswith("example/")} == {f"example/{one}.csv" for one in example}
@@ -174,6 +181,34 @@ def test_a_kit_is_the_same_bytes_each_time_and_is_not_sent_twice(arena: Arena, s
     for tag in (first.headers["etag"], f"W/{first.headers['etag']}"):
         known = kit_of(arena, {"If-None-Match": tag})
         assert (known.status_code, known.content) == (304, b"")
+
+
+def test_a_kit_says_where_the_service_and_its_code_are(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = kit_of(arena)
+    readme = unpacked(kept)["README.md"].decode()
+    assert readme.count("http://testserver/competitions/small\n") == len(LANGUAGES)
+    logins = ["anoncup login --url http://testserver"] * len(LANGUAGES)
+    assert commands(readme, "login") == logins
+    assert "Ask the organizers where the code is." in readme
+    assert f"version {version('anoncup')}." in readme
+    elsewhere = kit_of(arena, {"Host": "evil.example"})
+    assert elsewhere.headers["etag"] != kept.headers["etag"]
+    assert b"evil.example" not in unpacked(elsewhere)["README.md"]
+    assert commands(unpacked(elsewhere)["README.md"].decode(), "login") == [
+        "anoncup login --url ADDRESS"
+    ] * len(LANGUAGES)
+    monkeypatch.setenv("ANONCUP_PUBLIC_URL", "https://cup.example.org/")
+    monkeypatch.setenv("ANONCUP_SOURCE", "https://code.example.org/cup")
+    told = kit_words.readme(
+        parse_competition(competition_file()),
+        TRACKS["microdata"],
+        {"anonymized": "a,b", "secret": "original_row"},
+        ["original"],
+        Service(Settings().public_url, Settings().source, "1"),
+    )
+    assert "The code is at https://code.example.org/cup.\n" in told
+    assert "organizers where the code" not in told
+    assert commands(told, "login")[0] == "anoncup login --url https://cup.example.org"
 
 
 def test_a_kit_changes_with_the_rules_and_with_the_data(arena: Arena) -> None:

@@ -1,6 +1,8 @@
 """What a kit's README says, in every language."""
 
+import shlex
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 from app.language import LANGUAGES, Words, in_language
@@ -15,6 +17,7 @@ KEPT = N_("At least {share} of the original's {individual}s must be kept, and no
 README = (
     "# {title}",
     N_("What you need to take part in `{slug}`, track {track}."),
+    "{page}",
     "{contents}",
     N_("Times ({timezone}):"),
     "{phases}",
@@ -22,13 +25,16 @@ README = (
     "{pages}",
     N_(
         "The command `anoncup` does the same from a terminal, and scores on your own machine without using up\n"
-        "attempts. It comes with the service's source code: `./bootstrap requirements.lock` in there makes\n"
-        "`.venv/bin/anoncup` (Linux, Python 3.11 or newer). Ask the organizers where the code is."
+        "attempts. It needs Linux and Python 3.11 or newer, and comes with the service's source code, here of\n"
+        "version {version}."
     ),
+    "{source}",
+    N_("In the folder of the code, make the command, let the shell find it, and come back:"),
+    "{made}",
     N_("## Check, score, submit with the command"),
     N_("Check that a release is well-formed and within the rules, then score it as the service will:"),
     "{local}",
-    N_("Send it, `ADDRESS` being the service's:"),
+    "{send}",
     "{remote}",
     N_("## The files of a release"),
     N_("UTF-8 CSV files with exactly these header lines, columns in this order:"),
@@ -36,6 +42,13 @@ README = (
     "{kept}",
 )
 """By paragraph; what the secret is follows."""
+PAGE = N_("Its page: {address}/competitions/{slug}")
+SOURCE = N_("The code is at {source}.")
+ASK = N_("Ask the organizers where the code is.")
+SEND = N_("Send it:")
+SEND_TO = N_(
+    "Send it, `ADDRESS` being what the address of the service's pages begins with, as far as the first single slash:"
+)
 SENT = {
     "contents": N_(
         "| | |\n"
@@ -95,10 +108,25 @@ SECRETS = {
 """By kind of file, by paragraph."""
 
 
-def readme(rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where teams find it, and its code; empty where it has not been told. Neither is kept from anybody."""
+
+    address: str = ""
+    source: str = ""
+    version: str = ""
+
+
+def readme(
+    rules: Rules, track: Track, headers: Mapping[str, str], originals: Collection[str], service: Service
+) -> str:
     """``headers``: the header line of each file of a release, and of the secret; ``originals``: the names of
     the original's files that are there."""
-    known = [values_of(rules, track, headers, originals, in_language(language)) for language in LANGUAGES]
+    known = [
+        values_of(rules, track, headers, originals, in_language(language))
+        | of_service(service, rules, track, in_language(language))
+        for language in LANGUAGES
+    ]
     said = (in_language(language) for language in LANGUAGES)
     texts = (
         paragraph for t, values in zip(said, known, strict=True) for paragraph in paragraphs(track, values, t)
@@ -126,11 +154,26 @@ def values_of(
         "timezone": rules.timezone,
         "phases": phases(rules, t),
         "local": quoted(*(f"anoncup {verb} {local_files(track, originals)}" for verb in ("check", "score"))),
-        "remote": quoted("anoncup login --url ADDRESS", f"anoncup submit {rules.slug} --wait {sent(track)}"),
         "headers": "\n\n".join(f"`{name}.csv`\n\n{quoted(headers[name])}" for name in track.files),
         "secret": quoted(headers[secret.name], *excerpt(secret, headers[secret.name])),
         "kept": "" if kept is None else t(KEPT, individual=individual, share=f"{100 * kept:.12g}%"),
         "individual": individual,
+    }
+
+
+def of_service(service: Service, rules: Rules, track: Track, t: Words) -> dict[str, str]:
+    """What the text says of this very installation."""
+    address = service.address
+    return {
+        "version": service.version,
+        "page": t(PAGE, address=address, slug=rules.slug) if address else "",
+        "source": t(SOURCE, source=service.source) if service.source else t(ASK),
+        "made": quoted("./bootstrap requirements.lock", 'export PATH="$PWD/.venv/bin:$PATH"', "cd -"),
+        "send": t(SEND if address else SEND_TO),
+        "remote": quoted(
+            f"anoncup login --url {shlex.quote(address or 'ADDRESS')}",
+            f"anoncup submit {rules.slug} --wait {sent(track)}",
+        ),
     }
 
 

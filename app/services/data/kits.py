@@ -11,6 +11,7 @@ from app.scoring.rules import Rules
 from app.scoring.tracks import TRACKS
 from app.services.contest import competitions
 from app.services.data import kit_words
+from app.services.data.kit_words import Service
 from app.storage import store
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Kit:
     """competition.toml as it is published."""
     original: tuple[tuple[str, str], ...]
     """Name and SHA-256 of each file of the original."""
+    service: Service
 
 
 def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
@@ -43,7 +45,7 @@ def files(kit: Kit) -> Iterator[tuple[str, bytes | Iterator[bytes]]]:
     track = TRACKS[rules.track]
     originals = [name for name, _ in kit.original]
     example = example_release(rules, track, competitions.original_tables(kit.original, kit.file))
-    yield "README.md", kit_words.readme(rules, track, headers(example), originals).encode()
+    yield "README.md", kit_words.readme(rules, track, headers(example), originals, kit.service).encode()
     yield "competition.toml", kit.file.encode()
     for name, content in example.items():
         yield f"example/{name}.csv", content
