@@ -113,6 +113,7 @@ def cell_words(t: Words) -> dict[str, str | dict[str, str]]:
     """What is wrong with a cell, as the server says it: by code, and the sentence around."""
     end = "." if t.language == ENGLISH else ""
     return {
+        "aside": t(" ({text})"),
         "colon": t(": "),
         "check_cell": t("{column}, row {row}: {what}") + end,
         "cell_cell_too_long": t("more than {most} characters in a cell", most=MAX_CELL),

@@ -1,7 +1,7 @@
 """The upload form in a real browser: checked before it is sent, answered on the page, followed live."""
 
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from app.http.dependencies import COOKIE
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
@@ -66,6 +66,38 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
     page.get_by_role("button", name=said("Send again anyway")).click()
     expect(page.locator(".entry")).to_have_count(2)
+    page.context.close()
+
+
+def test_what_broke_off_is_told_at_the_button_and_sent_again_under_the_same_key(
+    browser: Browser, site: str, arena: Arena
+) -> None:
+    page = opened(browser, site, arena)
+    page.set_viewport_size({"width": 390, "height": 844})
+    sent: list[str] = []
+
+    def cut(route: Route) -> None:
+        sent.append(route.request.url)
+        if len(sent) == 1:
+            route.abort("connectionreset")
+        else:
+            route.continue_()
+
+    page.route("**/submissions?key=*", cut)
+    page.set_input_files("#anonymized", csv(GOOD_TABLE))
+    page.set_input_files("#secret", csv(GOOD_SECRET))
+    page.get_by_role("button", name="Send", exact=True).click()
+    told = page.locator("#upload .said")
+    expect(told).to_have_text(said("The connection broke. Try again: nothing is taken in twice."))
+    expect(told).to_be_in_viewport()
+    again = page.get_by_role("button", name=said("Try again"))
+    expect(again).to_be_in_viewport()
+    expect(again).to_be_focused()
+    again.click()
+    expect(page.locator("#taken-receipt")).to_be_visible()
+    expect(again).to_be_hidden()
+    assert sent[0] == sent[1]
+    assert len(arena.get(f"/competitions/{arena.slug}/submissions", token=arena.team("red")).json()) == 1
     page.context.close()
 
 

@@ -44,7 +44,7 @@ function line(words, [severity, word, values]) {
   if (severity === "warning") item.className = "warning";
   const what = phrase(words[word], values);
   item.textContent = values.column === undefined ? what : phrase(words.check_cell, { ...values, what });
-  if (values.line !== undefined) item.append(" ", place(words, values));
+  if (values.line !== undefined) item.append(place(words, values));
   return item;
 }
 
@@ -52,14 +52,15 @@ function line(words, [severity, word, values]) {
 function place(words, { line: number, value }) {
   const said = document.createElement("span");
   said.className = "quiet";
-  said.textContent = `(${phrase(words.check_line, { line: number })}`;
+  const [before, after] = words.aside.split("{text}");
+  said.textContent = before + phrase(words.check_line, { line: number });
   if (value) {
     const code = document.createElement("code");
     code.dir = "auto";
     code.textContent = visible(value);
     said.append(words.colon, code);
   }
-  said.append(")");
+  said.append(after);
   return said;
 }
 
