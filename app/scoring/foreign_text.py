@@ -1,15 +1,24 @@
-"""Files that are no text in UTF-8: which program saves such, said so that whoever did knows what to do."""
+"""Habits of the programs that write files, told by their names so that whoever saved one knows what to do."""
 
 import codecs
+from collections.abc import Sequence
 
 from app.errors import InvalidUpload, Problem
-from app.messages import Message
+from app.messages import N_, Message
 from app.scoring.lines import line_at
 
 ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin, of today's and of those before."""
 HEAD = 1024
 PIECE = 2**20
+
+
+INDEX = ("", "index", "Unnamed: 0")
+"""What the column of a data frame's row labels is called."""
+SEPARATORS = {
+    ";": N_("the cells are separated by semicolons; they must be by commas"),
+    "\t": N_("the cells are separated by tabs; they must be by commas"),
+}
 
 
 def refuse_foreign(content: bytes, file: str) -> None:
@@ -70,3 +79,14 @@ def foreign_byte(content: bytes, at: int, file: str) -> Problem:
             **where,
         )
     return Problem(file, line - 1 or None, None, "encoding", message, line)
+
+
+def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:
+    """What programs write unasked: a data frame its row labels, a spreadsheet its country's separators."""
+    if list(header[1:]) == list(expected) and header[0] in INDEX:
+        return Message(
+            "the first column holds row labels: write the file without them, "
+            "in pandas by to_csv(…, index=False)"
+        )
+    only = header[0] if len(header) == 1 < len(expected) else ""
+    return next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)

@@ -3,15 +3,9 @@
 from collections.abc import Sequence
 
 from app.errors import LONGEST_VALUE
-from app.messages import N_, Counted, Message
+from app.messages import Counted, Message
 from app.scoring.csv_text import Problems
-
-INDEX = ("", "index", "Unnamed: 0")
-"""What the column of a data frame's row labels is called."""
-SEPARATORS = {
-    ";": N_("the cells are separated by semicolons; they must be by commas"),
-    "\t": N_("the cells are separated by tabs; they must be by commas"),
-}
+from app.scoring.foreign_text import habit_of
 
 
 def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> None:
@@ -38,14 +32,3 @@ def check_header(header: Sequence[str], expected: Sequence[str], file: str) -> N
             )
             problems.add("header", wrong, column=name, line=1, value=said)
     problems.check()
-
-
-def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:
-    """What programs write unasked: a data frame its row labels, a spreadsheet its country's separators."""
-    if list(header[1:]) == list(expected) and header[0] in INDEX:
-        return Message(
-            "the first column holds row labels: write the file without them, "
-            "in pandas by to_csv(…, index=False)"
-        )
-    only = header[0] if len(header) == 1 < len(expected) else ""
-    return next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)

@@ -11,8 +11,7 @@ from typing import Any
 
 from app.messages import N_, visible
 from app.scoring.files import FileSpec
-from app.scoring.foreign_text import is_no_text
-from app.scoring.header_lines import habit_of
+from app.scoring.foreign_text import habit_of, is_no_text
 
 Found = tuple[str, dict[str, Any]]
 """A text, and what is written into it."""

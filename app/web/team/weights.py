@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isfinite
 
 from app import wire
-from app.scoring.magnitude import LARGEST
 from app.scoring.ranking import NOTHING, overall, utility_from
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
+from app.scoring.toml_values import LARGEST
 
 PREFIX = "weight."
 ASKED = "what"
