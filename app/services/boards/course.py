@@ -11,9 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import State, Target
 from app.scoring.ranking import rank_sums, ranks
-from app.scoring.registry import largest
 from app.scoring.rules import Rules
-from app.scoring.tracks import TRACKS
 from app.services.boards import anonymization, entries, in_force, trials, verdicts
 from app.services.boards.comparable import by_rules
 from app.services.boards.entries import Entry
@@ -113,8 +111,8 @@ class Course:
         """What the guesses on it found, by the questions that the rules ask."""
         if submission not in self.found:
             return None
-        taken = largest_of if TRACKS[self.rules.track].rivals is largest else all_of
-        return self.together({name: taken(by.values()) for name, by in self.found[submission].items()})
+        found = self.found[submission].items()
+        return self.together({name: sorted(by.values(), reverse=True) for name, by in found})
 
     def best(self, team: UUID) -> Entry | None:
         return self.bests.get(team)
@@ -147,14 +145,6 @@ class Course:
             teams = zip((one.finished.team_id for one in chosen), places, strict=True)
             self.sums = dict(sorted(((team, rank or 0) for team, rank in teams), key=lambda one: one[1]))
         return self.sums
-
-
-def largest_of(risks: Iterable[float]) -> Sequence[float]:
-    return (max(risks),)
-
-
-def all_of(risks: Iterable[float]) -> Sequence[float]:
-    return sorted(risks, reverse=True)
 
 
 def is_ranked(entry: Entry) -> bool:

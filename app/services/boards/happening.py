@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.contest import Contest
 from app.db.models import Guess, State, Target, Team
+from app.scoring.registry import largest
 from app.scoring.rules import Rules
+from app.scoring.settings import Publication
 from app.services.boards import in_force
 from app.services.boards.in_force import Finished
 from app.services.contest import phases, visibility
@@ -71,37 +73,50 @@ class Happening:
 class Showing:
     """When an audience sees what happens. ``exact``: at once. ``since``: nothing is known before."""
 
-    contest: Contest
     exact: bool
     since: datetime | None
+    publication: Publication
+    timezone: str
+    closed: datetime | None
+    over: datetime | None
 
     def board(self, at: datetime) -> datetime | None:
         """Of what would be shown after ``at``: the last moment that does not show it; None: none does."""
-        frozen_from, over = self.contest.rules.publication.frozen_from, self.contest.over_at
+        frozen_from = self.publication.frozen_from
         if not self.exact and frozen_from is not None and frozen_from <= at:
-            if over is None:
+            if self.over is None:
                 return None
-            at = max(at, over - TINY)
+            at = max(at, self.over - TINY)
         return at if self.since is None else max(at, self.since)
 
     def guess(self, accepted: datetime, judged: datetime) -> datetime | None:
         """The same of a guess."""
-        at, contest = max(accepted, judged), self.contest
-        publication, closed = contest.rules.publication, contest.row.closed_at
-        if self.exact or publication.feedback == "immediate":
+        at = max(accepted, judged)
+        if self.exact or self.publication.feedback == "immediate":
             return self.board(at)
-        shown = [] if closed is None else [max(at, closed - TINY)]
-        if publication.feedback == "daily":
-            midnight = phases.midnights(accepted, contest.rules.timezone)[1]
+        shown = [] if self.closed is None else [max(at, self.closed - TINY)]
+        if self.publication.feedback == "daily":
+            midnight = phases.midnights(accepted, self.timezone)[1]
             shown.append(max(at, midnight - TINY))
         return self.board(min(shown)) if shown else None
 
 
+def showing_to(session: Session, sight: Sight) -> Showing:
+    contest, viewer = sight.contest, sight.view.audience
+    rules = contest.rules
+    return Showing(
+        exact=visibility.is_exact(contest.row, viewer),
+        since=visibility.alike_since(session, contest, viewer),
+        publication=rules.publication,
+        timezone=rules.timezone,
+        closed=contest.row.closed_at,
+        over=contest.over_at,
+    )
+
+
 def happenings(session: Session, sight: Sight) -> list[Happening]:
     """All that the audience's boards show, in the order in which they do."""
-    contest, viewer = sight.contest, sight.view.audience
-    exact = visibility.is_exact(contest.row, viewer)
-    showing = Showing(contest, exact, visibility.alike_since(session, contest, viewer))
+    contest, showing = sight.contest, showing_to(session, sight)
     found = [*of_rules(session, contest, showing), *of_scores(session, contest, showing)]
     found += of_guesses(session, contest, showing)
     return sorted((Happening(second(at), what) for at, what in found if at is not None), key=when)
@@ -148,7 +163,15 @@ def of_guesses(
         .join(Team, Team.id == Guess.team_id)
         .where(Guess.competition_id == contest.id, Guess.state == State.SCORED)
         .where(Team.disqualified_at.is_(None))
+        .order_by(Guess.finished_at)
     )
+    largest_only = contest.track.rivals is largest
+    most: dict[tuple[UUID, str, UUID | None], tuple[float, datetime]] = {}
     for submission, question, team, risk, accepted, ended in session.execute(judged):
-        if ended is not None:
-            yield showing.guess(accepted, ended), Found(submission, question, team, risk)
+        key = submission, question, None if largest_only else team
+        known, since = most.get(key, (-1.0, accepted))
+        if ended is None or (risk <= known and since <= accepted):
+            continue  # what found no less is seen no later
+        if risk > known:
+            most[key] = risk, accepted
+        yield showing.guess(accepted, ended), Found(submission, question, team, risk)
