@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
 
 from app import wire
 from app.language import LANGUAGES
@@ -19,6 +20,8 @@ from app.scoring.settings import MeasureSettings
 from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.web.team.weights import WhatIf, what_if
+from tests.api.test_monthly_contest import ORIGINAL, opened
+from tests.api.test_monthly_contest import scored as monthly
 from tests.api.test_submissions import score_everything
 from tests.arena import Arena, competition_file, original_table
 from tests.web.reader import page
@@ -154,3 +157,23 @@ def test_where_the_largest_loss_is_taken_measures_are_switched_on_and_off() -> N
         found = what_if(rules, track, result, asked({name: "1"}))
         assert found is not None
         assert found.utility == (n + 1) / 10
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_of_such_a_contest_has_a_box_for_each_measure_and_says_no_individuals(
+    client: TestClient, arena: Arena, language: str
+) -> None:
+    contest = opened(client, arena, *ORIGINAL)
+    red, blue = monthly(contest, "red"), monthly(contest, "blue")
+    for team, one in (("red", red), ("blue", blue)):
+        shown = page(contest.arena, f"/submissions/{one}", team=team, language=language).text
+        boxes = re.findall(
+            r'<input type="checkbox" id="weight\.\w+" name="(weight\.\w+)"[^>]*( checked)', shown
+        )
+        assert boxes
+        query = "&".join(f"{name}=1" for name, _ in boxes)
+        same = page(contest.arena, f"/submissions/{one}?what=if&{query}", team=team, language=language).text
+        result = contest.arena.submission(one, team)["result"]
+        assert same.count(f"{result['utility']:.4f}") > shown.count(f"{result['utility']:.4f}")
+        assert "--fallen" not in shown
+        assert said("Rank and distance", language) in shown

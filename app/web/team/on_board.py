@@ -1,16 +1,19 @@
 """The anonymization board as its reader may see it, and what stands there for their team."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from app import wire
+from app.db.models import State
 from app.errors import NotAllowed
 from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
 from app.services.people.accounts import Principal
+from app.web.team.submission_lines import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,10 @@ def board_if_open(
     return sight, anonymization.board(session, sight)
 
 
-def best_of(session: Session, principal: Principal, slug: str) -> Best | None:
+def best_of(session: Session, principal: Principal, slug: str, lines: Sequence[Line]) -> Best | None:
+    """What is marked among these lines; a board is much work, and is not asked of what cannot stand on it."""
+    if not any(line.state == State.SCORED for line in lines):
+        return None
     _, board = board_if_open(session, principal, slug)
     ranked = [row for row in board.rows if row.rank is not None] if board else []
     own = next((row for row in ranked if row.own), None)

@@ -111,13 +111,14 @@ def own_page(
         outline = summaries.of_own_team(session, principal, slug)
         caps = quota.report(session, principal, slug).caps
         own = draws.of_member(session, principal, frame.contest.row)
+        lines = lines_of(session, sent)
         content = {
             "fields": fields_of(frame.contest.track),
             "caps": caps,
             "tag": tag_of(frame, outline, caps, own),
-            "lines": lines_of(session, sent),
+            "lines": lines,
             "finals": finals_of(frame, outline),
-            "best": best_of(session, principal, slug),
+            "best": best_of(session, principal, slug, lines),
             "own": own,
         }
         parts, secret = parts_of(frame.contest), secret_of(frame.contest.track)
@@ -238,7 +239,7 @@ def row(request: Request, submission_id: UUID, principal: SignedIn) -> HTMLRespo
         frame = frame_of(session, principal, submissions.slug_of(session, found))
         outline = summaries.of_own_team(session, principal, frame.contest.slug)
         (line,) = lines_of(session, [found])
-        best = best_of(session, principal, frame.contest.slug)
+        best = best_of(session, principal, frame.contest.slug, [line])
     return page(
         request,
         principal,
