@@ -264,10 +264,10 @@ def test_outside_its_phase_there_is_no_form(
 def test_before_the_start_the_team_is_told_when_and_led_to_the_rules(client: TestClient) -> None:
     arena = Arena.opened(client, file=competition_file(opens=1, closes=2))
     (start,) = (phase.start for phase in parse_competition(competition_row().file).phases)
-    for path in (PATH, "/competitions/small"):
+    for path, what in ((PATH, "Start:"), ("/competitions/small", "turn_anonymization_start")):
         shown = page(arena, path, team="red").text
         content = shown[shown.index('<main id="main">') :]
-        assert f'{said("Start:")} <time datetime="{start.isoformat()}"' in content
+        assert f'{said(what)} <time datetime="{start.isoformat()}"' in content
         assert 'href="/competitions/small/rules"' in content
 
 
