@@ -17,6 +17,9 @@ NO_PAGES = (
     "GET /static",
     "GET /competitions/{slug}/submissions/state",  # the tag of that page
     "GET /submissions/{submission_id}/row",  # a part of the page of submissions
+    "GET /competitions/{slug}/picture.png",  # what a link shows
+    "GET /competitions/{slug}/calendar.ics",  # downloads
+    "GET /competitions/{slug}/announcements.atom",
     "GET /competitions/{slug}/organize/competition.toml",  # a download
 )
 LOOKS = {
