@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from app.charts.heatmap import hundredths
 from tests.contest import Contest
 from tests.web.spoken import said
-from tests.web.test_boards import IMMEDIATE, READERS, board_page, text_of
+from tests.web.test_boards import IMMEDIATE, READERS, board_page, lines, text_of
 
 
 def test_the_matrix_holds_the_rates_of_the_interface(client: TestClient) -> None:
@@ -86,3 +86,40 @@ def entries_of(html: str) -> list[list[str]]:
         [text_of(one) for one in re.findall(r"<(?:h3|tr)\b[^>]*>(.*?)</(?:h3|tr)>", entry, re.DOTALL)]
         for entry in re.findall(r"<li.*?</li>", found, re.DOTALL)
     ]
+
+
+def test_the_board_of_attacks_tells_shared_ranks_and_finds_teams(client: TestClient) -> None:
+    contest = Contest.opened(client, more=IMMEDIATE)
+    sent = {team: contest.submit(team) for team in ("red", "blue", "ＧＲＥＥＮ", "last")}
+    contest.attack()
+    for team, victim, found in (
+        ("red", "blue", 9),
+        ("blue", "red", 9),
+        ("ＧＲＥＥＮ", "red", 4),
+        ("blue", "last", 0),
+    ):
+        contest.guessed(team, sent[victim], found)
+    html = board_page(contest.arena, "reidentification", team="last")
+    assert [row[:2] for row in lines(html)] == [
+        [said("{rank}=", rank=1), "red"],
+        [said("{rank}=", rank=1), "blue"],
+        ["3", "ＧＲＥＥＮ"],
+        ["–", f"last {said('you')}"],
+    ]
+    assert said("No guess that counts yet: your team has no rank.") in html
+    (why,) = re.findall(r'<p class="why">(.*?)</p>', html, re.DOTALL)
+    assert "red" in why
+    assert "blue" in why
+    (place,) = re.findall(
+        r'<dl class="place own">.*?</dl>',
+        board_page(contest.arena, "reidentification", team="blue"),
+        re.DOTALL,
+    )
+    assert text_of(place).startswith(
+        f"{said('Your team')} blue {said('Rank')} {said('{rank}=', rank=1)} of 3"
+    )
+    shares = re.findall(r'<rect width="([\d.]+)%"', html)
+    assert shares == [f"{100 * found / tried:.1f}" for found, tried in ((9, 40), (9, 80), (4, 40))]
+    sought = board_page(contest.arena, "reidentification", "?find=green")
+    assert len(re.findall(r"<tr[^>]* hidden>", sought)) == 3
+    assert said("Found: {found} of {all}", found=1, all=4) in sought

@@ -3,6 +3,7 @@
 from app.web.visitor import (
     account,
     board_matrix,
+    board_reidentification,
     boards,
     clarifications,
     competitions,
@@ -29,6 +30,7 @@ ROUTERS = (
     replay.router,
     team_page.router,
     board_matrix.router,
+    board_reidentification.router,
     sign_in.router,
     joining.router,
     account.router,

@@ -11,7 +11,7 @@ from app import wire
 from app.errors import NotAllowed
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
-from app.services.boards import anonymization, reidentification
+from app.services.boards import anonymization
 from app.services.contest import visibility
 from app.services.contest.visibility import Sight
 from app.services.people.accounts import Principal
@@ -86,23 +86,6 @@ def search_of(request: Request, board: wire.Board, find: str, t: Words) -> dict[
     asked = request.query_params
     kept = {name: asked[name] for name in ("columns", "measure") if name in asked}
     return {"find": find, "matching": standings.matching(board, find, t), "kept": kept}
-
-
-@router.get("/competitions/{slug}/boards/reidentification")
-def reidentification_board(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
-    with transaction() as session:
-        frame = frame_of(session, principal, slug)
-        board = if_open(reidentification.board, session, principal, slug)
-    return page(
-        request,
-        principal,
-        "visitor/board_reidentification.html",
-        frame=frame,
-        view=view_of(frame),
-        board=board,
-        questions=named(board.several, words_for(request)) if board else {},
-        **headed(board.columns if board else {}, words_for(request)),
-    )
 
 
 def named(questions: Iterable[str], t: Words) -> dict[str, str]:

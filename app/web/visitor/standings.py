@@ -10,7 +10,7 @@ from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.web.site import notation
-from app.wire import Board, BoardRow
+from app.wire import AttackersBoard, Board, BoardRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def has_rivals(board: Board) -> bool:
     return any(row.rivals is not None for row in board.rows)
 
 
-def tied(board: Board) -> frozenset[int]:
+def tied(board: Board | AttackersBoard) -> frozenset[int]:
     """The ranks that several teams share."""
     held = Counter(row.rank for row in board.rows if row.rank is not None)
     return frozenset(rank for rank, teams in held.items() if teams > 1)
