@@ -93,6 +93,7 @@ def test_what_broke_off_is_told_at_the_button_and_sent_again_under_the_same_key(
     again = page.get_by_role("button", name=said("Try again"))
     expect(again).to_be_in_viewport()
     expect(again).to_be_focused()
+    expect(page.get_by_role("button", name="Send", exact=True)).to_be_hidden()
     again.click()
     expect(page.locator("#taken-receipt")).to_be_visible()
     expect(again).to_be_hidden()

@@ -48,7 +48,7 @@ async function allChecked() {
 
 for (const input of inputs) {
   droppable(input, async () => {
-    say("");
+    if (!busy) { say(""); offer(false); }
     twice.hidden = true;
     await checked(input.name);
     if (input.name !== counted) return;
@@ -111,14 +111,21 @@ function free(message = "") {
   send.disabled = false;
   stop.hidden = true;
   sending.hidden = true;
-  again.hidden = true;
+  offer(false);
   say(message);
+}
+
+/** The same files once more; who chooses others sends anew. */
+function offer(retry) {
+  again.hidden = !retry;
+  send.hidden = retry;
+  said.classList.toggle("broken", retry);
 }
 
 /** Under the same key, so that what came through after all is not taken in a second time. */
 function broken() {
   free(words.send_again);
-  again.hidden = false;
+  offer(true);
   again.focus();
 }
 
@@ -136,7 +143,7 @@ function post() {
   amount.textContent = "";
   sending.hidden = false;
   stop.hidden = false;
-  again.hidden = true;
+  offer(false);
   say(words.send_begun);
   request.send(new FormData(form));
 }
