@@ -108,7 +108,7 @@ def test_every_number_of_the_page_is_that_of_the_interface(crowd: Contest, reade
     assert lines(brief) == [line_of(row, [], digits=digits) for row in board["rows"]]
     assert (
         said(
-            "Until the secrets are revealed, U and E of other teams have {digits} decimals, and what each measure and attacker found is shown to the team itself alone: exact numbers would tell whose target is whose, and more.",
+            "Until the secrets are revealed, other teams’ U and E are rounded to {digits} decimals, and only the team itself sees the result of each measure and attacker: exact numbers would give away whose target is whose, and more.",
             digits=2,
         )
         in unescape(html)
@@ -240,7 +240,7 @@ def test_hidden_scores_change_nothing_on_any_page_until_the_close(
     assert [masked(board_page(contest.arena, *path, **reader)) for path in paths] == before
     assert all(
         said(
-            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to guess better. It closes"
+            "What the teams found out stays hidden until the re-identification phase has closed, so that nobody can use the scores to improve their guesses. It closes"
         )
         in html
         for html in before
@@ -303,7 +303,7 @@ def test_a_frozen_board_says_so_and_stands_still_for_all_but_the_organizers(clie
     before = masked(board_page(contest.arena, team="red"))
     contest.submit("blue")
     assert masked(board_page(contest.arena, team="red")) == before
-    assert said("Frozen until the competition is over: this is how it stood at") in before
+    assert said("Frozen until the end of the competition. This is the board as of") in before
     assert "data-live" not in before
     organizers = board_page(contest.arena, organizer=True)
     assert said("freeze_others") in organizers

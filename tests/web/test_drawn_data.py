@@ -84,7 +84,7 @@ def test_the_rules_tell_the_commitment_and_later_where_the_seed_is(contest: Cont
     give(contest, labels(ROWS))
     turn()
     commitment = contest.arena.get("/competitions/small").json()["seed_commitment"]
-    for language, said in (("en", "anybody can draw again"), ("ja", "誰でも抽選を再現できます")):
+    for language, said in (("en", "anyone can repeat the draw"), ("ja", "誰でも抽選を再現できます")):
         shown = page(contest.arena, RULES, language=language).text
         assert commitment in shown
         assert said in shown

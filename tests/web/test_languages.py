@@ -167,9 +167,9 @@ VERSIONS_AND_CLOCKS = re.compile(r"\b\d+(\.\d+\.|:\d+:|:)\d+\b")
 
 
 def seen(arena: Arena, path: str, language: str) -> str:
-    """What somebody of a team reads and hears of a page, without formulas, times and versions."""
+    """What somebody of a team reads and hears of a page, without formulas, times, versions and what is to be copied."""
     html = page(arena, path, team="red", language=language).text
-    html = re.sub(r"<(script|math|time)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
+    html = re.sub(r"<(script|math|time|pre)\b.*?</\1>", "", html.partition("<main")[2], flags=re.DOTALL)
     heard = re.findall(r'aria-label="([^"]*)"', html)
     return VERSIONS_AND_CLOCKS.sub(
         "", "\n".join([*re.split(r"[ \n]+", re.sub(r"<[^>]*>", " ", html)), *heard])

@@ -227,7 +227,7 @@ def test_the_next_step_follows_the_phases(client: TestClient) -> None:
     contest.attack()
     assert next_link(arena, team="red") == f"{path}/targets"
     assert said(
-        "The re-identification board opens when the phase has closed: the scores of guesses are hidden until then."
+        "The re-identification board opens when the phase closes; until then the scores of guesses are hidden."
     ) in read(arena)
     contest.close()
     assert next_link(arena, team="red") == f"{path}/boards/anonymization"

@@ -22,7 +22,7 @@ def test_a_target_shows_of_how_many_teams_it_could_be(client: TestClient, langua
         assert f"<dt>{said('Possible owners', language)}</dt><dd>{target['owners']}</dd>" in shown
         assert (
             said(
-                "So many teams’ rows on the board fit this target, for all that anyone can compute of it when the targets appear. They are not equally likely.",
+                "This is how many teams on the board could own this target, judging by all that anyone can compute when the targets appear. They are not equally likely.",
                 language,
             )
             in shown

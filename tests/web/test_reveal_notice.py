@@ -32,7 +32,7 @@ def test_a_reveal_that_waits_is_on_the_first_page_and_on_the_organizers(
 ) -> None:
     waits, of_organizers = (
         said(
-            "The end was moved nearer, so it was announced, and the scores and the secrets wait until:",
+            "The end was brought forward. So that nobody is taken by surprise, the scores and the secrets are held back until:",
             language,
         ),
         said(

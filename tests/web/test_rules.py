@@ -203,7 +203,7 @@ def test_data_and_kit_can_be_downloaded_as_soon_as_they_are_there(arena: Arena) 
     arena.post("/competitions", content=competition_file("bare"))
     bare = page(arena, "/competitions/bare/rules").text
     assert said(
-        "The original data are not there yet; as soon as the organizers have uploaded them, they and the kit can be downloaded here."
+        "The original data are not available yet. Once the organizers have uploaded them, you can download them and the kit here."
     ) in unescape(bare)
     assert "kit.zip<" not in bare
     assert 'href="/api/v1/competitions/bare/kit.zip"' not in bare

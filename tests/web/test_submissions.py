@@ -178,14 +178,14 @@ def test_a_form_that_came_after_the_session_is_said_to_be_lost(arena: Arena) -> 
     shown = page(arena, answer.headers["location"]).text
     assert (
         said(
-            "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again."
+            "Your session had ended, so nothing was sent. Sign in and send the form again; you have to choose any files again."
         )
         in shown
     )
     assert f'name="to" value="{PATH}"' in shown
     assert (
         said(
-            "Your session had ended: nothing was sent. Sign in and send the form again; files must be chosen again."
+            "Your session had ended, so nothing was sent. Sign in and send the form again; you have to choose any files again."
         )
         not in page(arena, "/sign-in").text
     )
@@ -340,7 +340,7 @@ def test_finals_are_chosen_and_left_by_forms(client: TestClient) -> None:
     score_everything()
     assert (
         said(
-            "No final is chosen. If it stays so, your best accepted submissions (up to {most}) are taken at the deadline.",
+            "No finals are chosen. Unless you choose some, your best accepted submissions (up to {most}) are taken at the deadline.",
             most=1,
         )
         in page(arena, PATH, team="red").text

@@ -74,7 +74,7 @@ def why(leader: Leader, t: Words) -> Iterator[str]:
             found=t.written(notation.percent(leader.row.security or 0.0)),
         )
     else:
-        yield t("No attacker that counts finds anybody.")
+        yield t("No attacker that counts finds anyone.")
 
 
 def beyond_chance(leader: Leader, t: Words) -> Iterator[str]:

@@ -26,20 +26,20 @@ LABELS = {
     "done_cancelled": N_("The submission is cancelled."),
     "done_final_marked": N_("Marked as a final."),
     "done_final_unmarked": N_("No longer a final."),
-    "done_guessed": N_("Your guess is taken in. The same file sent again counts once."),
+    "done_guessed": N_("Your guess has been received. Sending the same file again does not count twice."),
     "done_joined": N_(
         "You are in. Read the rules and download the data; your releases are sent from this page."
     ),
-    "done_member_removed": N_("The member is out of the team, and the team’s invites have ended."),
-    "done_password_changed": N_("The new password is set. All other tokens and sessions have ended."),
-    "done_password_set": N_("The new password is set. Sign in with it."),
+    "done_member_removed": N_("The member has been removed, and the team’s invites are no longer valid."),
+    "done_password_changed": N_("Your new password is set. All other tokens and sessions have been ended."),
+    "done_password_set": N_("Your new password is set. Sign in with it."),
     "done_received": N_("Received. Your submission is in the queue; the receipt is below."),
     "done_team_left": N_("You have left the team."),
     "done_token_revoked": N_("The token has ended."),
     "draft": N_("Not begun"),
     "excessive_far": N_("The {which} distance is {value}: {share}% of what is allowed."),
     "excessive_near": N_(
-        "The {which} distance is {value}: {share}% of what is allowed. Little more change would be rejected."
+        "The {which} distance is {value}: {share}% of what is allowed. A little more change and it would be rejected."
     ),
     "excessive_over": N_(
         "The {which} distance is {value}: {share}% of what is allowed. Change the data of fewer individuals, or change them less."
@@ -50,13 +50,13 @@ LABELS = {
     "file_transactions": N_("Release: purchases (T′)"),
     "finals": N_("Finals"),
     "finals_disqualified": N_("A disqualified team chooses no finals."),
-    "finals_draft": N_("Finals are chosen while the anonymization phase is open."),
-    "finals_over": N_("The choice of finals is closed."),
-    "finals_paused": N_("The phase is paused. Finals can be chosen again when it goes on."),
-    "finals_settling": N_("The deadline has passed: the finals are fixed as they are."),
-    "finals_undated": N_("Finals are chosen while the anonymization phase is open."),
-    "freeze_ahead": N_("It will be frozen until the competition is over, from"),
-    "freeze_others": N_("You see the live board. For everybody but the organizers it is frozen at"),
+    "finals_draft": N_("You can choose finals while the anonymization phase is open."),
+    "finals_over": N_("Finals can no longer be chosen."),
+    "finals_paused": N_("The phase is paused. You can choose finals again when it resumes."),
+    "finals_settling": N_("The deadline has passed: the finals are fixed."),
+    "finals_undated": N_("You can choose finals while the anonymization phase is open."),
+    "freeze_ahead": N_("The board will be frozen until the end of the competition, starting"),
+    "freeze_others": N_("You see the live board. For everyone but the organizers it is frozen as of"),
     "front_coming": N_("Coming up"),
     "front_own": N_("Your competitions"),
     "front_past": N_("Past competitions"),
@@ -71,19 +71,19 @@ LABELS = {
     "guess_feedback_hidden": N_("How many rows were right stays hidden until the competition closes."),
     "guess_feedback_immediate": N_("You see how many rows were right as soon as the guess is scored."),
     "guess_guide_link": N_(
-        "For each row of the target, write the number of the row of the original that you take it for, counted from 1. 0 means that you leave it open; a number may occur more than once."
+        "For each row of the target, write the number of the row of the original that you think it came from, counting from 1. Write 0 to leave a row open; a number may occur more than once."
     ),
     "guess_said_link": N_(
         "CSV: the line original_row, then {rows} lines, each a number from 1 to {originals}, or 0 to abstain."
     ),
     "guess_sample_link": N_(
-        "Row 1 of the target is taken for row 27 of the original, row 2 is left open, row 3 is taken for row 3."
+        "This guesses that row 1 of the target came from row 27 of the original and row 3 from row 3; row 2 is left open."
     ),
     "guess_outcome_daily": N_("You see what a guess found after midnight on the competition’s clock."),
     "guess_outcome_hidden": N_("What a guess found stays hidden until the competition closes."),
     "guess_outcome_immediate": N_("You see what a guess found as soon as it is scored."),
     "guess_target_link": N_(
-        "A target is the release of another team: the individuals of the original, changed, in another order, under a name that says nothing."
+        "A target is another team’s release: the individuals of the original, altered and in another order, under a name that gives nothing away."
     ),
     "how_win_found_score": N_(
         "The overall score is the mean of utility loss and risk; risk is the most that any attacker finds out beyond chance. The lowest score wins."
@@ -169,7 +169,7 @@ LABELS = {
     "step_data": N_("Teams cannot begin: the original data are missing."),
     "step_data_link": N_("Upload the data"),
     "step_join": N_(
-        "To take part you need an invite code from the organizers, or from a team that you join."
+        "To take part you need an invite code, from the organizers or from a team that you are joining."
     ),
     "step_join_link": N_("Join with a code"),
     "step_organize": N_("You organize this competition."),
@@ -177,7 +177,7 @@ LABELS = {
     "step_over": N_("The contest is over. See how it ended."),
     "step_over_link": N_("See the boards"),
     "step_team_anonymization": N_(
-        "Send a release, see its score, and choose the submissions that stand for you as finals."
+        "Send a release, see its score, and choose which submissions are your finals."
     ),
     "step_team_anonymization_link": N_("Send a release"),
     "step_team_between": N_("Your finals are fixed. The attacks begin with the next phase."),
@@ -185,24 +185,28 @@ LABELS = {
     "step_team_closed": N_("The contest is over. See how it ended."),
     "step_team_closed_link": N_("See the boards"),
     "step_team_draft": N_(
-        "Read the rules and get the kit: with it you can score your releases at home before the contest begins."
+        "Read the rules and get the kit: with it you can score releases on your own computer before the contest begins."
     ),
     "step_team_draft_link": N_("Rules and data"),
     "step_team_paused": N_(
-        "The organizers have paused the phase; nothing is taken in until they resume it, and the deadline moves by as much."
+        "The organizers have paused the phase. Nothing is accepted until they resume it, and the deadline moves back by the same time."
     ),
     "step_team_paused_link": N_("Read the rules"),
     "step_team_reidentification": N_("Download the other teams’ targets and send your guesses."),
     "step_team_reidentification_link": N_("Attack"),
-    "step_team_settling": N_("The deadline has passed. What came in time is still being scored."),
+    "step_team_settling": N_(
+        "The deadline has passed. Submissions that arrived in time are still being scored."
+    ),
     "step_team_settling_link": N_("See your submissions"),
     "step_watch_between": N_("The finals are fixed. Soon the teams attack each other’s releases."),
     "step_watch_between_link": N_("Watch the boards"),
     "step_watch_reidentification": N_("The teams are attacking each other’s releases."),
     "step_watch_reidentification_link": N_("Watch the boards"),
-    "step_watch_settling": N_("The deadline has passed. What came in time is still being scored."),
+    "step_watch_settling": N_(
+        "The deadline has passed. Submissions that arrived in time are still being scored."
+    ),
     "step_watch_settling_link": N_("Watch the boards"),
-    "step_visitor": N_("Sign in to take part. New here? The organizers give you an invite code."),
+    "step_visitor": N_("Sign in to take part. New here? Ask the organizers for an invite code."),
     "step_visitor_link": N_("Sign in"),
     "track_microdata": N_("Microdata: a table of individuals"),
     "track_transactions": N_("Transactions: customers and their purchases"),
@@ -210,19 +214,19 @@ LABELS = {
     "turn_anonymization_start": N_("Anonymization starts"),
     "turn_reidentification_end": N_("Re-identification ends"),
     "turn_reidentification_start": N_("Re-identification starts"),
-    "upload_disqualified": N_("Nothing is taken in from a disqualified team."),
+    "upload_disqualified": N_("Nothing is accepted from a disqualified team."),
     "upload_draft": N_(
-        "The anonymization phase has not begun; releases are taken in as soon as it does. Read the rules and get the data meanwhile."
+        "The anonymization phase has not begun; releases are accepted as soon as it does. Meanwhile, read the rules and download the data."
     ),
-    "upload_over": N_("The anonymization phase is over: no more releases are taken in."),
+    "upload_over": N_("The anonymization phase is over: no more releases are accepted."),
     "upload_paused": N_(
-        "The organizers have paused the phase. Nothing is taken in until they resume it; the deadline moves by as much, so no time is lost."
+        "The organizers have paused the phase. Nothing is accepted until they resume it; the deadline moves back by the same time, so you lose none."
     ),
     "upload_settling": N_(
-        "The deadline has passed: no more releases are taken in. What came in time is still being scored."
+        "The deadline has passed: no more releases are accepted. Those that arrived in time are still being scored."
     ),
     "upload_undated": N_(
-        "The anonymization phase has no date yet. Read the rules and get the data meanwhile."
+        "The anonymization phase has no date yet. Meanwhile, read the rules and download the data."
     ),
     "used_attempts_per_day": N_("Attempts today"),
     "used_attempts_total": N_("Attempts in all"),

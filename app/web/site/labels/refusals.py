@@ -5,7 +5,7 @@ from app.messages import N_
 LABELS = {
     "http_method_not_allowed": N_("This address takes a form only. Go back to the page it is on."),
     "problem_too_slow": N_(
-        "It came too slowly and was not taken in. Send it again; if it was an upload, this attempt counts."
+        "It arrived too slowly and was not accepted. Send it again; if it was an upload, this attempt counts."
     ),
     "http_unavailable": N_("A part of the service cannot be reached right now. Try again in a moment."),
     "invalid_malformed_upload": N_("The file cannot be used."),
