@@ -147,6 +147,11 @@ def test_sixty_targets_fit_and_every_cell_says_what_the_table_does(browser: Brow
                 if rate is not None
             ]
             assert drawn(looker, 3) == [int(rate * 10 + 0.5) for rate in arrived]
+        page.evaluate("document.querySelector('.drawn').classList.remove('drawn')")  # as an exchange does
+        page.evaluate("document.dispatchEvent(new Event('htmx:after:swap'))")
+        page.set_viewport_size({"width": 1000, "height": 900})
+        expect(page.locator(".matrix_names.across > div")).to_have_count(TARGETS)
+        assert [page.locator(one).count() for one in (".matrix_view", ".matrix_bar")] == [1, 1]
         page.get_by_role("button", name="The numbers as a table").click()
         expect(table).to_be_visible()
         page.emulate_media(media="print")

@@ -268,6 +268,8 @@ function fold(figure, button, unfolded) {
   kept.set(figure.id, { ...kept.get(figure.id), unfolded });
 }
 
+let fitting = null; // to the width of the figure that stands now
+
 function prepare() {
   const place = document.querySelector("#standings[data-words]");
   const figure = place?.querySelector(".chart:has(.heat)");
@@ -286,7 +288,9 @@ function prepare() {
     if (cells) view.model = cells;
     view.draw();
   };
-  new ResizeObserver(refit).observe(figure);
+  fitting?.disconnect();
+  fitting = new ResizeObserver(refit);
+  fitting.observe(figure);
   refit();
   const { attacks, question, zone } = place.dataset;
   if (attacks) import("/static/attacks.js").then(({ offerReplay }) => offerReplay(figure, () => view, { address: attacks, question, words, zone }));
