@@ -31,7 +31,11 @@ RELEASES = ((file.name, f"{track.name}: {file.said}") for track in TRACKS.values
 SECRETS = ((SECRET, track.answers.file.said) for track in TRACKS.values() if not track.draws_answer)
 PARTS: dict[str, Json] = {
     **files_said([*RELEASES, *SECRETS]),
-    "comment": {"type": "string", "maxLength": 1000},
+    "comment": {
+        "type": "string",
+        "maxLength": 1000,
+        "description": "such as the method used; the team and the organizers see it, nobody else",
+    },
 }
 NEEDED = () if any(track.draws_answer for track in TRACKS.values()) else (SECRET,)
 SENT = dict.fromkeys(TRACKS[examples.TRACK].files, examples.TABLE) | {SECRET: examples.SECRET}

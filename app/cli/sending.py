@@ -38,7 +38,7 @@ def submit(
     *,
     secret: SentSecret = None,
     release: Release,
-    comment: Annotated[str, typer.Option(help="a note to yourselves")] = "",
+    comment: Annotated[str, typer.Option(help="a note that your team and the organizers see")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
     as_json: AsJson = False,
 ) -> None:
