@@ -63,7 +63,11 @@ class Replay {
       .attr("x", MARGIN.left).attr("y", 0).attr("height", this.bottom);
     const course = d3.line((step) => this.x(step.at), (step) => this.y(step.overall))
       .defined((step) => step.overall !== null).curve(d3.curveStepAfter);
-    const far = (team) => [...team.steps, { ...team.steps.at(-1), at: this.span[1] }];
+    // What counts no longer ends where it did: the course goes on to there, the last one to the end.
+    const far = (team) => team.steps.flatMap((step, place) => {
+      const next = team.steps[place + 1];
+      return next && next.overall !== null ? [step] : [step, { ...step, at: next ? next.at : this.span[1] }];
+    });
     this.courses = svg.append("g").attr("clip-path", "url(#past)").selectAll("path")
       .data(d3.sort(this.teams, (team) => team.own)).join("path")
       .attr("class", (team) => `course${team.own ? " own" : ""}${team.baseline ? " baseline" : ""}`)
@@ -206,11 +210,11 @@ function controls(element, replay) {
 }
 
 async function begin(element) {
+  element.hidden = false; // its place is kept while it comes
   const answer = await fetch(element.dataset.history);
-  if (!answer.ok) return;
-  const told = await answer.json();
-  if (!told.teams.length) return;
-  element.hidden = false;
+  const told = answer.ok ? await answer.json() : { teams: [] };
+  element.hidden = !told.teams.length;
+  if (element.hidden) return;
   const replay = new Replay(read(told, element.dataset.zone), element);
   replay.draw();
   let width = replay.race.clientWidth;

@@ -6,6 +6,11 @@ const place = document.querySelector("#team_course");
 const MARGIN = { top: 22, right: 16, bottom: 26, left: 40 };
 const HEIGHT = 240;
 
+// A mark where the team rose; others push it down in many small steps.
+function rose(step, place, steps) {
+  return step.rank !== null && !(steps[place - 1]?.rank <= step.rank);
+}
+
 function draw(element) {
   const words = JSON.parse(element.dataset.words);
   const told = JSON.parse(element.dataset.ranks);
@@ -30,7 +35,7 @@ function draw(element) {
     .call(d3.axisLeft(y).tickValues(ranks).tickFormat(String).tickSize(0).tickPadding(8));
   svg.append("text").attr("x", 4).attr("y", 11).text(words.rank);
   svg.append("path").attr("class", "line").attr("d", line(long));
-  svg.append("g").selectAll("circle").data(steps.filter((step) => step.rank !== null)).join("circle")
+  svg.append("g").selectAll("circle").data(steps.filter(rose)).join("circle")
     .attr("r", 3.5).attr("cx", (step) => x(step.at)).attr("cy", (step) => y(step.rank));
   element.replaceChildren(svg.node());
 }
