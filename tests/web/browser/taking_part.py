@@ -31,18 +31,18 @@ def sends(member: Person, anonymized: bytes, secret: bytes, comment: str = "") -
 
 
 def is_refused_a_word_for_a_number(member: Person, release: Release, slug: str) -> None:
-    """It is shown at its file, row and column; the attempt is counted, and nothing is kept."""
-    with member.refused(422):
-        sends(member, with_a_word(release.anonymized, row=7, column=2), release.secret)
-        problem = member.page.locator("#anonymized-problems")
-        t = words_in(member.look.language)
-        what = Message("not a decimal number")
-        told = Message("{column}, row {row}: {what}", column="income", row=7, what=what)
-        expect(problem).to_contain_text(sentence(told, t))
-    expect(problem.locator("[data-code=not_a_number]")).to_have_count(1)
+    """It is shown at its file, row and column before it is sent; no attempt is used, and nothing is kept."""
+    sends(member, with_a_word(release.anonymized, row=7, column=2), release.secret)
+    problem = member.page.locator("#anonymized-problems")
+    t = words_in(member.look.language)
+    told = Message(
+        "{column}, row {row}: {what}", column="income", row=7, what=Message("not a decimal number")
+    )
+    expect(problem).to_contain_text(sentence(told, t))
+    expect(problem.locator("li")).to_have_count(1)
     expect(member.page.locator("#secret-problems")).to_be_empty()
     used = member.page.locator("#caps").get_by_role("listitem")
-    expect(used.filter(has_text=member.word("used_attempts_total"))).to_contain_text("1 /")
+    expect(used.filter(has_text=member.word("used_attempts_total"))).to_contain_text("0 /")
     expect(used.filter(has_text=member.word("used_valid_total"))).to_contain_text("0 /")
     member.sees(
         "Your team has not submitted yet. Choose your files above and send them; a release is scored in a few moments."
