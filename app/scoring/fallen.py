@@ -1,7 +1,7 @@
 """Which individuals attackers found, and what they share: an answer about the secret, for its owners alone.
 
 It is computed where the secret is (``anoncup score --fallen``) and stored nowhere; see
-``docs/decisions/0040-who-fell-is-told-where-the-secret-is.md``.
+``docs/decisions/0042-who-fell-is-told-where-the-secret-is.md``.
 """
 
 from collections.abc import Mapping, Sequence

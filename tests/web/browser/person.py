@@ -30,12 +30,11 @@ JAPANESE_PHONE = Look("ja", PHONE, touch=True)
 
 @dataclass
 class Person:
-    """``read`` holds every page that was looked at; ``expected`` are refusals that belong to the story."""
+    """``read`` holds every page that was looked at."""
 
     looker: Looker
     look: Look
     read: list[str] = field(default_factory=list)
-    expected: set[int] = field(default_factory=set)
 
     @property
     def page(self) -> Page:
@@ -111,13 +110,6 @@ class Person:
         assert wanted.first.is_visible() or eventually(shows), f"{self.page.url} does not show {wanted}"
         self.finds_no_fault()
 
-    @contextmanager
-    def refused(self, status: int) -> Iterator[None]:
-        """A refusal that belongs to the story."""
-        self.expected.add(status)
-        yield
-        self.expected.discard(status)
-
     def told(self, path: str) -> Any:
         """What the interface answers to whoever is signed in in this browser."""
         return self.page.context.request.get(f"{self.looker.url}/api/v1{path}").json()
@@ -135,7 +127,7 @@ def somebody(browser: Browser, url: str, look: Look) -> Iterator[Person]:
 
 
 def note(person: Person, answer: Response) -> None:
-    if answer.status >= 400 and answer.status not in person.expected:
+    if answer.status >= 400:
         person.looker.complaints.append(f"status {answer.status}: {answer.url}")
 
 
