@@ -42,7 +42,7 @@ def finds_it_closed(visitor: Person) -> None:
 
 def reads_who_won(visitor: Person, slug: str, results: Mapping[str, Result], file: str) -> None:
     expected = standings(results, file)
-    visitor.sees("Who leads, and why")
+    visitor.sees("Final result")
     visitor.press("link", "The whole board")
     exact_loss = expected[0][3]
     visitor.waits_for(visitor.page.locator("table.ranks").get_by_text(exact_loss, exact=True))  # the reveal
