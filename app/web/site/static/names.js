@@ -1,0 +1,103 @@
+// The names of the plane's points: as many as find room beside their marks, or, if they are needed, afar.
+
+const RINGS = [24, 40, 60, 84, 112, 144];
+const SIDES = [[-1, 1], [-1, 0], [1, -1], [1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
+const CROWD = 3; // points that a name may hide if it is not needed
+const TOP = 10; // ranks whose names are wished for from afar, too
+const LARGER = 1.12; // names that are needed, as in charts.css
+
+export const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+export const clamp = (value, [low, high]) => Math.max(low, Math.min(value, high));
+
+// Names, the most important first: as many as find room without hiding one another or many points.
+export function names(plane, taken, room) {
+  const { data, home, picture } = plane;
+  const seen = data.marks.filter((one) => one.inside || (one.arrow && (one.needed || one.found)));
+  const worth = (one) => (one.found ? 0 : one.kind === "own" ? 1 : one.needed ? 2 : top(one) ? 3 : one.kind === "baseline" ? 4 : one.front ? 5 : 6);
+  const top = (one) => one.rank !== null && one.rank <= TOP;
+  const wished = seen.filter((one) => !home || seen.length < 20 || worth(one) < 6)
+    .sort((a, b) => worth(a) - worth(b) || (a.rank ?? 1e9) - (b.rank ?? 1e9)).slice(0, 60);
+  const blocked = [...taken, ...wished.filter((one) => worth(one) < 3).map((one) => around(one))];
+  const most = ((room.right - room.left) * (room.bottom - room.top)) / (home ? 40_000 : 14_000);
+  const found = [];
+  for (const one of wished) {
+    const label = found.length < most || worth(one) < 3 ? named(plane, one, seen, blocked) : null;
+    if (!label) continue;
+    found.push(label);
+    blocked.push(label.box, ...label.along);
+  }
+  plane.names.selectAll("path").data(found.filter((one) => one.line)).join("path")
+    .attr("class", (one) => `leader ${one.kind}`).attr("d", (one) => one.line);
+  plane.names.selectAll("text").data(found).join("text")
+    .attr("class", (one) => `label middle ${one.kind}`)
+    .attr("x", (one) => (one.box.left + one.box.right) / 2)
+    .attr("y", (one) => (one.box.top + one.box.bottom) / 2).attr("dy", ".34em").text((one) => one.text);
+  picture.classed("sought", Boolean(plane.kept.wanted));
+}
+
+const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
+
+function fitted(text, most, width) {
+  if (width(text) <= most) return text;
+  const letters = [...text];
+  let [low, high] = [0, letters.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (width(`${letters.slice(0, middle).join("")}…`) <= most) low = middle;
+    else high = middle - 1;
+  }
+  return `${letters.slice(0, low).join("").trimEnd()}…`;
+}
+
+function named(plane, one, seen, blocked) {
+  const { room, letter, width } = plane;
+  const needed = one.needed || one.found;
+  const sized = (words) => width(words) * (needed ? LARGER : 1) + 2;
+  const text = fitted(one.label, Math.min(280, 0.42 * (room.right - room.left)) - sized(one.more), sized) + one.more;
+  const own = around(one);
+  const others = blocked.filter((box) => !meets(box, own));
+  let [least, chosen] = [Infinity, null];
+  for (const { cost, box, far } of places(one, sized(text), 1.25 * letter * (needed ? LARGER : 1), needed)) {
+    if (least <= cost) break;
+    if (box.left < room.left + 2 || box.right > room.right + 0.8 * letter || box.top < room.top - 2 || box.bottom > room.bottom - 2) continue;
+    if (blocked.some((other) => meets(box, other))) continue;
+    const { line, along } = far ? leader(one, box) : { line: "", along: [] };
+    if (along.some((part) => others.some((other) => meets(part, other)))) continue;
+    const hidden = seen.filter((each) => each !== one && meets(box, around(each))).length;
+    if ((needed || hidden < CROWD) && hidden + cost < least) {
+      least = hidden + cost;
+      chosen = { box, text, line, along, kind: `${one.kind}${needed ? " needed" : ""}` };
+    }
+  }
+  return chosen;
+}
+
+// What each place for a name costs: beside the point least, then, if it is needed, afar.
+function* places(one, wide, tall, needed) {
+  for (const [at, [across, down]] of SIDES.entries()) {
+    const away = one.size + (across && down ? 0 : 4);
+    const left = [one.cx - away - wide, one.cx - wide / 2, one.cx + away][across + 1];
+    const top = [one.cy - away - tall, one.cy - tall / 2, one.cy + away][down + 1];
+    yield { cost: at / 100, box: { left, right: left + wide, top, bottom: top + tall }, far: false };
+  }
+  for (const far of needed ? RINGS : []) {
+    for (let turn = 0; turn < 16; turn += 1) {
+      const [across, down] = [Math.cos((turn * Math.PI) / 8), Math.sin((turn * Math.PI) / 8)];
+      const side = Math.round(across);
+      const [x, y] = [one.cx + (far + one.size) * across, one.cy + (far + one.size) * down];
+      const left = [x - wide, x - wide / 2, x][side + 1];
+      yield { cost: 1 + far / 25, box: { left, right: left + wide, top: y - tall / 2, bottom: y + tall / 2 }, far: true };
+    }
+  }
+}
+
+// From the edge of a mark to the nearest place of its name, and what the line takes up.
+function leader(one, box) {
+  const [x, y] = [clamp(one.cx, [box.left, box.right]), clamp(one.cy, [box.top, box.bottom])];
+  const [right, down] = [x - one.cx, y - one.cy];
+  const begin = Math.min((one.size + 1) / (Math.hypot(right, down) || 1), 1);
+  const at = (part) => [one.cx + part * right, one.cy + part * down];
+  const along = [0.4, 0.6, 0.8].filter((part) => part >= begin).map(at)
+    .map(([left, top]) => ({ left: left - 1, right: left + 1, top: top - 1, bottom: top + 1 }));
+  return { line: `M${at(begin).join(" ")}L${x} ${y}`, along };
+}
