@@ -82,6 +82,10 @@ def guessed_of(upload: Upload, victim: Sent, released: Upload, ledger: Ledger) -
     return Guessed(upload.team, victim, at, LONG_AGO, state, correct(upload, released))
 
 
+OF_NO_FACT = ("team_id", "rank_before")
+"""Of a row: the service's own, and what a contest of minutes has not."""
+
+
 def audiences(ledger: Ledger) -> dict[str, str | None]:
     return {VISITOR: None, ORGANIZER: ledger.organizer, **ledger.tokens}
 
@@ -99,6 +103,8 @@ def shown(which: str, found: dict[str, Any]) -> Any:
     if which == "matrix":
         return {"targets": found["targets"], "rows": found["rows"]}
     for row in found["rows"]:
+        for name in OF_NO_FACT:
+            row.pop(name, None)
         if row.get("received_at"):
             row["received_at"] = datetime.fromisoformat(row["received_at"])
     return found["rows"]
