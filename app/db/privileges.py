@@ -110,7 +110,7 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "name": ("ri", "", "r"),
         "name_key name_look name_capitals": ("riu", "", ""),
         "disqualified_at": ("riu", "", "r"),
-        "disqualified_for": ("riu", "", ""),
+        "disqualified_for approach": ("riu", "", ""),
         "created_at": ("r", "", "r"),
         "baseline": ("ri", "", "r"),
     },

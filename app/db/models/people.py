@@ -90,6 +90,8 @@ class Team(Base):
     disqualified_at: Mapped[datetime | None]
     disqualified_for: Mapped[str | None]
     """Why, as the team reads it."""
+    approach: Mapped[str | None]
+    """How it did what it did, which everybody reads once the contest has closed."""
     baseline: Mapped[bool] = mapped_column(default=False)
     """A row for comparison that the organizers added: no members, no rank, no target."""
 
