@@ -91,6 +91,17 @@ def reinstate_team(
     return team_judged(slug, team_id, principal, body.reason, disqualified=False)
 
 
+@router.delete(
+    "/competitions/{slug}/teams/{team_id}/approach",
+    status_code=status.HTTP_204_NO_CONTENT,
+    responses=refusing(JUDGED),
+)
+def remove_approach(slug: str, team_id: UUID, principal: SignedIn) -> None:
+    """Take away what a team tells of how it did it; the audit log keeps it."""
+    with transaction() as session:
+        rulings.silence(session, principal, slug, team_id)
+
+
 @router.post("/submissions/{submission_id}/disqualify", responses=refusing(JUDGED))
 def disqualify_submission(
     submission_id: UUID, principal: Confirming, body: Ruling = NO_REASON

@@ -1,21 +1,35 @@
 """Who takes part in a competition, and who organizes it."""
 
 from collections.abc import Sequence
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import APIRouter, status
+from pydantic import BaseModel, ConfigDict, Field
 
 from app import wire
 from app.api.competitions import InviteIn
 from app.api.documentation.answers import NEW_NAME, ORGANIZER, TEAM, refusing
 from app.api.users import ByName
+from app.db.models import Team
 from app.http.confirming import Confirming
 from app.http.dependencies import SignedIn
 from app.services.membership import invites, members, organizers
 from app.services.people.teams import Person
 from app.transaction import transaction
+from app.wire.form import example
 
 router = APIRouter(prefix="/competitions/{slug}", tags=["teams"])
+
+
+class ApproachIn(BaseModel):
+    """Plain text; line breaks are kept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    approach: Annotated[
+        str, Field(max_length=members.LONGEST_APPROACH), example("Microaggregation, then swaps.")
+    ]
 
 
 def people(found: Sequence[Person]) -> list[wire.Person]:
@@ -26,13 +40,25 @@ def people(found: Sequence[Person]) -> list[wire.Person]:
 def get_own_team(slug: str, principal: SignedIn) -> wire.Team:
     """Your team in this competition."""
     with transaction() as session:
-        team, found = members.own_team(session, principal, slug)
+        return own(*members.own_team(session, principal, slug))
+
+
+@router.put("/team/approach", responses=refusing(TEAM, "approach_text"))
+def tell_approach(slug: str, principal: SignedIn, body: ApproachIn) -> wire.Team:
+    """Tell how your team did it, on its page, once the contest has closed; an empty text takes it back."""
+    with transaction() as session:
+        members.tell(session, principal, slug, body.approach)
+        return own(*members.own_team(session, principal, slug))
+
+
+def own(team: Team, found: Sequence[Person]) -> wire.Team:
     return wire.Team(
         id=team.id,
         name=team.name,
         members=people(found),
         disqualified_at=team.disqualified_at,
         disqualified_for=team.disqualified_for,
+        approach=team.approach,
     )
 
 
@@ -69,6 +95,7 @@ def list_teams(slug: str, principal: SignedIn) -> list[wire.Entrant]:
             created_at=one.team.created_at,
             disqualified_at=one.team.disqualified_at,
             disqualified_for=one.team.disqualified_for,
+            approach=one.team.approach,
             members=people(one.members),
             baseline=one.team.baseline,
             submissions=one.submissions,

@@ -31,6 +31,9 @@ class Team(Form):
     members: list[Person]
     disqualified_at: datetime | None
     disqualified_for: Why = None
+    approach: Annotated[
+        str | None, Field(description="how it did what it did; everybody reads it after the close")
+    ] = None
 
 
 class TeamJudged(Form):

@@ -103,6 +103,12 @@ class Stage:
             session.flush()
             return str(asked.id)
 
+    def telling(self) -> dict[str, Any]:
+        """Let the own team tell how it did it."""
+        with transaction() as session:
+            session.get_one(Team, team_of(self.submission_id)).approach = "Noise."
+        return {}
+
     def places(self, route: str) -> dict[str, Any]:
         """What the names in the route's path stand for."""
         path = route.split(" ")[1]
@@ -298,6 +304,8 @@ CONTENT: dict[str, Callable[[Stage], dict[str, Any]]] = {
         "files": {"guess": ("g.csv", b"original_row\n" + b"0\n" * ROWS)}
     },
     "PUT /api/v1/submissions/{submission_id}/final": lambda _: {"json": {"final": True}},
+    "DELETE /api/v1/competitions/{slug}/teams/{team_id}/approach": lambda stage: stage.telling(),
+    "PUT /api/v1/competitions/{slug}/team/approach": lambda _: {"json": {"approach": "Noise."}},
     "POST /api/v1/competitions/{slug}/clarifications": lambda _: {"json": {"question": "How many rows?"}},
     "PUT /api/v1/clarifications/{clarification_id}/answer": lambda _: {"json": {"answer": "As many."}},
     "POST /api/v1/competitions/{slug}/announcements": lambda _: {"json": {"text": {"en": "Hello"}}},

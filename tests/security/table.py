@@ -87,6 +87,8 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     "GET /api/v1/competitions/{slug}/submissions/all": (401, 403, 403, 200, 403, 200),
     "POST /api/v1/competitions/{slug}/announcements": (401, 403, 403, 201, 403, 201),
     "GET /api/v1/competitions/{slug}/announcements": (200, 200, 200, 200, 200, 200),
+    "PUT /api/v1/competitions/{slug}/team/approach": (401, 200, 200, 403, 403, 403),
+    "DELETE /api/v1/competitions/{slug}/teams/{team_id}/approach": (401, 403, 403, 204, 403, 204),
     "GET /api/v1/competitions/{slug}/clarifications": (200, 200, 200, 200, 200, 200),
     "POST /api/v1/competitions/{slug}/clarifications": (401, 201, 201, 403, 403, 403),
     "PUT /api/v1/clarifications/{clarification_id}/answer": (401, 403, 403, 200, 403, 200),

@@ -36,13 +36,13 @@ def post(session: Session, principal: Principal, slug: str, text: dict[str, str]
 
 
 def clean(text: dict[str, str]) -> dict[str, str]:
-    """The text as it is kept: by language, line ends as line feeds, nothing invisible that breaks a page."""
-    kept = {language: "\n".join(text.get(language, "").split("\r\n")).strip() for language in LANGUAGES}
+    """The text as it is kept, by language."""
+    kept = {language: tidy(text.get(language, "")) for language in LANGUAGES}
     kept = {language: said for language, said in kept.items() if said}
     if not kept:
         raise InvalidInput("an announcement has text in at least one language", code="no_text")
     for language, said in kept.items():
-        if len(said) > LONGEST or any(breaks(character) for character in said):
+        if not readable(said, most=LONGEST):
             raise InvalidInput(
                 "{language}: text of at most {most} characters, without control characters",
                 code="announcement_text",
@@ -57,6 +57,16 @@ def texts(said: Announcement) -> dict[str, str]:
     if said.said is None:
         return said.text
     return {language: in_language(language).say(said.said.message) for language in LANGUAGES}
+
+
+def tidy(text: str) -> str:
+    """As it is kept: line ends as line feeds, nothing around it."""
+    return "\n".join(text.split("\r\n")).strip()
+
+
+def readable(text: str, *, most: int) -> bool:
+    """Short enough, and nothing invisible in it that breaks a page."""
+    return len(text) <= most and not any(map(breaks, text))
 
 
 def breaks(character: str) -> bool:

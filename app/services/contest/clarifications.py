@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session, joinedload
 from app.db.models import Clarification
 from app.errors import Conflict, InvalidInput, NotFound
 from app.services.contest import competitions, visibility
-from app.services.contest.announcements import breaks
+from app.services.contest.announcements import readable, tidy
 from app.services.contest.visibility import Audience
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
@@ -52,9 +52,8 @@ def ask(session: Session, principal: Principal, slug: str, question: str) -> Ask
 
 
 def clean(text: str) -> str:
-    """As it is kept: line ends as line feeds, nothing invisible that breaks a page."""
-    kept = "\n".join(text.split("\r\n")).strip()
-    if not kept or len(kept) > LONGEST or any(map(breaks, kept)):
+    kept = tidy(text)
+    if not kept or not readable(kept, most=LONGEST):
         raise InvalidInput(
             "a text of 1 to {most} characters, without control characters, is needed",
             code="clarification_text",

@@ -86,6 +86,20 @@ def judge_team(
     return team
 
 
+def silence(session: Session, principal: Principal, slug: str, team_id: UUID) -> Team:
+    """Take away what a team tells of how it did it; the audit log keeps it."""
+    contest = competitions.locked_for_organizer(session, principal, slug)
+    team = team_in(session, contest.row, team_id)
+    if team.approach is None:
+        raise Conflict("the team tells nothing", code="nothing_to_change")
+    before = {"approach": team.approach}
+    team.approach = None
+    audit.record(
+        session, principal, "team.silence", competition_id=contest.id, subject=team.name, before=before
+    )
+    return team
+
+
 def judge_submission(
     session: Session, principal: Principal, submission_id: UUID, *, disqualified: bool, reason: str = ""
 ) -> Submission:

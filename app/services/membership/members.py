@@ -12,10 +12,13 @@ from app.db.models import Competition, Invite, Member, Organizer, Submission, Te
 from app.errors import Conflict, InvalidInput, NotFound
 from app.roles import Role
 from app.services.contest import competitions
+from app.services.contest.announcements import readable, tidy
 from app.services.membership import invites
 from app.services.people import accounts, audit, passwords, teams
 from app.services.people.accounts import Principal
 from app.services.people.teams import Person
+
+LONGEST_APPROACH = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,22 @@ def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, S
     contest = competitions.find(session, slug)
     team = teams.require_team(session, contest.id, principal)
     return team, teams.people_by_team(session, contest.id)[team.id]
+
+
+def tell(session: Session, principal: Principal, slug: str, text: str) -> Team:
+    """How the team of the one who asks did it, for others after the close; an empty text takes it back."""
+    principal.require("submit")
+    contest = competitions.find(session, slug)
+    team = teams.require_team(session, contest.id, principal, locked=True)
+    kept = tidy(text)
+    if not readable(kept, most=LONGEST_APPROACH):
+        raise InvalidInput(
+            "a text of at most {most} characters, without control characters, is needed",
+            code="approach_text",
+            most=LONGEST_APPROACH,
+        )
+    team.approach = kept or None
+    return team
 
 
 def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> None:

@@ -103,6 +103,17 @@ def team(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> HTM
     return team_page(request, principal, slug, team_id)
 
 
+@router.post("/{team_id}/approach")
+def silence(request: Request, slug: str, team_id: UUID, principal: SignedIn) -> Response:
+    """Take away what the team tells."""
+    try:
+        with transaction() as session:
+            rulings.silence(session, principal, slug, team_id)
+    except DomainError as problem:
+        return team_page(request, principal, slug, team_id, problem=problem)
+    return see(f"/competitions/{slug}/organize/teams/{team_id}", done="silenced")
+
+
 @router.post("/{team_id}/grants")
 def grant(
     request: Request,

@@ -34,14 +34,17 @@ def team_page(
     *,
     link: str | None = None,
     uses: int = 1,
+    typed: str | None = None,
     problem: DomainError | None = None,
 ) -> HTMLResponse:
-    """``link``: an invite that was just made, shown this once; ``uses``: of it, or as typed."""
+    """``link``: an invite that was just made, shown this once; ``uses``: of it, or as typed; ``typed``: an
+    approach that was refused."""
     with transaction() as session:
         frame = frame_of(session, principal, slug)
         team, people = members.own_team(session, principal, slug)
     content: dict[str, Any] = {"frame": frame, "team": team, "people": people, "link": link, "uses": uses}
-    content |= {"life": invites.LIFE.days, "most": MOST_USES}
+    content |= {"life": invites.LIFE.days, "most": MOST_USES, "longest": members.LONGEST_APPROACH}
+    content["approach"] = team.approach if typed is None else typed
     if problem is not None:
         return again(request, principal, "team/members.html", problem, **content)
     return page(request, principal, "team/members.html", status=201 if link else 200, **content)
@@ -69,6 +72,16 @@ def create_invite(
         return team_page(request, principal, slug, uses=uses, problem=problem)
     link = f"{service_address(request)}/sign-up?{urlencode({'invite': code})}"
     return team_page(request, principal, slug, link=link, uses=uses)
+
+
+@router.post("/approach")
+def tell(request: Request, slug: str, principal: SignedIn, approach: Annotated[str, Form()] = "") -> Response:
+    try:
+        with transaction() as session:
+            members.tell(session, principal, slug, approach)
+    except DomainError as problem:
+        return team_page(request, principal, slug, typed=approach, problem=problem)
+    return see(f"/competitions/{slug}/team", done="told")
 
 
 @router.get("/members/{user_id}")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from app import wire
+from app.db.models import Team
 from app.errors import NotFound
 from app.http.dependencies import MaybeSignedIn
 from app.language import Words
@@ -52,6 +53,8 @@ def team(request: Request, slug: str, team_id: UUID, principal: MaybeSignedIn) -
         told, ranks = history.followed(session, sight, team_id)
         attacks = matrix.board(session, sight)
         attackers = reidentification.board(session, sight)
+        closed = frame.contest.row.closed_at is not None
+        approach = session.get_one(Team, team_id).approach if closed else None
     return page(
         request,
         principal,
@@ -60,6 +63,7 @@ def team(request: Request, slug: str, team_id: UUID, principal: MaybeSignedIn) -
         view=view_of(frame),
         board=board,
         row=row,
+        approach=approach,
         ranked=standings.ranked_teams(board),
         tied=standings.tied(board),
         change=standings.change(row, board),

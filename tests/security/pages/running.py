@@ -45,6 +45,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {DESK}/teams/organizers": DONE,
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": DONE,
     f"GET {DESK}/teams/{{team_id}}": SEEN,
+    f"POST {DESK}/teams/{{team_id}}/approach": DONE,
     f"POST {DESK}/teams/{{team_id}}/grants": DONE,
     f"GET {DESK}/teams/{{team_id}}/{{act}}": SEEN,
     f"POST {DESK}/teams/{{team_id}}/disqualify": ONCE,
@@ -122,6 +123,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/baselines": lambda _: {
         "data": {"method": "add_noise", "name": f"baseline {next(numbers)}"}
     },
+    f"POST {DESK}/teams/{{team_id}}/approach": lambda stage: stage.telling(),
     f"POST {DESK}/clarifications/{{clarification_id}}": lambda _: {"data": {"text": "As many."}},
     f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
