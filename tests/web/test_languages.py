@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from gettext import NullTranslations
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,8 @@ def installed(folder: Path, package: str, language: str, catalogue: str) -> None
     for path, content in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
+    invalidate_caches()  # of the folder, too, if a thread of an earlier test has looked into it meanwhile
+    forget()
 
 
 def forget() -> None:
