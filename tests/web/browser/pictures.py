@@ -28,18 +28,16 @@ class Picture:
 
 
 PICTURES = (
-    Picture("front", "/"),
-    Picture("overview", "/competitions/demo"),
+    Picture("overview", "/competitions/demo-duel", who=RIVAL),
     Picture("overview-ja-phone", "/competitions/demo", language="ja", size="phone"),
-    Picture("rules", "/competitions/demo/rules"),
-    Picture("board", "/competitions/demo-duel/boards/anonymization", who=RIVAL),
+    Picture("board", "/competitions/demo/boards/anonymization", who=TEAM),
     Picture("board-dark", "/competitions/demo-duel/boards/anonymization", dark=True),
-    Picture("matrix", "/competitions/demo-duel/boards/matrix", who=ORGANIZER),
+    Picture("matrix-ja", "/competitions/demo-duel/boards/matrix", who=ORGANIZER, language="ja"),
+    Picture("rules", "/competitions/demo/rules"),
     Picture("upload-ja", "/competitions/demo/submissions", who=TEAM, language="ja"),
     Picture("submission", "/competitions/demo/submissions", who=TEAM, first="a[href^='/submissions/']"),
     Picture("targets-ja-phone", "/competitions/demo-duel/targets", who=RIVAL, language="ja", size="phone"),
-    Picture("organize", "/competitions/demo/organize", who=ORGANIZER),
-    Picture("phases-ja", "/competitions/demo/organize/phases", who=ORGANIZER, language="ja"),
+    Picture("data", "/competitions/demo/organize/data", who=ORGANIZER),
 )
 
 
