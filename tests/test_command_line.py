@@ -87,13 +87,6 @@ def replace(folder: Path, name: str, old: str, new: str) -> None:
 # What is printed.
 
 
-def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
-    done = run("template", "2015", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == template(2015)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_scales_are_written_into_the_file_and_nothing_else_changes(folder: Path) -> None:
     done = run("scales", *options(folder, "competition", "original"), cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 from app.cli import rescoring
 from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
+from app.cli.judging import judge, team_in
 from app.cli.listing import (
     Columns,
     Row,
@@ -43,7 +43,6 @@ from app.errors import InvalidInput
 
 if TYPE_CHECKING:
     from app import wire
-    from app.client import Client
 
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
@@ -240,7 +239,7 @@ def grant(
 
 
 What = Annotated[str, typer.Argument(metavar="WHAT", help="a submission's id; with --team SLUG/TEAM")]
-Reason = Annotated[
+Why = Annotated[
     str, typer.Option("--reason", help="for the audit log; of a disqualification, for the team, too")
 ]
 OfTeam = Annotated[bool, typer.Option("--team", help="a whole team, by its name or id")]
@@ -251,7 +250,7 @@ def disqualify(
     what: What,
     *,
     team: OfTeam = False,
-    reason: Reason = "",
+    reason: Why = "",
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
@@ -264,7 +263,7 @@ def reinstate(
     what: What,
     *,
     team: OfTeam = False,
-    reason: Reason = "",
+    reason: Why = "",
     password_stdin: PasswordStdin = False,
     as_json: AsJson = False,
 ) -> None:
@@ -281,31 +280,6 @@ def score_again(
     with connected() as client:
         found = client.score_again(identifier)
     done(found, f"{found.id} is {found.status}", as_json=as_json)
-
-
-def judge(
-    what: str, act: str, reason: str, *, team: bool, as_json: bool, password: Callable[[], str]
-) -> None:
-    with connected(password=password) as client:
-        if team:
-            slug, slash, name = what.partition("/")
-            if not slash:
-                raise InvalidInput("--team takes SLUG/TEAM", code="team")
-            answer: wire.TeamJudged | wire.Submission = client.judge_team(
-                slug, team_in(client, slug, name), act, reason=reason
-            )
-        else:
-            answer = client.judge_submission(what, act, reason=reason)
-    past = {"disqualify": "disqualified", "reinstate": "reinstated"}
-    done(answer, f"{past[act]} {plain(what)}", as_json=as_json)
-
-
-def team_in(client: Client, slug: str, wanted: str) -> str:
-    """The id of the team of that name or id."""
-    for team in client.teams(slug):
-        if wanted in {team.name, str(team.id)}:
-            return str(team.id)
-    raise InvalidInput("{slug} has no team {wanted!r}", code="no_such_team", slug=slug, wanted=wanted)
 
 
 @organize.command()

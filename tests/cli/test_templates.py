@@ -8,9 +8,16 @@ import pytest
 
 from app.scoring.csv_text import table_csv
 from app.scoring.permutation import secret_csv
-from app.scoring.templates import TEMPLATES
+from app.scoring.templates import TEMPLATES, template
 from tests.commands import run
 from tests.test_command_line import place, scored
+
+
+def test_the_template_is_printed_as_it_is(tmp_path: Path) -> None:
+    done = run("template", "2015", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == template(2015)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["abc", "1999"])
