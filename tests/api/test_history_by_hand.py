@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from app.services.contest.visibility import Sight
 from app.services.people import accounts
 from app.transaction import transaction
 from tests import board_facts
-from tests.api.test_boards_by_hand import Drawn, nothing_written_down
+from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
 from tests.api.test_submissions import score_everything
 from tests.arena import API, Arena, competition_file, noisy_release
 from tests.board_facts import ORGANIZER, VISITOR, ZONE, Facts, hours
@@ -139,9 +138,6 @@ def service_ranks(drawn: Drawn, viewer: str, moment: datetime) -> dict[str, int]
 
 def compared(sight: Sight, moment: datetime) -> visibility.View:
     return replace(sight.view, compared_with=moment)
-
-
-COMBINATIONS = list(product(("score", "rank_sum"), ("hidden", "daily", "immediate")))
 
 
 @pytest.mark.parametrize(
