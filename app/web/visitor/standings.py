@@ -122,5 +122,5 @@ def named(row: BoardRow, t: Words) -> str:
 
 
 def found_by(text: str) -> str:
-    """A text without case, width, and what is not seen (``find.js`` does the same)."""
+    """A text without case, width, and what is not seen (``fold.js`` does the same)."""
     return names.spaced(names.folded(names.shown(text)))

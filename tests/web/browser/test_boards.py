@@ -30,7 +30,7 @@ def test_a_team_is_found_at_once_and_the_contest_goes_by(
         page.reload()
         expect(page.locator("table.ranks tbody tr:visible")).to_have_count(3)
         for name, written in ALIKE.items():
-            fold = "async ([a, b]) => { const f = (await import('/static/find.js')).folded; return [f(a), f(b)]; }"
+            fold = "async ([a, b]) => { const f = (await import('/static/fold.js')).folded; return [f(a), f(b)]; }"
             assert len(set(page.evaluate(fold, [name, written]))) == 1, name
         assert person.faults() == []
     told = contest.arena.get(f"{boards}/history").json()

@@ -3,6 +3,7 @@
 // no script runs.
 
 import { enliven } from "./charts.js";
+import { folded } from "./fold.js";
 import { clamp, meets, names } from "./names.js";
 
 const { d3 } = globalThis;
@@ -14,7 +15,6 @@ const before = new Map(); // by figure: what is looked at and looked for outlive
 
 const svgElement = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
 const signed = (text, decimal) => text.replace("-", "−").replace(".", decimal);
-const plain = (text) => text.normalize("NFKC").toLowerCase();
 
 export function explore(figure) {
   const data = JSON.parse(figure.dataset.view);
@@ -296,10 +296,10 @@ function points({ marks, counts, kept }) {
 }
 
 function find(plane, text) {
-  plane.kept.wanted = plain(text).trim();
+  plane.kept.wanted = folded(text);
   const { wanted } = plane.kept;
   for (const one of plane.data.marks) {
-    one.found = Boolean(wanted) && one.names.some((name) => plain(name).includes(wanted));
+    one.found = Boolean(wanted) && one.names.some((name) => folded(name).includes(wanted));
   }
 }
 

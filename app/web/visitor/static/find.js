@@ -1,15 +1,10 @@
 // The rows of the board in whose names a text is found, as it is typed; without this script the server looks.
 // Pictures listen to "anoncup:find" and get the text.
 
+import { folded } from "./fold.js";
+
 const form = document.querySelector("form.find");
 const field = form?.elements.find;
-
-// Without case, width, and what is not seen, as app/names folds: in capitals first, for ß is SS.
-export function folded(text) {
-  const seen = text.replace(/\p{Default_Ignorable_Code_Point}/gu, "").normalize("NFKC");
-  const small = seen.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
-  return small.replace(/[\s\u2800]+/gu, " ").trim();
-}
 
 function rows() {
   return [...document.querySelectorAll("#standings table.ranks tbody tr:not([data-stays])")];
