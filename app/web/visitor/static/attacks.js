@@ -1,10 +1,9 @@
 // The attacks arriving on the matrix, once everything is revealed: a cell lights up when a guess made its best better.
 
+import { player, STEPS, STILL } from "./player.js";
+
 const { d3 } = window;
 const LASTS = 20_000; // milliseconds, from the first attack to the last
-const STEPS = 1000; // of the slider
-const SLOWLY = 20; // moments for those who want little motion
-const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const BARS = 60;
 
 const bare = (name) => name.replace(/[\u2068\u2069]/g, "").trim();
@@ -29,7 +28,7 @@ function events(history, model, question) {
   return found.filter(([, row, column]) => row !== undefined && column !== undefined).sort((one, other) => one[0] - other[0]);
 }
 
-function player(view, made) {
+function course(view, made) {
   const { rows } = view().model;
   const final = rows.map((row) => row.cells);
   const [first, last] = [made[0][0], made.at(-1)[0]];
@@ -84,38 +83,14 @@ function controls(place, { show, times }, { words, zone }) {
   arrivals(track, times);
   track.append(slider);
   place.append(track, said);
-  let playing = null;
-
-  const set = (share) => {
+  const { set, play } = player(button, slider, words, LASTS, (share) => {
     const { now, seen, pairs } = show(share);
     const at = format.format(now);
     slider.setAttribute("aria-valuetext", at);
     said.textContent = `${at} · ${words.pairs.replace("{n}", count.format(seen)).replace("{all}", count.format(pairs))}`;
-  };
-  const stop = () => { cancelAnimationFrame(playing); playing = null; button.textContent = words.play; };
-  const run = () => {
-    const began = performance.now() - Number(slider.value) / STEPS * LASTS;
-    button.textContent = words.pause;
-    const frame = (time) => {
-      const share = Math.min(1, (time - began) / LASTS);
-      const shown = STILL.matches ? Math.floor(share * SLOWLY) / SLOWLY : share;
-      if (Math.round(shown * STEPS) !== Number(slider.value) || share >= 1) {
-        slider.value = Math.round(shown * STEPS);
-        set(shown);
-      }
-      if (share >= 1 || !place.isConnected) stop();
-      else playing = requestAnimationFrame(frame);
-    };
-    playing = requestAnimationFrame(frame);
-  };
-  slider.addEventListener("input", () => { stop(); set(Number(slider.value) / STEPS); });
-  button.onclick = () => {
-    if (playing) return stop();
-    if (Number(slider.value) >= STEPS) slider.value = 0;
-    return run();
-  };
+  });
   set(0);
-  run();
+  play();
 }
 
 // A button; the history of all attacks is large, and fetched when somebody wants it.
@@ -130,7 +105,7 @@ export function offerReplay(figure, view, { address, question, words, zone }) {
       const answer = await fetch(address);
       if (!answer.ok) throw new Error(answer.status);
       const made = events(await answer.json(), view().model, question);
-      controls(place, player(view, made), { words, zone });
+      controls(place, course(view, made), { words, zone });
     } catch {
       button.textContent = words.failed;
     } finally {

@@ -2,6 +2,7 @@
 // Without this script the page has the table of who led. All numbers are those of the boards' history.
 
 import { offset, tick, whole } from "./moments.js";
+import { player, STILL } from "./player.js";
 
 const place = document.querySelector("#replay");
 const SECONDS = 18;
@@ -171,42 +172,15 @@ class Replay {
   }
 }
 
-// Playing: the slider is where the replay is, whoever moves it.
 function controls(element, replay) {
   const [button, slider] = [element.querySelector(".play"), element.querySelector("#moment")];
   const { words, span } = replay;
-  let running = null;
-
-  function to(share) {
+  const { set, play } = player(button, slider, words, 1000 * SECONDS, (share) => {
     replay.show(span[0] + share * (span[1] - span[0]));
     slider.setAttribute("aria-valuetext", replay.time.textContent);
-  }
-
-  function stop() {
-    cancelAnimationFrame(running);
-    running = null;
-    button.textContent = words.play;
-  }
-
-  function play() {
-    let share = slider.value >= 1000 ? 0 : slider.value / 1000;
-    let before = performance.now();
-    button.textContent = words.pause;
-    const step = (now) => {
-      share = Math.min(1, share + (now - before) / 1000 / SECONDS);
-      before = now;
-      slider.value = Math.round(1000 * share);
-      to(share);
-      if (share >= 1) stop();
-      else running = requestAnimationFrame(step);
-    };
-    running = requestAnimationFrame(step);
-  }
-
-  button.addEventListener("click", () => (running === null ? play() : stop()));
-  slider.addEventListener("input", () => { stop(); to(slider.value / 1000); });
-  to(1);
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+  });
+  set(1);
+  if (!STILL.matches) play();
 }
 
 async function begin(element) {
