@@ -169,6 +169,11 @@ def test_nobody_is_root_or_writes_its_own_image(stack: Stack) -> None:
         assert stack.inside(name, "touch", "/usr/mine").status != 0, name
 
 
+def test_pictures_of_links_have_letters_of_greek_russian_and_japanese_names(stack: Stack) -> None:
+    asked = "from app.web.site import letters; assert letters.legible('Red ΩЖ匿名のカ')"
+    assert stack.inside("web", "python", "-c", asked).status == 0
+
+
 def test_only_workers_and_the_clock_can_read_the_private_keys(stack: Stack) -> None:
     found = {name: stack.inside(name, "sh", "-c", "ls /keys/private/*.key").status for name in LASTING}
     assert {name for name, status in found.items() if status == 0} == KEYHOLDERS

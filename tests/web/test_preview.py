@@ -4,8 +4,10 @@ import re
 import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import resvg_py
 from fastapi.testclient import TestClient
 
 from app.charts.card import Card, Place, card, wrapped
@@ -95,6 +97,17 @@ def test_names_that_no_font_has_are_left_out(monkeypatch: pytest.MonkeyPatch) ->
     assert [letters.legible(name) for name in ("Team 1", "いろは", "team 匿", "")] == ["Team 1", "", "", ""]
     monkeypatch.setattr(letters, "DRAWN", {})
     assert not letters.drawable(letters.NEVER)
+
+
+def test_a_letter_is_found_where_dejavu_is_the_only_font() -> None:
+    fonts = sorted(map(str, Path("/usr/share/fonts").rglob("DejaVuSans.ttf")))
+    if not fonts:
+        pytest.skip("skipped: no DejaVuSans.ttf on this machine")
+    seen = [
+        resvg_py.svg_to_bytes(svg_string=letters.alone(one), skip_system_fonts=True, font_files=fonts)
+        for one in ("a", " ")
+    ]
+    assert seen[0] != seen[1]
 
 
 def test_without_fonts_there_is_no_picture_and_no_page_names_one(

@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import resvg_py
 
+from app.charts.card import FAMILIES
+
 NEVER = "\U000f0000"
 """A letter that no font has."""
 DRAWN: dict[str, bool] = {}
@@ -30,8 +32,13 @@ def drawable(one: str) -> bool:
 
 
 def rendered(one: str) -> bytes:
-    text = f'<text x="8" y="30" font-size="24">&#{ord(one)};</text>'
-    return rasterized(f'<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48">{text}</svg>')
+    return rasterized(alone(one))
+
+
+def alone(one: str) -> str:
+    """A letter as a picture, in a family that is there: without a default one, resvg looks in no other."""
+    text = f'<text x="8" y="30" font-size="24" font-family="{FAMILIES}">&#{ord(one)};</text>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48">{text}</svg>'
 
 
 @lru_cache(64)
