@@ -1,7 +1,6 @@
 """The plane of utility loss and risk as a still picture: the part of it where the teams are, and what is in it."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import quantiles
@@ -25,6 +24,8 @@ LEAST_RANGE = 0.1
 """Of the largest number: what lies closer together is not drawn farther apart."""
 ABOVE = 0.03
 """Of the range, above 1 where marks stand: so that they are not cut."""
+STEPS = 24
+"""Places along a line where it may say its score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def drawn(
 ) -> Markup:
     x = apart(lambda most: window(view.left, view.right, most=most, signs=signs))
     room = plot(x, window(view.low, view.high, signs=signs), height=HEIGHT)
-    texts = named_levels(equal, room)
+    texts = named_levels(equal, room, mark_boxes(stacks, room, view))
     return picture(
         identifier,
         HEIGHT,
@@ -194,14 +195,18 @@ def crossing(score: float, room: Plot) -> tuple[tuple[float, float], tuple[float
     return begin, end
 
 
-def named_levels(equal: Sequence[Level], room: Plot) -> dict[Level, Box]:
-    """The lines that say their score, the leader's before others, and where."""
+def named_levels(equal: Sequence[Level], room: Plot, marked: Sequence[Box]) -> dict[Level, Box]:
+    """The lines that say their score, the leader's before others, and where: off marks and one another."""
     found: dict[Level, Box] = {}
     for one in sorted(equal, key=lambda one: not one.best):
-        box = level_box(one, room)
-        if box is not None and not any(box.meets(other) for other in found.values()):
+        box = next((box for box in level_boxes(one, room) if clear(box, [*marked, *found.values()])), None)
+        if box is not None:
             found[one] = box
     return found
+
+
+def clear(box: Box, taken: Iterable[Box]) -> bool:
+    return not any(box.meets(other) for other in taken)
 
 
 def level(one: Level, room: Plot, box: Box | None) -> Markup:
@@ -221,19 +226,25 @@ def level(one: Level, room: Plot, box: Box | None) -> Markup:
     return line + tag("text", one.text, x=x, y=y, dy=".34em", class_=f"aside middle{kind}")
 
 
-def level_box(one: Level, room: Plot) -> Box | None:
-    """Where a line says its score: near its lower right end, the leader's near the other one."""
+def level_boxes(one: Level, room: Plot) -> Iterator[Box]:
+    """Where a line may say its score: from its lower right end as far as its middle, the leader's from the other."""
     ends = crossing(one.score, room)
     if ends is None:
-        return None
+        return
     (left, top), (right, bottom) = ends
-    long, half = math.hypot(right - left, bottom - top), width_of(one.text) / 2
-    if long < 4 * half + 2 * LETTER:
-        return None
-    share = (half + LETTER) / long if one.best else 1 - (half + 0.6 * LETTER) / long
-    x, y = left + share * (right - left), top + share * (bottom - top)
-    x = min(max(x, room.left + half + 2), room.right - half - 2)
-    return Box(x - half, y - LETTER / 2, x + half, y + LETTER / 2)
+    half, within = width_of(one.text) / 2, Box(room.left + 2, room.top, room.right - 2, room.bottom - 2)
+    for place in range(1, STEPS if one.best else STEPS // 2):
+        share = place / STEPS if one.best else 1 - place / STEPS
+        x, y = left + share * (right - left), top + share * (bottom - top)
+        box = Box(x - half, y - LETTER / 2, x + half, y + LETTER / 2)
+        if box.inside(within):
+            yield box
+
+
+def mark_boxes(stacks: Sequence[Stack], room: Plot, view: Window) -> list[Box]:
+    """What the marks within the window take up, and the front's line."""
+    seen = [(room.across(one.x), room.up(one.y), one.size) for one in stacks if view.holds(one)]
+    return [Box(x - size, y - size, x + size, y + size) for x, y, size in seen] + step_boxes(stacks, room)
 
 
 def blurs(stacks: Sequence[Stack], room: Plot) -> Markup:

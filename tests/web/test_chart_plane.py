@@ -130,6 +130,27 @@ def test_on_a_line_of_equal_score_it_is_that_score() -> None:
     assert [each.name for each in figure.legend].count("levels") == 2
 
 
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30),
+    st.sampled_from([0, 0.005]),
+)
+def test_a_score_beside_its_line_is_inside_the_plane_and_hides_no_mark(
+    pairs: list[tuple[float, float]], blur: float
+) -> None:
+    points = [
+        Point(str(n), *pair, blur=blur, rank=n + 1, overall=sum(pair) / 2) for n, pair in enumerate(pairs)
+    ]
+    figure = parsed(scatter(points, WORDS, equal=True).svg)
+    line = next(iter(figure.findall(".//path[@class='axis']"))).attrib["d"]
+    (left, bottom), right = map(float, line[1:].split("H")[0].split()), float(line.rpartition("H")[2])
+    dots = [(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in figure.iter("circle")]
+    for text in figure.findall(".//g[@class='series levels']/text"):
+        x, y, half = float(text.attrib["x"]), float(text.attrib["y"]), 0.3 * 15 * len(text.text or "")
+        assert left <= x - half < x + half <= right + 0.1
+        assert 30 <= y <= bottom - 7
+        assert not [dot for dot in dots if abs(dot[0] - x) < half and abs(dot[1] - y) < 8], text.text
+
+
 def upright(figure: Figure) -> list[Any]:
     return parsed(figure.svg).findall(".//text[@class='tick end']")
 

@@ -35,7 +35,7 @@ export function names(plane, taken, room) {
   picture.classed("sought", Boolean(plane.kept.wanted));
 }
 
-const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
+export const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
 
 function fitted(text, most, width) {
   if (width(text) <= most) return text;

@@ -4,13 +4,14 @@
 
 import { enliven } from "./charts.js";
 import { folded } from "./fold.js";
-import { clamp, meets, names } from "./names.js";
+import { around, clamp, meets, names } from "./names.js";
 
 const { d3 } = globalThis;
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const KINDS = ["others", "baseline", "front", "own"];
 const CLOSEST = 80;
 const STEP = 1.7;
+const PLACES = 24; // along a line where it may say its score
 const before = new Map(); // by figure: what is looked at and looked for outlives an exchange of the page's parts
 
 const svgElement = (name) => document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -158,7 +159,8 @@ function draw(plane) {
   picture.style("touch-action", transform.k > 1 ? "none" : "pan-x pan-y");
   for (const one of plane.data.marks) place(plane, one);
   axes(plane);
-  const texts = [...levels(plane), ...front(plane)];
+  const steps = front(plane);
+  const texts = [...levels(plane, steps), ...steps];
   blurs(plane);
   points(plane);
   names(plane, texts, room);
@@ -216,35 +218,43 @@ function axes({ frame, x, y, room, data, letter, width }) {
 }
 
 // Lines on which the score that teams are ranked by is the same, and that of the leader.
-function levels({ back, data, x, y, room, letter, width }) {
+function levels({ back, data, x, y, room, letter, width }, steps) {
   if (!data.equal) return [];
   const [left, right, low, high] = [...x.domain(), ...y.domain()];
   const ticks = d3.ticks((left + low) / 2, (right + high) / 2, 8);
   const written = d3.tickFormat((left + low) / 2, (right + high) / 2, 8);
   const lines = ticks.map((score) => ({ score, text: signed(written(score), data.decimal) }));
   if (data.leader !== null) lines.unshift({ score: data.leader, text: data.leaderText, best: true });
+  const marked = [...steps, ...data.marks.filter((one) => one.inside).map(around)];
   const boxes = [];
+  const free = (box) => ![...marked, ...boxes].some((other) => meets(box, other));
   const shown = lines.flatMap((line) => {
     const ends = [Math.max(left, 2 * line.score - high), Math.min(right, 2 * line.score - low)];
     if (ends[0] >= ends[1]) return [];
     const [[x1, y1], [x2, y2]] = ends.map((end) => [x(end), y(2 * line.score - end)]);
-    const [long, half] = [Math.hypot(x2 - x1, y2 - y1), width(line.text) / 2];
-    const share = line.best ? (half + letter) / long : 1 - (half + 0.7 * letter) / long;
-    const cx = clamp(x1 + share * (x2 - x1), [room.left + half + 3, room.right - half - 3]);
-    const cy = y1 + share * (y2 - y1);
-    const box = { left: cx - half - 4, right: cx + half + 4, top: cy - letter / 2, bottom: cy + letter / 2 };
-    const named = long > 4 * half + 3 * letter && !boxes.some((other) => meets(box, other));
-    if (named) boxes.push(box);
-    return [{ ...line, x1, y1, x2, y2, cx, cy, named }];
+    const box = [...places(line, [x1, y1, x2, y2], width(line.text) / 2, room, letter)].find(free);
+    if (box) boxes.push(box);
+    return [{ ...line, x1, y1, x2, y2, box }];
   });
   const group = back.select(".levels");
   group.selectAll("path").data(shown).join("path")
     .attr("class", (one) => (one.best ? "equal best" : "equal"))
     .attr("d", (one) => `M${one.x1} ${one.y1}L${one.x2} ${one.y2}`);
-  group.selectAll("text").data(shown.filter((one) => one.named)).join("text")
+  group.selectAll("text").data(shown.filter((one) => one.box)).join("text")
     .attr("class", (one) => `aside middle${one.best ? " best" : ""}`)
-    .attr("x", (one) => one.cx).attr("y", (one) => one.cy).attr("dy", ".34em").text((one) => one.text);
+    .attr("x", ({ box }) => (box.left + box.right) / 2).attr("y", ({ box }) => (box.top + box.bottom) / 2)
+    .attr("dy", ".34em").text((one) => one.text);
   return boxes;
+}
+
+// Where a line may say its score: from its lower right end as far as its middle, the leader's from the other.
+function* places({ best }, [x1, y1, x2, y2], half, room, letter) {
+  for (let at = 1; at < (best ? PLACES : PLACES / 2); at += 1) {
+    const share = best ? at / PLACES : 1 - at / PLACES;
+    const [cx, cy] = [x1 + share * (x2 - x1), y1 + share * (y2 - y1)];
+    const box = { left: cx - half - 3, right: cx + half + 3, top: cy - letter / 2, bottom: cy + letter / 2 };
+    if (box.left > room.left && box.right < room.right && box.top > room.top && box.bottom < room.bottom - 2) yield box;
+  }
 }
 
 // Behind every rounded point the box that it may lie in; no score is below 0 or above 1.
