@@ -5,6 +5,7 @@ const { d3 } = window;
 const NARROW = matchMedia("(max-width: 40rem)");
 const MEAN = { across: 40, down: 20 };
 const MOST_HEAD = 104; // of the targets' names
+const [FEW, WIDEST] = [12, 260]; // targets, and pixels of one
 const ROOM = { number: [28, 11], name: 9, upright: 62, gap: 5 }; // pixels from which something is shown
 const kept = new Map(); // by figure, over exchanges: { unfolded, cursor }
 
@@ -32,14 +33,20 @@ function read(table) {
   return { targets, rows, mean: value(means.cells[1]) };
 }
 
-// Cells are as large as the page allows; of many rows they are flat, and of very many without names.
+// How wide words are about, of letters of 12 pixels.
+const breadth = (said) => 16 + d3.sum(said, (one) => (one > "\u2e7f" ? 12 : 6.8));
+
+// Cells are as large as the page allows, names of few targets' attackers as long as they are; of many rows cells
+// are flat, and of very many without names.
 function measured(width, { targets, rows }) {
-  const left = Math.min(190, width * 0.24) + MEAN.across;
-  const longest = d3.max(targets, ({ said }) => said.length);
-  const across = Math.min(96, (width - left - 1) / targets.length);
-  const head = Math.min(across < ROOM.name ? MOST_HEAD / 2 : MOST_HEAD, 20 + 8 * longest);
+  const few = targets.length <= FEW;
+  const left = Math.min(few ? 320 : 190, width * 0.24, d3.max(rows, ({ said }) => breadth(said))) + MEAN.across;
+  const longest = d3.max(targets, ({ said }) => breadth(said));
+  const across = Math.min(WIDEST, (width - left - 1) / targets.length);
+  const upright = across >= ROOM.upright ? 16 * Math.ceil(longest / across) + 4 : longest;
+  const head = Math.min(across < ROOM.name ? MOST_HEAD / 2 : MOST_HEAD, upright);
   const top = head + MEAN.down;
-  const down = Math.max(rows.length > 80 ? 2 : 12, Math.min(28, 720 / rows.length));
+  const down = Math.max(rows.length > 80 ? 2 : 14, Math.min(few ? 34 : 28, 720 / rows.length));
   const [wide, tall] = [across * targets.length, down * rows.length];
   return { left, top, head, across, down, wide, tall, most: Math.max(1, 64 / across, 24 / down) };
 }
@@ -62,7 +69,7 @@ function paint(place, cells, size, numbers = true) {
   const said = numbers && size[0] >= ROOM.number[0] && size[1] >= ROOM.number[1] ? cells.filter((one) => one.step !== null) : [];
   place.selectAll("text").data(said).join("text")
     .attr("x", ({ x }) => x + size[0] / 2).attr("y", ({ y }) => y + size[1] / 2)
-    .style("font-size", `${Math.min(11, size[1] - 1)}px`).text(({ text }) => text);
+    .style("font-size", `${Math.min(size[1] > 24 ? 13 : 11, size[1] - 1)}px`).text(({ text }) => text);
 }
 
 // Written anew only where it changed: a zoom moves names many times a second.
