@@ -25,7 +25,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select, text
 
-from app import queue, sealing
+from app import queue, sealing, witnessing
 from app.config import get_settings
 from app.contest import parsed
 from app.db import engine
@@ -69,6 +69,7 @@ def serving() -> Iterator[TestClient]:
         data, servers = Path(folder, "data"), Path(folder, "servers")
         servers.mkdir()
         sealing.create_keys(data / "sealing.pub", data / "private")
+        witnessing.create_key(data / "private")
         with embedded_services(servers) as running:
             migrate(running.database_url)
             os.environ.update(
