@@ -56,6 +56,7 @@ def save_publication(
             slug,
             lambda contest: with_publication(contest.row.file, *found),
             back="publication",
+            of=form.text("of"),
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):

@@ -124,6 +124,7 @@ def save_basics(request: Request, slug: str, principal: SignedIn, address: Addre
             slug,
             lambda contest: found.written_into(contest.row.file),
             back="basics",
+            of=form.text("of"),
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):

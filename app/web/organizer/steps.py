@@ -22,6 +22,7 @@ from app.errors import (
     WrongCredential,
 )
 from app.http.problems import status_of
+from app.messages import N_
 from app.scoring.competition_file import parse_competition
 from app.scoring.drafting import STARTS, draft
 from app.scoring.rules import Rules
@@ -40,6 +41,10 @@ from app.web.site.pages import page, see, sentence_of
 
 REFUSED = (Conflict, InvalidUpload, NotAllowed, TooMany, WrongCredential)
 """What may be wrong with a change besides the file itself."""
+SAVED_BY_ANOTHER = N_(
+    "other values have been saved here since you opened this page: open it in another tab to see them; "
+    "saving again replaces them"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,10 @@ class Desk:
     @property
     def missing(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.state == "missing")
+
+    def of(self, place: str) -> str:
+        """What a step's form was filled from: it is sent along, and says whether that has changed since."""
+        return mark(self.frame.rules, place)
 
     def state(self, name: str) -> str:
         return next((step.state for step in self.steps if step.name == name), "")
@@ -138,6 +147,13 @@ def publication_of(rules: Rules) -> tuple[Publication, Ranking, Limits]:
 
 PUBLICATION = Publication(), Ranking(), Limits()
 """What a competition begins with."""
+FILLED_FROM: dict[str, Callable[[Rules], object]] = {
+    "basics": lambda rules: (rules.title, rules.timezone, rules.phases),
+    "measures": lambda rules: (rules.measures, rules.attackers, rules.questions, rules.limits.min_rows_kept),
+    "threshold": lambda rules: rules.excessive,
+    "publication": publication_of,
+}
+"""What the form of each step shows of the rules."""
 
 
 def step_page(
@@ -174,21 +190,29 @@ def saved(
     written: Callable[[Contest], str],
     *,
     back: str,
+    of: str = "",
     sure: Callable[[], Principal] | None = None,
 ) -> RedirectResponse | DomainError:
     """Put the file that ``written`` makes of the present one in force, or say what refuses it.
 
-    ``sure``: checks the password that was sent along, where a change may need it.
+    ``of``: the mark of what the form was filled from; "": it was not said. ``sure``: checks the password
+    that was sent along, where a change may need it.
     """
+
+    def made(contest: Contest) -> Revision:
+        if of and of != mark(contest.rules, back):
+            raise Conflict(SAVED_BY_ANOTHER, code="changed_meanwhile")
+        return revisions.revision_of_file(contest, written(contest))
+
     try:
-        return put_in_force(
-            sure() if sure else principal,
-            slug,
-            lambda contest: revisions.revision_of_file(contest, written(contest)),
-            back=back,
-        )
+        return put_in_force(sure() if sure else principal, slug, made, back=back)
     except (*REFUSED, InvalidCompetition) as problem:
         return refused(problem)
+
+
+def mark(rules: Rules, place: str) -> str:
+    """Tells one state of what a step's form is filled from from another."""
+    return competitions.sha256_of(repr(FILLED_FROM[place](rules)))
 
 
 def refused(problem: DomainError) -> DomainError:

@@ -134,6 +134,7 @@ def save_rule(request: Request, slug: str, principal: SignedIn, form: Form) -> R
             slug,
             lambda contest: with_excessive(contest.row.file, rule),
             back="threshold",
+            of=form.text("of"),
         )
         if isinstance(answer, Response):
             return answer
