@@ -2,6 +2,7 @@
 
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -10,7 +11,8 @@ from app.scoring.ranking import ranks
 from app.web.site.languages import words_in
 from app.web.site.names import listed
 from app.web.visitor import leading
-from app.wire import AttackersRow, Board, BoardRow
+from app.web.visitor.winners import winners
+from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 from tests.arena import competition_file
 from tests.web.test_overview import RULES, board_of, line
 
@@ -118,10 +120,63 @@ def attacker(team: str, **found: Any) -> AttackersRow:
 
 
 def test_the_attacks_are_led_by_one_or_shared() -> None:
-    one = leading.attacks([attacker("a")], EN)
+    one = leading.attacks([attacker("a")], EN, over=False)
     assert "a leads: 31 of 80 individuals identified in 2 targets." in one
-    shared = leading.attacks([attacker(name) for name in "abcde"], EN)
+    shared = leading.attacks([attacker(name) for name in "abcde"], EN, over=True)
     assert "5 teams share first place with 31 individuals identified each: a, b, c and 2 more." in shared
     uncounted = {"identified": None, "tried": None, "score": 1.5}
-    found = leading.attacks([attacker(name, **uncounted) for name in "ab"], JA)
+    found = leading.attacks([attacker(name, **uncounted) for name in "ab"], JA, over=False)
     assert "2 チーム（「a」「b」）が、得点 1.5000 で同率首位です" in found
+
+
+def test_the_attacks_of_a_closed_contest_are_won() -> None:
+    text = leading.attacks([attacker("{a}", identified=1031, tried=8000)], EN, over=True)
+    assert text.startswith("The re-identification board is won by {a}: 1,031 of 8,000 individuals identified")
+    assert "優勝は「{a}」です" in leading.attacks([attacker("{a}")], JA, over=True)
+
+
+@pytest.mark.parametrize(
+    ("second", "text"),
+    [
+        (
+            (0.2, 0.3),
+            "It is both more useful and safer than T1 in second place (utility loss 0.20, risk 0.30).",
+        ),
+        ((0.2, 0.2), "T1 in second place is as safe (risk 0.20) but loses more utility (0.20)."),
+        ((0.2, 0.1), "T1 in second place is safer (risk 0.10) but loses more utility (0.20)."),
+        ((0.1, 0.3), "T1 in second place is as useful (utility loss 0.10) but easier to attack (risk 0.30)."),
+        (
+            (0.05, 0.3),
+            "T1 in second place is more useful (utility loss 0.05) but easier to attack (risk 0.30).",
+        ),
+    ],
+)
+def test_the_second_is_told_by_what_it_does_better_alike_and_worse(
+    second: tuple[float, float], text: str
+) -> None:
+    first = line(1, team="T0", utility=0.1, security=0.2)
+    other = line(2, team="T1", utility=second[0], security=second[1])
+    assert said(board_of(first, other, digits=2)).endswith(text)
+
+
+def test_those_who_won_a_board_are_named_with_what_and_led_to_where_they_are_alone() -> None:
+    page = UUID(int=7)
+    rows = line(1, team="a", overall=0.25, team_id=page), line(2, team="b"), line(2, team="c")
+    found = AttackersBoard(
+        competition="small", title={}, hidden=False, counted=True, questions=("link",),
+        rows=(attacker("b", tried=8000), attacker("c", tried=8000), attacker("a", rank=3)),
+    )  # fmt: skip
+    won = [(one.board, one.teams, one.team_id, one.reached) for one in winners(board_of(*rows), found, EN)]
+    assert won == [
+        ("anonymization", "a", page, "overall score 0.2500"),
+        ("reidentification", "b and c", None, "31 of 8,000 individuals identified"),
+    ]
+
+
+def test_nobody_has_won_what_is_hidden_or_where_nobody_found_anything() -> None:
+    rows = (attacker("a", identified=0),)
+    nothing = AttackersBoard(
+        competition="small", title={}, hidden=False, counted=True, questions=("link",), rows=rows
+    )
+    assert [one.board for one in winners(board_of(line(1)), nothing, EN)] == ["anonymization"]
+    assert list(winners(board_of(line(None, overall=None)), None, EN)) == []

@@ -101,9 +101,9 @@ def test_those_who_share_a_rank_stand_together_the_readers_own_first() -> None:
     ("second", "better_in"),
     [
         ({"utility": 0.2, "security": 0.3}, "both"),
-        ({"utility": 0.2, "security": 0.2}, "more_useful"),
+        ({"utility": 0.2, "security": 0.2}, "as_safe"),
         ({"utility": 0.2, "security": 0.1}, "more_useful"),
-        ({"utility": 0.1, "security": 0.3}, "safer"),
+        ({"utility": 0.1, "security": 0.3}, "as_useful"),
         ({"utility": 0.05, "security": 0.3}, "safer"),
         ({"utility": 0.1, "security": 0.2}, "neither"),
     ],
@@ -230,8 +230,8 @@ def test_the_next_step_follows_the_phases(client: TestClient) -> None:
         "The re-identification board opens when the phase closes; until then the scores of guesses are hidden."
     ) in read(arena)
     contest.close()
-    assert next_link(arena, team="red") == f"{path}/boards/anonymization"
-    assert next_link(arena) == f"{path}/boards/anonymization"
+    assert next_link(arena, team="red") == f"{path}/boards/replay"
+    assert next_link(arena) == f"{path}/boards/replay"
 
 
 def test_who_can_send_nothing_any_more_is_led_to_what_there_is_to_see(client: TestClient) -> None:
@@ -292,6 +292,8 @@ def test_after_the_close_there_is_a_winner(client: TestClient) -> None:
     shown = read(contest.arena)
     assert "Final result" in shown
     assert "red wins with the lowest overall score" in shown
+    assert re.search(r"Best anonymization red overall score \d\.\d{4} Watch the replay", shown)
+    assert 'property="og:description" content="red wins with' in page(contest.arena, contest.path).text
 
 
 def test_a_pause_is_said_and_nothing_is_counted_down(arena: Arena) -> None:
@@ -310,8 +312,10 @@ def test_after_the_close_the_leading_attacker_is_named_and_before_it_is_not(clie
     contest.guessed("blue", target, 30)
     assert "On the re-identification board" not in read(contest.arena)
     assert "On the re-identification board blue leads: 30 of 40" in read(contest.arena, organizer=True)
+    assert "Individuals identified" not in read(contest.arena, team="blue")
     contest.close()
-    assert "On the re-identification board blue leads: 30 of 40" in read(contest.arena)
+    assert "The re-identification board is won by blue: 30 of 40" in read(contest.arena)
+    assert "Re-identification board 1 of 1 Individuals identified 30" in read(contest.arena, team="blue")
 
 
 def test_announcements_stand_newest_first_in_the_languages_they_have(arena: Arena) -> None:

@@ -186,6 +186,15 @@ def test_who_sees_what_is_said(client: TestClient, feedback: str, board: str) ->
     assert said(f"board_{board}") in found
 
 
+@pytest.mark.parametrize(("hours", "text"), [(0, ""), (1, " 1 hour."), (24, " 24 hours.")])
+def test_the_notice_before_a_reveal_is_said_where_there_is_one(
+    client: TestClient, hours: int, text: str
+) -> None:
+    found = text_of(Arena.opened(client, file=competition_file(notice=hours)))
+    assert ("the reveal waits until that has been known for" in found) == bool(text)
+    assert text in found
+
+
 def test_limits_are_the_competitions_own(client: TestClient) -> None:
     arena = Arena.opened(
         client, file=competition_file(more="[limits]\nvalid_per_day = 7\nguesses_per_target = 1234")

@@ -37,11 +37,11 @@ def reidentification_board(
         board=board,
         find=find,
         aside=ASIDE,
-        **(content(board, find, words_for(request)) if board else {}),
+        **(content(board, find, words_for(request), over=frame.standing.state == "closed") if board else {}),
     )
 
 
-def content(board: AttackersBoard, find: str, t: Words) -> dict[str, Any]:
+def content(board: AttackersBoard, find: str, t: Words, *, over: bool) -> dict[str, Any]:
     """``ranked``: the rows that have a rank; ``matching``: the teams in whose names is what is looked for."""
     ranked = [row for row in board.rows if row.rank is not None]
     wanted = standings.found_by(find)
@@ -50,7 +50,9 @@ def content(board: AttackersBoard, find: str, t: Words) -> dict[str, Any]:
         "own": next((row for row in board.rows if row.own), None),
         "tied": standings.tied(board),
         "matching": {row.team for row in board.rows if wanted in standings.found_by(row.team)},
-        "why": leading.attacks(first, t) if (first := [row for row in ranked if row.rank == 1]) else "",
+        "why": leading.attacks(first, t, over=over)
+        if (first := [row for row in ranked if row.rank == 1])
+        else "",
         "questions": named(board.several, t),
         **headed(board.columns, t),
     }

@@ -69,7 +69,7 @@ def anonymization_content(
     return {
         "groups": standings.groups(frame.rules, frame.contest.track) if wide else (),
         "why": leading.told(board, frame.rules, t, over=frame.standing.state == "closed"),
-        "own": standings.own_row(board),
+        "own": standings.own_row(board.rows),
         "ranked": standings.ranked_teams(board),
         "tied": standings.tied(board),
         "changes": {row.team: found for row in board.rows if (found := standings.change(row, board))},

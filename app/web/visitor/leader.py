@@ -8,7 +8,9 @@ from app.scoring.tracks import TRACKS
 from app.web.site.notation import SCORE_DIGITS
 from app.wire import Board, BoardRow
 
-Comparison = Literal["both", "safer", "more_useful", "neither"]
+Comparison = Literal["both", "safer", "as_useful", "more_useful", "as_safe", "neither"]
+"""In what the first is better than the second: in both, in one though worse (``safer``, ``more_useful``) or
+alike (``as_useful``, ``as_safe``) in the other, in none."""
 PODIUM = 3
 
 
@@ -85,8 +87,9 @@ def compared(first: BoardRow, second: BoardRow | None, digits: int) -> Compariso
     """In what the first is better than the second, as far as ``digits`` decimals tell."""
     if second is None:
         return "neither"
-    own, other = shown(first, digits), shown(second, digits)
-    useful, safer = own[0] < other[0], own[1] < other[1]
-    if useful and safer:
-        return "both"
-    return "safer" if safer else "more_useful" if useful else "neither"
+    (loss, risk), (other_loss, other_risk) = shown(first, digits), shown(second, digits)
+    if loss < other_loss:
+        return "both" if risk < other_risk else "as_safe" if risk == other_risk else "more_useful"
+    if risk < other_risk:
+        return "as_useful" if loss == other_loss else "safer"
+    return "neither"

@@ -112,25 +112,19 @@ def followed(leader: Leader, t: Words) -> Iterator[str]:
     )
 
 
-def attacks(first: Sequence[AttackersRow], t: Words) -> str:
-    """Who leads the re-identification board; ``first``: all on its first rank, at least one."""
-    return attack(first[0], t) if len(first) == 1 else shared_attacks(first, t)
+def attacks(first: Sequence[AttackersRow], t: Words, *, over: bool) -> str:
+    """Who leads the re-identification board, or has won it; ``first``: all on its first rank, at least one."""
+    return attack(first[0], t, over=over) if len(first) == 1 else shared_attacks(first, t)
 
 
-def attack(row: AttackersRow, t: Words) -> str:
-    if row.score is None:
-        return t(
-            "On the re-identification board {team} leads: {identified} of {tried} individuals identified in {targets} targets.",
-            team=row.team,
-            identified=row.identified,
-            tried=row.tried,
-            targets=row.targets,
-        )
-    return t(
-        "On the re-identification board {team} leads with {score} of {targets}: what it found in each target, added up.",
+def attack(row: AttackersRow, t: Words, *, over: bool) -> str:
+    kind = "counted" if row.score is None else "score"
+    return t.label(f"{'won' if over else 'lead'}_attacks_{kind}").format(
         team=row.team,
+        identified=t.shown(row.identified),
+        tried=t.shown(row.tried),
+        targets=t.shown(row.targets),
         score=score(row.score, t),
-        targets=row.targets,
     )
 
 

@@ -23,6 +23,7 @@ from app.web.visitor import board_pictures, leading, standings
 from app.web.visitor.leader import podium
 from app.web.visitor.next_step import next_step
 from app.web.visitor.own_standing import desk_of, place_of
+from app.web.visitor.winners import first_of_attacks, winners
 from app.wire import AttackersBoard, Board
 
 router = APIRouter(route_class=PageRoute)
@@ -39,8 +40,9 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         said = announcements.listed(session, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
-        place = place_of(session, principal, frame, board)
+        place = place_of(session, principal, frame, board, attacks)
     rules, track, t = frame.rules, frame.contest.track, languages.words_of(request)
+    over = frame.standing.state == "closed"
     return page(
         request,
         principal,
@@ -48,8 +50,9 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame=frame,
         board=board,
         podium=podium(board) if board else [],
-        why=leading.told(board, rules, t, over=frame.standing.state == "closed") if board else "",
-        attacks=attacks_said(attacks, t),
+        why=leading.told(board, rules, t, over=over) if board else "",
+        winners=list(winners(board, attacks, t)) if over and board else [],
+        attacks=attacks_said(attacks, t, over=over),
         attackers_hidden=attacks is not None and attacks.hidden,
         picture=board_pictures.scatter_of(board, rules, t)
         if board and standings.ranked_teams(board)
@@ -91,11 +94,10 @@ def attackers_board(session: Session, principal: Principal | None, frame: Frame)
     return reidentification.board(session, visibility.boards(session, principal, frame.contest.slug))
 
 
-def attacks_said(board: AttackersBoard | None, t: Words) -> str:
+def attacks_said(board: AttackersBoard | None, t: Words, *, over: bool) -> str:
     """Who leads the attacks, as far as the scores of guesses are visible; empty: nobody found any."""
-    rows = board.rows if board else ()
-    first = [row for row in rows if row.rank == 1 and (row.identified or row.score)]
-    return leading.attacks(sorted(first, key=lambda row: not row.own), t) if first else ""
+    first = first_of_attacks(board)
+    return leading.attacks(first, t, over=over) if first else ""
 
 
 def paragraphs(text: str) -> list[str]:

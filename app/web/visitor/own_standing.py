@@ -11,7 +11,7 @@ from app.services.people.accounts import Principal
 from app.services.submissions import quota
 from app.web.site.frame import Frame
 from app.web.visitor.standings import own_row, ranked_teams
-from app.wire import Board, BoardRow
+from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
 
 IN_VIEW = 3
 
@@ -19,10 +19,13 @@ IN_VIEW = 3
 @dataclass(frozen=True, slots=True)
 class Place:
     """A team's. ``row``: its own on the board, None where that is closed; ``ranked``: of so many teams;
+    ``attacks``, ``attacking``: the same of the re-identification board, None before it has a row to show;
     ``left``: what it can still send today, None while nothing can be sent."""
 
     row: BoardRow | None
     ranked: int
+    attacks: AttackersRow | None
+    attacking: int
     left: int | None
 
 
@@ -36,13 +39,22 @@ class Desk:
 
 
 def place_of(
-    session: Session, principal: Principal | None, frame: Frame, board: Board | None
+    session: Session,
+    principal: Principal | None,
+    frame: Frame,
+    board: Board | None,
+    attacks: AttackersBoard | None,
 ) -> Place | None:
     """None for whoever is in no team."""
     if principal is None or frame.team is None:
         return None
-    row, ranked = (own_row(board), ranked_teams(board)) if board else (None, 0)
-    return Place(row, ranked, left_today(session, principal, frame))
+    return Place(
+        row=own_row(board.rows) if board else None,
+        ranked=ranked_teams(board) if board else 0,
+        attacks=own_row(attacks.rows) if attacks and not attacks.hidden else None,
+        attacking=ranked_teams(attacks) if attacks else 0,
+        left=left_today(session, principal, frame),
+    )
 
 
 def left_today(session: Session, principal: Principal, frame: Frame) -> int | None:

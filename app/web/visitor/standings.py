@@ -1,16 +1,18 @@
 """The columns of the anonymization board, grouped by what they count for."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from app import names
 from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.web.site import notation
-from app.wire import AttackersBoard, Board, BoardRow
+from app.wire import AttackersBoard, AttackersRow, Board, BoardRow
+
+R = TypeVar("R", BoardRow, AttackersRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,11 @@ def measure_columns(rules: Rules, track: Track) -> Iterator[Column]:
         yield Column("measure", name, measure.higher_is_better, weight or None)
 
 
-def own_row(board: Board) -> BoardRow | None:
-    return next((row for row in board.rows if row.own), None)
+def own_row(rows: Iterable[R]) -> R | None:
+    return next((row for row in rows if row.own), None)
 
 
-def ranked_teams(board: Board) -> int:
+def ranked_teams(board: Board | AttackersBoard) -> int:
     return sum(row.rank is not None for row in board.rows)
 
 

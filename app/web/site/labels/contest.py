@@ -94,6 +94,12 @@ LABELS = {
     "how_win_score": N_(
         "The overall score is the mean of utility loss and risk; risk is the largest share of individuals that any attacker finds. The lowest score wins."
     ),
+    "lead_attacks_counted": N_(
+        "On the re-identification board {team} leads: {identified} of {tried} individuals identified in {targets} targets."
+    ),
+    "lead_attacks_score": N_(
+        "On the re-identification board {team} leads with {score} of {targets}: what it found in each target, added up."
+    ),
     "lead_said_coarse_rank_sum": N_(
         "{team} leads with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
     ),
@@ -106,14 +112,20 @@ LABELS = {
     "lead_said_score": N_(
         "{team} leads with the lowest overall score, {overall}, the mean of utility loss {utility} and risk {security}."
     ),
+    "lead_vs_as_safe": N_(
+        "{second} in second place is as safe (risk {security}) but loses more utility ({utility})."
+    ),
+    "lead_vs_as_useful": N_(
+        "{second} in second place is as useful (utility loss {utility}) but easier to attack (risk {security})."
+    ),
     "lead_vs_both": N_(
         "It is both more useful and safer than {second} in second place (utility loss {utility}, risk {security})."
     ),
     "lead_vs_more_useful": N_(
-        "{second} in second place is no less safe (risk {security}) but loses more utility ({utility})."
+        "{second} in second place is safer (risk {security}) but loses more utility ({utility})."
     ),
     "lead_vs_safer": N_(
-        "{second} in second place is no less useful (utility loss {utility}) but easier to attack (risk {security})."
+        "{second} in second place is more useful (utility loss {utility}) but easier to attack (risk {security})."
     ),
     "overall": N_("Overall"),
     "ranked_by_found_rank_sum": N_(
@@ -235,6 +247,14 @@ LABELS = {
     "utility": N_("Utility loss"),
     "which_largest": N_("largest"),
     "which_mean": N_("mean"),
+    "won_anonymization": N_("Best anonymization"),
+    "won_attacks_counted": N_(
+        "The re-identification board is won by {team}: {identified} of {tried} individuals identified in {targets} targets."
+    ),
+    "won_attacks_score": N_(
+        "The re-identification board is won by {team} with {score} of {targets}: what it found in each target, added up."
+    ),
+    "won_reidentification": N_("Best attacks"),
     "won_said_coarse_rank_sum": N_(
         "{team} wins with the lowest sum of ranks; its utility loss is {utility} and its risk {security}."
     ),

@@ -122,11 +122,11 @@ LABELS = {
         "customers.csv and transactions.csv with these header lines. Customers get new ids; they may be changed, put in another order and deleted, but at least {kept}% of them must be left. Purchases may be changed, added and deleted. UTF-8, {file_mb} MB a file at most."
     ),
     "guess_rules_link": N_(
-        "In the re-identification phase, for each target: line j names the individual of the original that individual j of the target is; 0 says nothing about it."
+        "In the re-identification phase, for each target: line j has the number of the individual in the original who is individual j of the target; 0 makes no guess."
     ),
     "limit_attempts_per_day": N_("Attempts a day, refused ones too"),
     "limit_attempts_total": N_("Attempts of a phase in all, refused ones too"),
-    "limit_file_mb": N_("MB in a file"),
+    "limit_file_mb": N_("Size of a file in MB"),
     "limit_guesses_per_question": N_("Guesses on a target, for each question"),
     "limit_guesses_per_target": N_("Guesses on a target"),
     "limit_valid_per_day": N_("Valid submissions a day"),
@@ -246,7 +246,7 @@ LABELS = {
     ),
     "score_5_score": N_("The lowest wins."),
     "secret_rules_permutation": N_(
-        "Line j below the header line names the individual of the original, counted from 1, that individual j of the release is. Or the other way round, headed anonymized_row: a line for each individual of the original, 0 if it was deleted. It is sealed on receipt."
+        "Line j below the header line has the number of the individual in the original, counted from 1, who is individual j of the release. Or the other way round, with the header line anonymized_row: a line for each individual of the original, 0 if it was deleted. It is sealed on receipt."
     ),
     "source_tc400": N_(
         "Source: the purchases are 400 customers of Online Retail (D. Chen, UCI Machine Learning Repository, 2015), licensed CC BY 4.0; sex and birthday are invented."
