@@ -2,8 +2,8 @@
 // as many names as there is room for. What stands where comes from the figure; the server's picture stays where
 // no script runs.
 
-import { enliven } from "./charts.js";
 import { folded } from "./fold.js";
+import { enliven } from "./marks.js";
 import { around, clamp, meets, names } from "./names.js";
 
 const { d3 } = globalThis;
@@ -244,7 +244,14 @@ function levels({ back, data, x, y, room, letter, width }, steps) {
     .attr("class", (one) => `aside middle${one.best ? " best" : ""}`)
     .attr("x", ({ box }) => (box.left + box.right) / 2).attr("y", ({ box }) => (box.top + box.bottom) / 2)
     .attr("dy", ".34em").text((one) => one.text);
-  return boxes;
+  return [...boxes, ...shown.filter((one) => one.best).flatMap(({ x1, y1, x2, y2 }) => beads(x1, y1, x2, y2))];
+}
+
+// What a line takes up that is not level.
+function beads(x1, y1, x2, y2) {
+  const steps = Math.max(1, Math.round(Math.hypot(x2 - x1, y2 - y1) / 4));
+  return d3.range(steps + 1).map((at) => [x1 + (at / steps) * (x2 - x1), y1 + (at / steps) * (y2 - y1)])
+    .map(([cx, cy]) => ({ left: cx - 2, right: cx + 2, top: cy - 2, bottom: cy + 2 }));
 }
 
 // Where a line may say its score: from its lower right end as far as its middle, the leader's from the other.
