@@ -15,6 +15,8 @@ LEFT, COLUMN = 56.0, 340.0
 FAMILIES = "IBM Plex Sans, Noto Sans, Liberation Sans, DejaVu Sans, sans-serif"
 JAPANESE = "Noto Sans CJK JP, Noto Sans JP, IPAexGothic, IPAGothic, sans-serif"
 """First where such letters are: else a font is taken for them that happens to have them."""
+ARROW = '<tspan font-family="DejaVu Sans">↙</tspan>'
+"""Apart: a font that is taken for it would be taken for the whole text."""
 TEXT = re.compile(r"<text (?=[^>]*>[^<]*[\u3040-\u9fff])")
 WORD = re.compile(
     r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]\s*|[^\s\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]+\s*"
@@ -78,7 +80,8 @@ def card(shown: Card, colours: Mapping[str, str]) -> Markup:
     if shown.plane is not None:
         wide_plane = WIDE - LEFT - COLUMN - 60
         box = f'x="{LEFT + COLUMN + 36:.0f}" y="44" width="{wide_plane:.0f}" height="{wide_plane * HEIGHT / WIDTH:.0f}"'
-        parts.append(Markup(str(shown.plane).replace("<svg ", f"<svg {box} ", 1)))  # noqa: S704
+        plane = str(shown.plane).replace("<svg ", f"<svg {box} ", 1).replace("↙", ARROW)
+        parts.append(Markup(plane))  # noqa: S704
     letters = TEXT.sub(f'<text font-family="{JAPANESE}" ', Markup("").join(parts))
     return tag(
         "svg",
@@ -123,8 +126,8 @@ def step(one: Place, y: float, colours: Mapping[str, str]) -> Markup:
         one.rank, LEFT + 18, y - 1, 22, weight=600, fill=colours["on-accent"], text_anchor="middle"
     )
     score = written(one.score, LEFT + COLUMN, y, 24, weight=600, text_anchor="end")
-    room = COLUMN - 50 - width_of(one.score, 24) - 10
-    return disc + rank + written(fitted(one.name, room, 24), LEFT + 50, y, 24) + score
+    room = COLUMN - 50 - 0.6 * 24 * len(one.score) - 10
+    return disc + rank + written(fitted(one.name, room, 22), LEFT + 50, y, 22) + score
 
 
 def wrapped(words: str, room: float, letter: float, *, most: int) -> list[str]:

@@ -41,7 +41,8 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatWords(ChartWords):
-    """``said``: the description, with {attackers}, {targets} and {largest} (rate); ``own``: beside the
+    """``said``: the description, with {attackers}, {targets} and {largest} (rate); ``said_apart``: where some
+    are built in, with {teams} and {built_in} in the place of {attackers}; ``own``: beside the
     reader's own names; ``corner``: the heading of the attackers' column; ``mean``: of a row's or a column's
     rates; ``scale``: of the colours.
     """
@@ -53,6 +54,9 @@ class HeatWords(ChartWords):
     scale: str = N_("Share of individuals found")
     none: str = N_("There is nothing to show yet.")
     said: str = N_("Attackers: {attackers}; targets: {targets}; largest rate: {largest}.")
+    said_apart: str = N_(
+        "Teams: {teams}; built-in attackers: {built_in}; targets: {targets}; largest rate: {largest}."
+    )
 
 
 def heatmap(
@@ -63,8 +67,11 @@ def heatmap(
     if not targets or not rows:
         empty = Markup("")
         return Figure(identifier, words.title, words.none, empty, head=(), rows=())
-    said = words.said.format(
+    built_in = sum(row.built_in for row in rows)
+    said = (words.said_apart if built_in else words.said).format(
         attackers=words.number(len(rows)),
+        teams=words.number(len(rows) - built_in),
+        built_in=words.number(built_in),
         targets=words.number(len(targets)),
         largest=words.number(
             max((rate for row in rows for rate in row.rates if rate is not None), default=None)

@@ -83,6 +83,7 @@ function controls(place, { show, times }, { words, zone }) {
   arrivals(track, times);
   track.append(slider);
   place.append(track, said);
+  place.classList.add("playing");
   const { set, play } = player(button, slider, words, LASTS, (share) => {
     const { now, seen, pairs } = show(share);
     const at = format.format(now);
@@ -98,7 +99,7 @@ export function offerReplay(figure, view, { address, question, words, zone }) {
   const place = Object.assign(document.createElement("div"), { className: "attacks" });
   const button = Object.assign(document.createElement("button"), { type: "button", className: "second", textContent: words.replay });
   place.append(button);
-  figure.querySelector(".matrix_bar").after(place);
+  figure.querySelector(".matrix_bar").append(place);
   button.onclick = async () => {
     button.disabled = true;
     try {
