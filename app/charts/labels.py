@@ -14,6 +14,10 @@ AWAY = 8.0
 """Between a point and its name."""
 CROWD = 5
 """A name that would hide more points than this is left out."""
+CLEAR = 4.0
+"""From the edge of its mark on a line may cross nothing."""
+BESIDE = 2.5
+"""What it costs to stand on or next to another's point without a line to one's own."""
 SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
 """Where a name may stand: beside its point (left -1, right 1) and below (1) or above it, best first."""
 RINGS = (26.0, 44.0, 66.0, 92.0, 120.0)
@@ -70,11 +74,12 @@ def labels(
     ``points``: places in the picture, sorted.
     """
     found: list[Label] = []
-    blocked = [*taken, *(around(one) for one in wished)]
+    there, blocked = Surroundings(within, list(taken), points), [around(one) for one in wished]
     for one in wished:
         if len(found) == most:
             break
-        label = placed(one, fitted(one.name, room - width_of(one.more)) + one.more, within, blocked, points)
+        name = fitted(one.name, room - width_of(one.more)) + one.more
+        label = placed(one, name, there, blocked)
         if label is not None:
             found.append(label)
             blocked += [label.box, *label.along]
@@ -87,25 +92,33 @@ def around(one: Named) -> Box:
     return Box(one.x - half, one.y - half, one.x + half, one.y + half)
 
 
-def placed(
-    one: Named, text: str, within: Box, blocked: Sequence[Box], points: Sequence[tuple[float, float]]
-) -> Label | None:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """``lines``: what neither a name nor a line to it may cross; ``points``: places in the picture, sorted."""
+
+    within: Box
+    lines: Sequence[Box]
+    points: Sequence[tuple[float, float]]
+
+
+def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -> Label | None:
     """The name at the cheapest of its places; None where each of them would hide something."""
     least = math.inf
     chosen: Label | None = None
     own = around(one)
-    crossed = [other for other in blocked if not other.meets(own)] if one.needed else []
+    crossed = [*there.lines, *(other for other in blocked if other != own)] if one.needed else []
     for ring, box, side in places(one, width_of(text)):
         if least <= ring:
             break
-        if not box.inside(within) or any(box.meets(other) for other in blocked):
+        if not box.inside(there.within) or any(box.meets(other) for other in (*there.lines, *blocked)):
             continue
         line, along = leader(one, box) if ring >= 1 else ("", ())
         if any(part.meets(other) for part in along for other in crossed):
             continue
-        hidden = covered_points(box, points)
-        if hidden + ring < least and (one.needed or hidden <= CROWD):
-            least, chosen = hidden + ring, Label(box, side, text, one.kind, line, along)
+        hidden = covered_points(box, there.points)
+        cost = ring + hidden * (1.0 if line else BESIDE)
+        if cost < least and (one.needed or hidden <= CROWD):
+            least, chosen = cost, Label(box, side, text, one.kind, line, along)
     return chosen
 
 
@@ -124,10 +137,13 @@ def leader(one: Named, box: Box) -> tuple[str, tuple[Box, ...]]:
     """From the edge of a point's mark to the nearest place of its name: the line, and what it takes up."""
     x, y = min(max(one.x, box.left), box.right), min(max(one.y, box.top), box.bottom)
     right, down = x - one.x, y - one.y
-    share = min((one.size + 1) / (math.hypot(right, down) or 1.0), 1.0)
-    steps = [(one.x + part * right, one.y + part * down) for part in (share, 0.4, 0.6, 0.8) if part >= share]
+    long = math.hypot(right, down) or 1.0
+    share = min((one.size + 1) / long, 1.0)
+    begin = one.x + share * right, one.y + share * down
+    parts = [part / 8 for part in range(1, 8) if part / 8 * long >= one.size + CLEAR]
+    steps = [(one.x + part * right, one.y + part * down) for part in parts]
     along = tuple(Box(left - 1, top - 1, left + 1, top + 1) for left, top in steps)
-    return f"M{short(steps[0][0])} {short(steps[0][1])}L{short(x)} {short(y)}", along
+    return f"M{short(begin[0])} {short(begin[1])}L{short(x)} {short(y)}", along
 
 
 def box_at(one: Named, wide: float, tall: float, across: int, down: int) -> Box:

@@ -20,6 +20,8 @@ PODIUM = 3
 MOST_NAMES = 8
 MARGIN = 0.06
 """Of the range of the points, left free on each side of them."""
+FEW = 4
+"""Places of teams: with fewer all baselines are shown, too."""
 LEAST_RANGE = 0.1
 """Of the largest number: what lies closer together is not drawn farther apart."""
 ABOVE = 0.03
@@ -85,11 +87,14 @@ class Window:
 
 
 def focus(stacks: Sequence[Stack]) -> Window:
-    """Where the teams are, and all of who matters: a few far off, and baselines, do not squeeze the others."""
-    teams = [one for one in stacks if one.kind != "baseline"] or stacks
+    """Where the teams are, and all of who matters: a few far off, and baselines, do not squeeze the others.
+    Few teams have nothing but baselines to be compared with."""
+    teams = [one for one in stacks if one.kind != "baseline"]
+    if len(teams) < FEW:
+        return around(stacks)
     limits = [fence([value for one in teams for value in one_of(one)]) for one_of in (across, up)]
     near = [one for one in teams if one.needed or (one.x <= limits[0] and one.y <= limits[1])]
-    return around(near or teams)
+    return around(near)
 
 
 def across(one: Stack) -> list[float]:
@@ -171,7 +176,7 @@ def drawn(
         ),
         front_line(stacks, room),
         series(stacks, room, view),
-        names(stacks, room, view, list(texts.values())),
+        names(stacks, room, view, [*texts.values(), *best_line(equal, room)]),
         live=True,
         kind="level",
     )
@@ -239,6 +244,19 @@ def level_boxes(one: Level, room: Plot) -> Iterator[Box]:
         box = Box(x - half, y - LETTER / 2, x + half, y + LETTER / 2)
         if box.inside(within):
             yield box
+
+
+def best_line(equal: Sequence[Level], room: Plot) -> list[Box]:
+    """What the leader's line takes up, in small pieces, as it is not level."""
+    ends = next((crossing(one.score, room) for one in equal if one.best), None)
+    if ends is None:
+        return []
+    (left, top), (right, bottom) = ends
+    steps = max(1, round((right - left) / 4))
+    places = [
+        (left + at / steps * (right - left), top + at / steps * (bottom - top)) for at in range(steps + 1)
+    ]
+    return [Box(x - 2, y - 2, x + 2, y + 2) for x, y in places]
 
 
 def mark_boxes(stacks: Sequence[Stack], room: Plot, view: Window) -> list[Box]:

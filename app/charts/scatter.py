@@ -43,7 +43,7 @@ class ScatterWords(ChartWords):
     """``x``, ``y``: the axes with their direction; ``better``: beside the lower left corner.
 
     ``said``: the description, with {teams}, {front} (how many on it), {x_least}, {x_largest}, {y_least} and
-    {y_largest}; ``said_own`` follows where the reader's team is shown, with {name}, {x} and {y};
+    {y_largest}; ``said_alike`` where all share a point; ``said_own`` follows where the reader's team is shown, with {name}, {x} and {y};
     ``said_beyond`` where {count} points lie beyond the part that is shown; ``point``: {name}, {x}, {y};
     ``ranked``: {rank} before that. The last ones are said by the view that takes over.
     """
@@ -64,6 +64,7 @@ class ScatterWords(ChartWords):
     said: str = N_(
         "Teams: {teams}. Points on the Pareto front: {front}. Utility loss from {x_least} to {x_largest}, risk from {y_least} to {y_largest}."
     )
+    said_alike: str = N_("Teams: {teams}. Utility loss {x_least}, risk {y_least}.")
     said_own: str = N_("{name}: utility loss {x}, risk {y}.")
     said_beyond: str = N_("Points beyond the edge, where arrows stand: {count}.")
     point: str = N_("{name}: utility loss {x}, risk {y}")
@@ -151,7 +152,7 @@ def said_of_all(members: Sequence[Point], words: ScatterWords) -> str:
         said.append(words.more.format(count=words.number(len(members) - SAID)))
     first = members[0]
     return words.point.format(
-        name=", ".join(said), x=words.number(first.utility), y=words.number(first.security)
+        name=", ".join(said), x=score(first.utility, words), y=score(first.security, words)
     )
 
 
@@ -167,22 +168,28 @@ def description(
     if view is None:
         return words.none
     across, up = [one.utility for one in points], [one.security for one in points]
-    said = words.said.format(
+    template = words.said_alike if len(set(across)) == len(set(up)) == 1 else words.said
+    said = template.format(
         teams=words.number(sum(not one.baseline for one in points)),
         front=words.number(sum(one.on_front for one in stacks)),
-        x_least=words.number(min(across)),
-        x_largest=words.number(max(across)),
-        y_least=words.number(min(up)),
-        y_largest=words.number(max(up)),
+        x_least=score(min(across), words),
+        x_largest=score(max(across), words),
+        y_least=score(min(up), words),
+        y_largest=score(max(up), words),
     )
     own = [
-        words.said_own.format(name=lone(one.name), x=words.number(one.utility), y=words.number(one.security))
+        words.said_own.format(name=lone(one.name), x=score(one.utility, words), y=score(one.security, words))
         for one in points
         if one.own
     ]
     beyond = sum(not view.holds(one) for one in stacks)
     arrows = [words.said_beyond.format(count=words.number(beyond))] if beyond else []
     return " ".join([said, *own, *arrows])
+
+
+def score(value: float, words: ScatterWords) -> str:
+    """In no more decimals than boards have."""
+    return words.number(round(value, 4))
 
 
 def pictured(

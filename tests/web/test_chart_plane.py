@@ -80,6 +80,39 @@ def test_what_lies_far_off_squeezes_nobody_and_is_pointed_at() -> None:
     assert 1 < whole[3] <= 1.03
 
 
+def test_few_teams_are_shown_beside_the_baselines_and_many_are_not_squeezed_by_them() -> None:
+    method = Point("add_noise", 0.1, 0.9, baseline=True)
+    for number, shown in ((1, True), (3, True), (4, False)):
+        teams = [Point(f"t{n}", 0.5 + n / 100, 0.5, rank=n + 1) for n in range(number)]
+        left, right, low, high = told(scatter([*teams, method], WORDS))["home"]
+        assert (left <= 0.1 <= right and low <= 0.9 <= high) is shown, number
+
+
+def test_what_all_share_is_said_once_and_no_number_in_more_decimals_than_boards_have() -> None:
+    alike = [Point(f"t{n}", 0.123456, 1.0, rank=1) for n in range(3)]
+    assert scatter(alike, WORDS).description == "Teams: 3. Utility loss 0.1235, risk 1."
+    said = scatter([*alike, Point("ours", 0.0170649, 0.75, own=True)], WORDS).description
+    assert "Utility loss from 0.0171 to 0.1235, risk from 0.75 to 1." in said
+    assert said.endswith("ours: utility loss 0.0171, risk 0.75.")
+
+
+def test_no_name_stands_on_the_leaders_line() -> None:
+    crowd = [Point(f"team {n}", 0.3 - n / 20, 0.1 + n / 20, rank=n + 1, overall=0.2) for n in range(4)]
+    figure = parsed(scatter([*crowd, Point("x", 0.4, 0.4)], WORDS, equal=True).svg)
+    (best,) = [line for line in figure.iter("path") if line.attrib["class"] == "equal best"]
+    (x1, y1), (x2, y2) = corners(best.attrib["d"])
+    texts = figure.findall(".//g[@class='names']/text")
+    assert {text.text for text in texts} >= {"1. team 0", "2. team 1", "3. team 2"}
+    for text in texts:
+        x, y = float(text.attrib["x"]), float(text.attrib["y"])
+        wide = 0.55 * 15 * len(text.text or "")
+        left = {"label": x, "label middle": x - wide / 2, "label end": x - wide}[
+            text.attrib["class"].rpartition(" ")[0]
+        ]
+        for at in (left, left + wide / 2, left + wide):
+            assert abs(y1 + (at - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
+
+
 def test_who_matters_is_in_the_picture_however_far_off() -> None:
     points = [*CROWD, Point("ours", 0.9, 0.9, own=True, rank=62), Point("winner", 0.0, 0.0, rank=1)]
     left, right, low, high = told(scatter(points, WORDS))["home"]

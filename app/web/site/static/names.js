@@ -1,8 +1,12 @@
 // The names of the plane's points: as many as find room beside their marks, or, if they are needed, afar.
 
+const { d3 } = globalThis;
 const RINGS = [24, 40, 60, 84, 112, 144];
 const SIDES = [[-1, 1], [-1, 0], [1, -1], [1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
 const CROWD = 3; // points that a name may hide if it is not needed
+const BESIDE = 2.5; // what it costs to stand on or next to another's point without a line to one's own
+const NEAR = 5; // pixels
+const CLEAR = 4; // from the edge of its mark on a line may cross nothing
 const TOP = 10; // ranks whose names are wished for from afar, too
 const LARGER = 1.12; // names that are needed, as in charts.css
 
@@ -37,6 +41,9 @@ export function names(plane, taken, room) {
 
 export const around = (one) => ({ left: one.cx - one.size, right: one.cx + one.size, top: one.cy - one.size, bottom: one.cy + one.size });
 
+const same = (a, b) => a.left === b.left && a.right === b.right && a.top === b.top && a.bottom === b.bottom;
+const grown = ({ left, right, top, bottom }, by) => ({ left: left - by, right: right + by, top: top - by, bottom: bottom + by });
+
 function fitted(text, most, width) {
   if (width(text) <= most) return text;
   const letters = [...text];
@@ -55,17 +62,19 @@ function named(plane, one, seen, blocked) {
   const sized = (words) => width(words) * (needed ? LARGER : 1) + 2;
   const text = fitted(one.label, Math.min(280, 0.42 * (room.right - room.left)) - sized(one.more), sized) + one.more;
   const own = around(one);
-  const others = blocked.filter((box) => !meets(box, own));
+  const crossed = blocked.filter((box) => !same(box, own));
   let [least, chosen] = [Infinity, null];
   for (const { cost, box, far } of places(one, sized(text), 1.25 * letter * (needed ? LARGER : 1), needed)) {
     if (least <= cost) break;
     if (box.left < room.left + 2 || box.right > room.right + 0.8 * letter || box.top < room.top - 2 || box.bottom > room.bottom - 2) continue;
     if (blocked.some((other) => meets(box, other))) continue;
     const { line, along } = far ? leader(one, box) : { line: "", along: [] };
-    if (along.some((part) => others.some((other) => meets(part, other)))) continue;
-    const hidden = seen.filter((each) => each !== one && meets(box, around(each))).length;
-    if ((needed || hidden < CROWD) && hidden + cost < least) {
-      least = hidden + cost;
+    if (along.some((part) => crossed.some((other) => meets(part, other)))) continue;
+    const reach = far ? box : grown(box, NEAR);
+    const hidden = seen.filter((each) => each !== one && meets(reach, around(each))).length;
+    const whole = cost + hidden * (far ? 1 : BESIDE);
+    if ((needed || hidden < CROWD) && whole < least) {
+      least = whole;
       chosen = { box, text, line, along, kind: `${one.kind}${needed ? " needed" : ""}` };
     }
   }
@@ -95,9 +104,10 @@ function* places(one, wide, tall, needed) {
 function leader(one, box) {
   const [x, y] = [clamp(one.cx, [box.left, box.right]), clamp(one.cy, [box.top, box.bottom])];
   const [right, down] = [x - one.cx, y - one.cy];
-  const begin = Math.min((one.size + 1) / (Math.hypot(right, down) || 1), 1);
+  const long = Math.hypot(right, down) || 1;
+  const begin = Math.min((one.size + 1) / long, 1);
   const at = (part) => [one.cx + part * right, one.cy + part * down];
-  const along = [0.4, 0.6, 0.8].filter((part) => part >= begin).map(at)
+  const along = d3.range(1, 8).map((part) => part / 8).filter((part) => part * long >= one.size + CLEAR).map(at)
     .map(([left, top]) => ({ left: left - 1, right: left + 1, top: top - 1, bottom: top + 1 }));
   return { line: `M${at(begin).join(" ")}L${x} ${y}`, along };
 }
