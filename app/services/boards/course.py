@@ -40,6 +40,7 @@ class Course:
     order: list[Place] = field(default_factory=list)
     teams: dict[UUID, UUID] = field(default_factory=dict)
     sums: dict[UUID, int] | None = None
+    counted: dict[UUID, Numbers | None] = field(default_factory=dict)
     together: Together = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,6 +78,7 @@ class Course:
                 return [self.teams[submission]] if submission in self.teams else []
             case Replaced(rules):
                 self.rules, self.together = rules, trials.together(rules)
+                self.counted.clear()
             case Published():
                 self.finals_only = True
         return list(self.standing)
@@ -102,10 +104,16 @@ class Course:
         counts = one.state == State.SCORED
         if self.finals_only:
             counts = counts and (one.baseline or one.submission_id in self.finals)
-        numbers = self.numbers.get(one.evaluation_id) if counts else None
-        if numbers is not None and self.rules.scored_by:
-            numbers = by_rules(numbers, self.rules.scored_by)
+        numbers = self.counting(one.evaluation_id) if counts else None
         return entries.entry(one, numbers, self.rivals(one.submission_id))
+
+    def counting(self, evaluation: UUID) -> Numbers | None:
+        """Its numbers by what counts, asked again and again while what was found in it changes."""
+        if evaluation not in self.counted:
+            numbers = self.numbers.get(evaluation)
+            by = self.rules.scored_by
+            self.counted[evaluation] = by_rules(numbers, by) if numbers is not None and by else numbers
+        return self.counted[evaluation]
 
     def rivals(self, submission: UUID) -> float | None:
         """What the guesses on it found, by the questions that the rules ask."""
