@@ -45,11 +45,7 @@ def anonymization_lines(session: Session, sight: Sight) -> str:
 @router.get("/history", response_model=wire.History)
 async def anonymization_history(slug: str, shown: ShownBy, request: Request) -> Response:
     """How it came about: each team's best over time, as the board of each moment showed it."""
-    return await unchanged.board(request, shown, slug, history_json, media_type=JSON)
-
-
-def history_json(session: Session, sight: Sight) -> str:
-    return history.history(session, sight).model_dump_json()
+    return await unchanged.board(request, shown, slug, history.as_json, media_type=JSON)
 
 
 @router.get("/reidentification", response_model=wire.AttackersBoard)

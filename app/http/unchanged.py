@@ -1,8 +1,8 @@
 """Boards that stand as they stood, which one short question tells, for all who come at the same time.
 
-A board depends on what is committed, on who looks, and on the clock; whose a token is, on what is committed
-and on the clock. What was found is kept with that, and holds while it is the same: nobody who changes
-something has to tell.
+Programs and pages share them. A board depends on what is committed, on who looks, and on the clock; whose a
+token is, on what is committed and on the clock. What was found is kept with that, and holds while it is the
+same: nobody who changes something has to tell.
 """
 
 import asyncio
@@ -27,33 +27,60 @@ from app.services.people.accounts import Opened, Principal, Shown
 from app.transaction import transaction
 
 T = TypeVar("T")
-MOST_KEPT = 256
-"""Each board for each who looks; a large one has 60 KB."""
+A = TypeVar("A", bound=Hashable)
+MOST_KEPT = 64 * 1024 * 1024
+"""Bytes, of each board for each who looks; a large one has 60 KB, a huge one 2 MB."""
 MOST_KNOWN = 4096
 """Tokens and sessions, a few hundred bytes each."""
 
 
 class Found(Protocol):
+    @property
+    def size(self) -> int:
+        """How much of what may be kept it takes."""
+
     def stands(self, now: Seen) -> bool:
         """Whether it would be found again."""
 
 
+class Sized(Protocol):
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+
+
 F = TypeVar("F", bound=Found)
+What = TypeVar("What", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An answer as it is sent, also compressed.
-
-    ``rows``: what was committed before it was made, and, if it is still that when the answer is wanted again,
-    while it was made.
-    """
+    """An answer as it is sent, also compressed."""
 
     body: bytes
     packed: bytes
     tag: str
+
+    @property
+    def size(self) -> int:
+        return len(self.body) + len(self.packed)
+
+
+@dataclass(frozen=True, slots=True)
+class Made(Generic[What]):
+    """What was made of a board for one who looks.
+
+    ``rows``: what was committed before it was made, and, if it is still that when it is wanted again, while
+    it was made.
+    """
+
+    what: What
     sight: Sight
     rows: str
+
+    @property
+    def size(self) -> int:
+        return self.what.size
 
     def stands(self, now: Seen) -> bool:
         return self.rows == now.rows and self.sight.lasts_until(now.at)
@@ -65,6 +92,10 @@ class Owner:
 
     opened: Opened | None
     rows: str
+
+    @property
+    def size(self) -> int:
+        return 1
 
     @property
     def principal(self) -> Principal | None:
@@ -102,6 +133,7 @@ class Kept(Generic[F]):
 
     def __init__(self, most: int, shared: Shared) -> None:
         self.most = most
+        self.size = 0
         self.shared = shared
         self.found: OrderedDict[Hashable, F] = OrderedDict()
 
@@ -110,11 +142,18 @@ class Kept(Generic[F]):
         found = self.found.get(which)
         if found is None or not found.stands(now):
             found = await self.shared.done(which, find)
-            self.found[which] = found
-        self.found.move_to_end(which)
-        if len(self.found) > self.most:
-            self.found.popitem(last=False)
+            self.put(which, found)
+        else:
+            self.found.move_to_end(which)
         return found
+
+    def put(self, which: Hashable, new: F) -> None:
+        """In place of what was there."""
+        old = self.found.pop(which, None)
+        self.found[which] = new
+        self.size += new.size - (old.size if old is not None else 0)
+        while self.size > self.most:
+            self.size -= self.found.popitem(last=False)[1].size
 
 
 class Boards:
@@ -122,15 +161,23 @@ class Boards:
 
     def __init__(self) -> None:
         self.shared = Shared()
-        self.texts: Kept[Text] = Kept(MOST_KEPT, self.shared)
+        self.made: Kept[Made[Any]] = Kept(MOST_KEPT, self.shared)
         self.owners: Kept[Owner] = Kept(MOST_KNOWN, self.shared)
 
     async def text(self, shown: Shown | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
         """What ``write`` makes of a board for whoever shows this, now."""
+        return await self.of(shown, slug, text_of, write)
+
+    async def of(
+        self, shown: Shown | None, slug: str, make: Callable[[Session, Sight, A], What], about: A
+    ) -> What:
+        """What ``make`` makes of the boards and of what it is asked about, for whoever shows this, now."""
         now = await self.shared.done(None, looked)
         owner = None if shown is None else await self.owners.at(now, shown, partial(owned, shown))
         principal = None if owner is None else owner.principal
-        return await self.texts.at(now, (principal, slug, write), partial(written, principal, slug, write))
+        which = principal, slug, make, about
+        found: Made[What] = await self.made.at(now, which, partial(made, *which))
+        return found.what
 
 
 def looked() -> Seen:
@@ -144,12 +191,24 @@ def owned(shown: Shown) -> Owner:
     return Owner(opened(shown), rows)
 
 
-def written(principal: Principal | None, slug: str, write: Callable[[Session, Sight], str]) -> Text:
+def made(
+    principal: Principal | None, slug: str, make: Callable[[Session, Sight, A], What], about: A
+) -> Made[What]:
     with transaction() as session:
         rows = seen(session).rows
         sight = visibility.boards(session, principal, slug)
-        body = write(session, sight).encode()
-    return Text(body, packed(body), tag_of(body), sight, rows)
+        return Made(make(session, sight, about), sight, rows)
+
+
+def text_of(session: Session, sight: Sight, write: Callable[[Session, Sight], str]) -> Text:
+    body = write(session, sight).encode()
+    return Text(body, packed(body), tag_of(body))
+
+
+def kept(request: Request) -> Boards:
+    """What this process keeps."""
+    boards: Boards = request.app.state.boards
+    return boards
 
 
 def tag_of(body: bytes) -> str:
@@ -165,8 +224,7 @@ async def board(
     media_type: str,
 ) -> Response:
     """The board with its ETag, or 304 if the client has it already."""
-    boards: Boards = request.app.state.boards
-    found = await boards.text(shown, slug, write)
+    found = await kept(request).text(shown, slug, write)
     short = reads_gzip(request.headers) and may_be_packed(request.scope)
     headers = {
         "ETag": weak(found.tag) if short else found.tag,

@@ -29,6 +29,7 @@ from app.wire.boards import (
     History,
     HistoryLeaders,
     HistoryPlace,
+    HistoryRank,
     HistoryStep,
     HistoryTeam,
     Line,

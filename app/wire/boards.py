@@ -164,6 +164,14 @@ class HistoryLeaders(Form):
     first: Annotated[tuple[HistoryPlace, ...], Field(description="ten at most")]
 
 
+class HistoryRank(Form):
+    """From a moment on one's own team had this rank, of so many: also by what others did."""
+
+    at: Moment
+    rank: Annotated[int | None, example(3)]
+    ranked: Annotated[int, Field(description="teams with a rank"), example(12)]
+
+
 class History(AnyBoard):
     """How the anonymization board came about: of each moment what its board showed to the one who asks."""
 
@@ -171,6 +179,7 @@ class History(AnyBoard):
     digits: Annotated[int | None, Field(description="as on the board"), example(2)]
     teams: tuple[HistoryTeam, ...]
     leaders: tuple[HistoryLeaders, ...]
+    own_ranks: tuple[HistoryRank, ...] = ()
 
 
 BY_QUESTION = "by question what was found beyond chance, from 0 to 1"

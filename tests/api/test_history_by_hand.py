@@ -15,6 +15,7 @@ from app.services.contest import visibility
 from app.services.contest.visibility import Sight
 from app.services.people import accounts
 from app.transaction import transaction
+from app.wire import HistoryRank
 from tests import board_facts
 from tests.api.test_boards_by_hand import COMBINATIONS, Drawn, nothing_written_down
 from tests.api.test_submissions import score_everything
@@ -117,7 +118,7 @@ def sight_of(session: Any, drawn: Drawn, viewer: str) -> Sight:
     return visibility.boards(session, principal, arena.slug)
 
 
-def ranks_of(drawn: Drawn, viewer: str) -> dict[str, list[history.Placed]]:
+def ranks_of(drawn: Drawn, viewer: str) -> dict[str, list[HistoryRank]]:
     with transaction() as session:
         sight = sight_of(session, drawn, viewer)
         teams = session.execute(select(Team.name, Team.id)).all()

@@ -18,7 +18,7 @@ from app.services.boards.course import Course
 from app.services.boards.entries import Entry
 from app.services.boards.happening import happenings
 from app.services.contest.visibility import Sight, View, rounded
-from app.wire import History, HistoryLeaders, HistoryPlace, HistoryStep, HistoryTeam
+from app.wire import History, HistoryLeaders, HistoryPlace, HistoryRank, HistoryStep, HistoryTeam
 
 FIRST = 10
 """So many of the first are told whenever one of them changes."""
@@ -26,26 +26,18 @@ Shown = tuple[float, float, float] | None
 """What a board shows of a team: overall, U, E; None while nothing of it counts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """From a moment on a team has this rank, of so many."""
-
-    at: datetime
-    rank: int | None
-    ranked: int
+def as_json(session: Session, sight: Sight) -> str:
+    """All steps of all teams, who the first were, and how the reader's own rank went."""
+    told, ranks = followed(session, sight, sight.view.audience.team_id)
+    return told.model_copy(update={"own_ranks": tuple(ranks)}).model_dump_json()
 
 
-def history(session: Session, sight: Sight) -> History:
-    """All steps of all teams, and who the first were."""
-    return followed(session, sight, None)[0]
-
-
-def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History, list[Placed]]:
-    """The same, and how the rank of one team went, also by what others did."""
+def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History, list[HistoryRank]]:
+    """All steps of all teams and who the first were; how the rank of one went, also by what others did."""
     contest, view = sight.contest, sight.view
     lines: dict[UUID, Line] = {}
     leading: list[tuple[datetime, list[tuple[UUID, int]]]] = []
-    ranks: list[Placed] = []
+    ranks: list[HistoryRank] = []
     for at, course, changed in moments(session, sight):
         for each in sorted(changed):
             take_step(lines, each, at, course, view)
@@ -53,7 +45,7 @@ def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History
         if first != (leading[-1][1] if leading else []):
             leading.append((at, first))
         if team is not None and course.rank(team) != (ranks[-1].rank if ranks else None):
-            ranks.append(Placed(at, course.rank(team), course.ranked))
+            ranks.append(HistoryRank(at=at, rank=course.rank(team), ranked=course.ranked))
     told = History(
         competition=contest.slug,
         title=dict(contest.rules.title),

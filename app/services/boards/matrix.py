@@ -26,11 +26,16 @@ DECIMALS = 9
 """Sums that differ by less are equal: those of the same shares may differ by rounding."""
 
 
-def board(session: Session, sight: Sight) -> Matrix:
-    """The matrix as it may be seen: built-in attackers once it is known whose target is whose."""
+def board(session: Session, sight: Sight, *, of_team: UUID | None = None) -> Matrix:
+    """The matrix as it may be seen: built-in attackers once it is known whose target is whose.
+
+    ``of_team``: only those targets that the reader knows to be this team's.
+    """
     contest, view = sight.contest, sight.view
     rules = in_force.rules(session, contest, view.as_of)
     columns = trials.attacked(session, contest.row, view) if view.finals_only else []
+    if of_team is not None:
+        columns = [one for one in columns if one.finished.team_id == of_team and owner_known(one, view)]
     rows = teams_rows(session, contest.row, view, rules, columns)
     if view.digits is None:
         found = verdicts.numbers_of(session, [one.finished.ending for one in columns])
@@ -52,9 +57,16 @@ def board(session: Session, sight: Sight) -> Matrix:
 
 
 def column(target: Attacked, view: View) -> MatrixTarget:
-    own = target.finished.team_id == view.audience.team_id
-    team = target.finished.team if own or view.owners_known else None
-    return MatrixTarget(target=target.name, rows=target.rows, own=own, team=team)
+    team = target.finished.team if owner_known(target, view) else None
+    return MatrixTarget(target=target.name, rows=target.rows, own=is_own(target, view), team=team)
+
+
+def owner_known(target: Attacked, view: View) -> bool:
+    return is_own(target, view) or view.owners_known
+
+
+def is_own(target: Attacked, view: View) -> bool:
+    return target.finished.team_id == view.audience.team_id
 
 
 def teams_rows(

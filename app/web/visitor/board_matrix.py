@@ -2,23 +2,28 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 
 from app.charts.figure import Figure
 from app.charts.heatmap import Heading, HeatRow, HeatWords, heatmap, hundredths, mean
 from app.charts.worded import worded
-from app.http.dependencies import MaybeSignedIn
+from app.http import unchanged
+from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.language import Words
 from app.services.boards import matrix
+from app.services.contest.visibility import Sight
 from app.transaction import transaction
+from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.board_pictures import title_of
 from app.web.visitor.board_view import view_of
-from app.web.visitor.boards import if_open, named, words_for
+from app.web.visitor.boards import named, words_for
+from app.web.visitor.kept import if_open
 from app.wire import Matrix, MatrixRow, MatrixTarget
 
 router = APIRouter(route_class=PageRoute)
@@ -50,45 +55,86 @@ class Entry:
     best: tuple[Found, ...]
 
 
-@router.get("/competitions/{slug}/boards/matrix")
-def matrix_board(
+class Choice(NamedTuple):
+    """How the matrix is to be seen."""
+
+    language: str
+    question: str
+    order: Order
+    by: Listed
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """``board``: without its rows; ``asked``: which of the ``questions``; ``teams``: some have guessed."""
+
+    choice: Choice
+    board: Matrix
+    questions: dict[str, str]
+    asked: str | None
+    heatmap: Figure | None
+    entries: tuple[Entry, ...]
+    teams: bool
+
+    @property
+    def size(self) -> int:
+        return 1_000 + (len(self.heatmap.svg) if self.heatmap else 0) + 1_000 * len(self.entries)
+
+
+async def kept(
     request: Request,
     slug: str,
-    principal: MaybeSignedIn,
+    shown: ShownBy,
     *,
     question: str = "",
     order: str = "strength",
     by: str = "targets",
+) -> Drawn | None:
+    choice = Choice(
+        languages.language_of(request),
+        question,
+        "name" if order == "name" else "strength",
+        "attackers" if by == "attackers" else "targets",
+    )
+    return await if_open(unchanged.kept(request).of(shown, slug, drawn, choice))
+
+
+def drawn(session: Session, sight: Sight, choice: Choice) -> Drawn:
+    """The matrix as this reader chose to see it."""
+    t = languages.words_in(choice.language)
+    board = matrix.board(session, sight)
+    questions = named(board.several, t)
+    asked = choice.question if choice.question in questions else None
+    if choice.order == "strength":
+        board = matrix.by_strength(board, asked)
+    return Drawn(
+        choice,
+        board.model_copy(update={"rows": ()}),
+        questions,
+        asked,
+        heatmap=heatmap_of(board, t, asked) if board.rows else None,
+        entries=tuple(entries(board, t, asked, choice.by)) if board.rows else (),
+        teams=any(not row.built_in for row in board.rows),
+    )
+
+
+@router.get("/competitions/{slug}/boards/matrix")
+def matrix_board(
+    request: Request, slug: str, principal: MaybeSignedIn, shown: Annotated[Drawn | None, Depends(kept)]
 ) -> HTMLResponse:
-    t = words_for(request)
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        board = if_open(matrix.board, session, principal, slug)
-    questions = named(board.several, t) if board else {}
-    asked = question if question in questions else None
-    chosen: Order = "name" if order == "name" else "strength"
-    listed: Listed = "attackers" if by == "attackers" else "targets"
-    if board and chosen == "strength":
-        board = matrix.by_strength(board, asked)
-    shown = board if board and board.rows else None
     return page(
         request,
         principal,
         "visitor/board_matrix.html",
         frame=frame,
         view=view_of(frame),
-        board=board,
-        heatmap=heatmap_of(shown, t, asked) if shown else None,
-        entries=tuple(entries(shown, t, asked, listed)) if shown else (),
-        questions=questions,
-        asked=asked,
-        order=chosen,
-        by=listed,
+        board=shown.board if shown else None,
+        shown=shown,
         hundredths=hundredths,
-        words=script_words(t),
-        replayed=bool(
-            frame.contest.row.revealed_at and shown and any(not row.built_in for row in shown.rows)
-        ),
+        words=script_words(words_for(request)),
+        replayed=bool(frame.contest.row.revealed_at and shown and shown.teams),
     )
 
 

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
 
 from app import wire
-from app.http.dependencies import MaybeSignedIn
+from app.http import unchanged
+from app.http.dependencies import MaybeSignedIn, ShownBy
+from app.http.unchanged import Text
 from app.language import Words
 from app.services.boards import history
 from app.transaction import transaction
@@ -17,7 +18,7 @@ from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.visitor.board_view import view_of
-from app.web.visitor.boards import if_open
+from app.web.visitor.kept import if_open
 
 router = APIRouter(route_class=PageRoute)
 
@@ -31,12 +32,19 @@ class Lead:
     overall: float | None
 
 
+async def kept_history(request: Request, slug: str, shown: ShownBy) -> Text | None:
+    """As programs get it, and the page's own script."""
+    return await if_open(unchanged.kept(request).text(shown, slug, history.as_json))
+
+
+Kept = Annotated[Text | None, Depends(kept_history)]
+
+
 @router.get("/competitions/{slug}/boards/replay")
-def replay(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLResponse:
+def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        team = frame.team.id if frame.team else None
-        told, ranks = if_open(partial(history.followed, team=team), session, principal, slug) or (None, [])
+    told = wire.History.model_validate_json(kept.body) if kept else None
     return page(
         request,
         principal,
@@ -45,13 +53,8 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespons
         view=view_of(frame),
         board=told,
         leads=leads(told) if told else [],
-        own_ranks=[[milliseconds(one.at), one.rank] for one in ranks],
         words=words(languages.words_of(request)),
     )
-
-
-def milliseconds(at: datetime) -> int:
-    return round(1000 * at.timestamp())
 
 
 def leads(told: wire.History) -> list[Lead]:

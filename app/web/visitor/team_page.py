@@ -2,26 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 
 from app import wire
 from app.db.models import Team
 from app.errors import NotFound
-from app.http.dependencies import MaybeSignedIn
+from app.http import unchanged
+from app.http.dependencies import MaybeSignedIn, ShownBy
 from app.language import Words
 from app.services.boards import anonymization, history, matrix, reidentification
-from app.services.contest import visibility
+from app.services.contest.visibility import Sight
 from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
 from app.web.site.pages import PageRoute, page
 from app.web.visitor import standings
 from app.web.visitor.board_view import view_of
-from app.web.visitor.replay import milliseconds
+from app.web.visitor.standings import Change
 
 router = APIRouter(route_class=PageRoute)
 
@@ -43,16 +46,41 @@ class Attacked:
     built_in: Best | None
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the boards say of a team. ``board``: without the rows of others; ``ranked``: how many have a rank;
+    ``steps``: its own, the latest first; ``attacker``: its row among the attackers."""
+
+    board: wire.Board
+    row: wire.BoardRow
+    ranked: int
+    tied: frozenset[int]
+    change: Change | None
+    steps: Sequence[wire.HistoryStep]
+    ranks: Sequence[wire.HistoryRank]
+    targets: Sequence[Attacked]
+    counted: bool
+    attacker: wire.AttackersRow | None
+
+    @property
+    def size(self) -> int:
+        return 1_000 + 500 * (len(self.steps) + len(self.ranks))
+
+
+async def kept(request: Request, slug: str, team_id: UUID, shown: ShownBy) -> Told:
+    return await unchanged.kept(request).of(shown, slug, told_of, team_id)
+
+
 @router.get("/competitions/{slug}/teams/{team_id}")
-def team(request: Request, slug: str, team_id: UUID, principal: MaybeSignedIn) -> HTMLResponse:
+def team(
+    request: Request,
+    slug: str,
+    team_id: UUID,
+    principal: MaybeSignedIn,
+    told: Annotated[Told, Depends(kept)],
+) -> HTMLResponse:
     with transaction() as session:
         frame = frame_of(session, principal, slug)
-        sight = visibility.boards(session, principal, slug)
-        board = anonymization.board(session, sight)
-        row = row_of(board, team_id)
-        told, ranks = history.followed(session, sight, team_id)
-        attacks = matrix.board(session, sight)
-        attackers = reidentification.board(session, sight)
         closed = frame.contest.row.closed_at is not None
         approach = session.get_one(Team, team_id).approach if closed else None
     return page(
@@ -61,19 +89,36 @@ def team(request: Request, slug: str, team_id: UUID, principal: MaybeSignedIn) -
         "visitor/team_page.html",
         frame=frame,
         view=view_of(frame),
-        board=board,
-        row=row,
+        told=told,
+        row=told.row,
         approach=approach,
+        ranks=[[milliseconds(one.at), one.rank, one.ranked] for one in told.ranks],
+        words=words(languages.words_of(request)),
+    )
+
+
+def told_of(session: Session, sight: Sight, team_id: UUID) -> Told:
+    board = anonymization.board(session, sight)
+    row = row_of(board, team_id)
+    told, ranks = history.followed(session, sight, team_id)
+    attacks = matrix.board(session, sight, of_team=team_id)
+    attackers = reidentification.board(session, sight)
+    return Told(
+        board=board.model_copy(update={"rows": (row,)}),
+        row=row,
         ranked=standings.ranked_teams(board),
         tied=standings.tied(board),
         change=standings.change(row, board),
         steps=steps_of(told, team_id),
-        ranks=[[milliseconds(one.at), one.rank, one.ranked] for one in ranks],
-        targets=[attacked(attacks, place) for place in places_of(attacks, row.team)],
+        ranks=ranks,
+        targets=[attacked(attacks, place) for place in range(len(attacks.targets))],
         counted=attacks.counted,
         attacker=next((one for one in attackers.rows if one.team == row.team and one.rank), None),
-        words=words(languages.words_of(request)),
     )
+
+
+def milliseconds(at: datetime) -> int:
+    return round(1000 * at.timestamp())
 
 
 def row_of(board: wire.Board, team_id: UUID) -> wire.BoardRow:
@@ -87,11 +132,6 @@ def row_of(board: wire.Board, team_id: UUID) -> wire.BoardRow:
 def steps_of(told: wire.History, team_id: UUID) -> Sequence[wire.HistoryStep]:
     """Its steps, the latest first."""
     return next((team.steps[::-1] for team in told.teams if team.team_id == team_id), ())
-
-
-def places_of(attacks: wire.Matrix, team: str) -> list[int]:
-    """Where the targets stand that are known to be the team's."""
-    return [place for place, one in enumerate(attacks.targets) if one.team == team]
 
 
 def attacked(attacks: wire.Matrix, place: int) -> Attacked:

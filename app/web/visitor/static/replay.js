@@ -16,7 +16,8 @@ function read(told, zone) {
   const teams = told.teams.map((team, index) => ({
     ...team, index, steps: team.steps.map((step) => ({ ...step, at: at(step.at) })),
   }));
-  return { teams, leaders: told.leaders.map((one) => ({ ...one, at: at(one.at) })), moved };
+  const [leaders, own] = [told.leaders, told.own_ranks].map((list) => list.map((one) => ({ ...one, at: at(one.at) })));
+  return { teams, leaders, own };
 }
 
 // What stood last at a moment, of things in the order of time.
@@ -29,7 +30,6 @@ class Replay {
   constructor(data, element) {
     Object.assign(this, data);
     this.words = JSON.parse(element.dataset.words);
-    this.own = JSON.parse(element.dataset.own).map(([at, rank]) => ({ at: at + this.moved, rank }));
     this.race = element.querySelector(".race");
     this.list = element.querySelector(".places");
     this.time = element.querySelector(".moment time");
