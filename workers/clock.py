@@ -38,6 +38,8 @@ LOCK_WAIT = "1s"
 """How long a step waits for a competition that somebody else holds: the others are waiting behind it."""
 LAST_ROUND_S = 5
 """How long the last round may still take; then the process is killed, and its children end with it."""
+BEATS = 6
+"""So often it beats in the time after which it would count as standing still."""
 LONGEST_PAUSE = 60.0
 """Seconds until a competition that could not be turned is tried again; they double from one round."""
 
@@ -74,6 +76,7 @@ class Clock:
     unsigned: set[UUID] = field(default_factory=set)
     keyed: bool = True
     swept: float = float("-inf")
+    beaten: float = float("-inf")
     trouble: str | None = None
 
     def run(self, ends_within: Callable[[float], bool]) -> None:
@@ -116,8 +119,7 @@ class Clock:
         for competition_id in dict.fromkeys([*found.unwitnessed, *found.due] if has_key else found.due):
             if competition_id not in self.pauses or self.pauses[competition_id].until <= time.monotonic():
                 self.guarded(competition_id)
-        with transaction() as session:
-            health.beat(session, health.TURN)
+        self.beat_in_time()
 
     def guarded(self, competition_id: UUID) -> None:
         try:
@@ -156,6 +158,13 @@ class Clock:
             with transaction() as session:
                 witnesses.note_unsigned(session, new)
             self.unsigned |= {one.id for one in new}
+
+    def beat_in_time(self) -> None:
+        """Not each round: every commit ends what is kept of boards."""
+        if time.monotonic() >= self.beaten + self.settings.clock_stale_s / BEATS:
+            with transaction() as session:
+                health.beat(session, health.TURN)
+            self.beaten = time.monotonic()
 
     def sweep_in_time(self) -> None:
         if time.monotonic() >= self.swept + self.settings.sweep_every_s:
