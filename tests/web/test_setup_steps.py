@@ -1,12 +1,12 @@
 """The list of the set-up's steps, and the way from each to the next."""
 
 import re
+from html import unescape
+from typing import Any
 
 import pytest
 
 from app.language import LANGUAGES
-from app.scoring.drafting import STARTS
-from app.scoring.templates import TEMPLATES
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
@@ -30,10 +30,40 @@ def test_next_leads_through_every_step_of_the_list_whatever_its_state(arena: Are
         "teams",
     ]
     walked = [listed[0]]
-    while (following := re.search(rf'href="([^"]*)">{said("Next", language)}', shown)) is not None:
-        walked.append(following[1])
-        shown = page(arena, following[1], organizer=True, language=language).text
+    while (following := onward(arena, walked[-1], shown, language)) is not None:
+        walked.append(following)
+        shown = page(arena, following, organizer=True, language=language).text
     assert walked == listed
+
+
+def onward(arena: Arena, here: str, shown: str, language: str) -> str | None:
+    """Where the way on leads: by a link, or once the form of the page is saved as it stands."""
+    following = re.search(rf'href="([^"]*)">{said("Next", language)}', shown)
+    if following or said("Save and go on", language) not in shown:
+        return following[1] if following else None
+    form = re.search(r'<button form="([\w-]+)" name="onward"', shown)
+    assert form is not None
+    body = re.search(rf'<form[^>]*id="{form[1]}".*?</form>', shown, re.DOTALL)
+    assert body is not None
+    sent: Any = {**fields_of(body[0]), "onward": "yes"}
+    return str(send(arena, here, sent, organizer=True).headers["location"]).partition("?")[0]
+
+
+def fields_of(form: str) -> dict[str, list[str]]:
+    """What a browser would send of a form that nobody has touched."""
+    found: dict[str, list[str]] = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        field = dict(re.findall(r'([\w-]+)="([^"]*)"', tag))
+        if "name" not in field or (field.get("type") in {"radio", "checkbox"} and " checked" not in tag):
+            continue
+        found.setdefault(field["name"], []).append(unescape(field.get("value", "")))
+    for name, options in re.findall(r'<select[^>]*name="(\w+)"[^>]*>(.*?)</select>', form, re.DOTALL):
+        chosen = re.search(r'<option(?: value="([^"]*)")? selected>([^<]*)', options)
+        first = re.search(r'<option(?: value="([^"]*)")?>([^<]*)', options)
+        option = chosen or first
+        assert option is not None
+        found[name] = [unescape(option[1] if option[1] is not None else option[2])]
+    return found
 
 
 def test_what_is_missing_elsewhere_is_named_beside_the_next_step(beginner: Arena) -> None:
@@ -41,7 +71,7 @@ def test_what_is_missing_elsewhere_is_named_beside_the_next_step(beginner: Arena
     path = "/competitions/fresh/organize"
     shown = page(beginner, f"{path}/publication", organizer=True).text
     beside = shown.partition('class="onward"')[2].partition("</div>")[0]
-    assert re.findall(rf'href="{path}/(\w+)">Next', beside) == ["teams"]
+    assert re.findall(r"Save and go on: (\w+)", beside) == ["Invites"]
     still = re.findall(rf'<a href="{path}/(\w+)">', beside.partition("Still missing")[2])
     assert still == ["data", "measures", "threshold"]
 
@@ -52,27 +82,29 @@ def test_an_address_is_made_of_the_title_where_none_is_typed(beginner: Arena) ->
     )
     assert made.headers["location"].startswith("/competitions/cafe-cup-2031/")
     only_japanese = BASICS | {"slug": "", "title_en": ""}
-    refused = send(beginner, "/organize/new", only_japanese, organizer=True)
-    assert (refused.status_code, 'id="slug-error"' in refused.text) == (422, True)
+    made = send(beginner, "/organize/new", only_japanese, organizer=True)
+    assert made.headers["location"].startswith("/competitions/cup-20310110/")
+    again = send(beginner, "/organize/new", only_japanese, organizer=True)
+    assert (again.status_code, 'id="slug-error"' in again.text) == (422, True)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_recommended_is_chosen_and_the_rest_is_folded_away(beginner: Arena, language: str) -> None:
-    shown = page(beginner, "/organize/new", organizer=True, language=language).text
-    marked = re.findall(
-        rf'<input type="radio"[^>]* checked[^\n]*\n[^\n]*{said("recommended", language)}', shown
+def test_no_title_is_one_thing_to_correct(beginner: Arena) -> None:
+    refused = send(
+        beginner, "/organize/new", BASICS | {"slug": "", "title_en": "", "title_ja": ""}, organizer=True
     )
-    assert len(marked) == 1
-    for start in STARTS:
-        assert f'id="start-{start}"' in shown  # nothing is lost
-    folded = shown.partition("<details>")[2].partition("</details>")[0]
-    assert re.findall(r'id="start-(\w+)"', folded) == [one for one in STARTS if one not in TEMPLATES]
-    send(beginner, "/organize/new", BASICS, organizer=True)
-    path = "/competitions/fresh/organize/publication"
-    shown = page(beginner, path, organizer=True, language=language).text
-    assert len(re.findall(rf" checked[^\n]*\n[^\n]*{said('recommended', language)}", shown)) == 4
-    fields = dict(re.findall(r'<input id="(\w+)" name="\w+" type="number" value="(\d+)"', shown))
-    fields |= {"board": "public", "feedback": "hidden", "owners": "hidden", "rule": "score"}
-    wrong = send(beginner, path, fields | {"digits": "9"}, organizer=True, language=language)
-    assert (wrong.status_code, "<details open>" in wrong.text) == (422, True)
-    assert send(beginner, path, fields, organizer=True).status_code == 303
+    top = refused.text.partition('role="alert"')[2].partition("</div>")[0]
+    assert re.findall(r'<a href="#(\w+)">', top) == ["title_en"]
+
+
+PAST = "2026-01-10T09:00"
+
+
+def test_a_contest_that_would_be_over_before_it_begins_is_not_made(beginner: Arena) -> None:
+    over = BASICS | {"anonymization_start": "2026-01-09T09:00", "anonymization_end": PAST}
+    refused = send(beginner, "/organize/new", over, organizer=True)
+    assert refused.status_code == 422
+    assert re.search(r'id="anonymization_end-error">[^<]*This time is over', refused.text)
+    begun = BASICS | {"anonymization_start": PAST}
+    assert send(beginner, "/organize/new", begun, organizer=True).status_code == 303
+    moved = send(beginner, "/competitions/fresh/organize/basics", over, organizer=True)
+    assert (moved.status_code, "This time is over" in moved.text) == (422, True)

@@ -42,7 +42,7 @@ def save_roles(request: Request, slug: str, principal: SignedIn, form: Form) -> 
             principal,
             slug,
             lambda contest: originals.revision_of_columns(contest, columns, left_out),
-            back="data",
+            back=desk.onward(form, "data"),
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
         return data_page(request, principal, desk, problem=problem, choice=choice)

@@ -67,7 +67,14 @@ def save_measures(request: Request, slug: str, principal: SignedIn, form: Form) 
     chosen = chosen_in(form, desk.frame.contest)
     problem: DomainError | None = None
     if not form.wrong:
-        answer = saved(principal, slug, chosen.written_into, back="measures", of=form.text("of"))
+        answer = saved(
+            principal,
+            slug,
+            chosen.written_into,
+            back="measures",
+            of=form.text("of"),
+            to=desk.onward(form, "measures"),
+        )
         if isinstance(answer, Response):
             return answer
         problem = answer

@@ -57,6 +57,7 @@ def save_publication(
             lambda contest: with_publication(contest.row.file, *found),
             back="publication",
             of=form.text("of"),
+            to=desk.onward(form, "publication"),
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):

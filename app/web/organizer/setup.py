@@ -58,7 +58,7 @@ def new(request: Request, principal: SignedIn) -> HTMLResponse:
 def create(request: Request, principal: SignedIn, form: Form) -> Response:
     competitions.require_creator(principal)
     start = form.one_of("start", STARTS)
-    basics = basics_in(form, slug=form.text("slug") or slug_of(form.text("title_en")))
+    basics = basics_in(form, slug=form.text("slug") or slug_for(form))
     problem: DomainError | None = None
     if basics is not None and not form.wrong:
         try:
@@ -83,6 +83,12 @@ def new_form(values: Mapping[str, str], wrong: Mapping[str, str]) -> dict[str, A
         "recommended": STARTS[0],
         "more": tuple(start for start in STARTS if start not in TEMPLATES),
     }
+
+
+def slug_for(form: Sent) -> str:
+    """An address for who typed none: of the English title, else of the day on which the contest begins."""
+    day = re.sub(r"\D", "", form.text("anonymization_start").partition("T")[0])
+    return slug_of(form.text("title_en")) or slug_of(f"cup {day}")
 
 
 def slug_of(title: str) -> str:
@@ -125,6 +131,7 @@ def save_basics(request: Request, slug: str, principal: SignedIn, address: Addre
             lambda contest: found.written_into(contest.row.file),
             back="basics",
             of=form.text("of"),
+            to=desk.onward(form, "basics"),
             sure=lambda: confirmed(principal, address, form.secret("password")),
         )
         if isinstance(answer, Response):
@@ -172,6 +179,8 @@ def phases_in(form: Sent, zone: ZoneInfo, before: Rules | None) -> tuple[Phase, 
         start = form.moment(f"{name}_start", zone, known.start if known else None)
         end = form.moment(f"{name}_end", zone, known.end if known else None)
         wrong = wrong_window(name, start, end, found)
+        if end and end != (known.end if known else None) and end <= datetime.now(UTC):
+            wrong |= {f"{name}_end": "wrong_past"}
         form.wrong.update({key: word for key, word in wrong.items() if key not in form.wrong})
         if start and end and not wrong:
             found.append(Phase(name, start, end))

@@ -34,6 +34,7 @@ from app.services.desk import rescores
 from app.services.membership import invites
 from app.services.people.accounts import UNCONFIRMED, Principal
 from app.transaction import transaction
+from app.web.organizer.forms import Sent
 from app.web.organizer.frame import organizers_frame
 from app.web.site import languages
 from app.web.site.frame import Frame
@@ -78,6 +79,19 @@ class Desk:
 
     def state(self, name: str) -> str:
         return next((step.state for step in self.steps if step.name == name), "")
+
+    def leads_on(self, place: str) -> bool:
+        """Whether the form of a step is saved on the way to the next: while it is being set up, and once
+        what it is about is there."""
+        still = not (self.judged or self.open_set)
+        return (
+            still and self.after(place) is not None and (place != "measures" or self.state("data") == "done")
+        )
+
+    def onward(self, form: Sent, place: str) -> str:
+        """The step that a form leads to once it is saved: its own, or the next."""
+        following = self.after(place) if form.flag("onward") else None
+        return following.name if following else place
 
     def after(self, place: str) -> Step | None:
         """The step that follows in the order of the list, whatever its state; None after the last."""
@@ -191,12 +205,13 @@ def saved(
     *,
     back: str,
     of: str = "",
+    to: str = "",
     sure: Callable[[], Principal] | None = None,
 ) -> RedirectResponse | DomainError:
     """Put the file that ``written`` makes of the present one in force, or say what refuses it.
 
-    ``of``: the mark of what the form was filled from; "": it was not said. ``sure``: checks the password
-    that was sent along, where a change may need it.
+    ``of``: the mark of what the form was filled from; "": it was not said. ``to``: the step that is shown
+    then, if it is another. ``sure``: checks the password that was sent along, where a change may need it.
     """
 
     def made(contest: Contest) -> Revision:
@@ -205,7 +220,7 @@ def saved(
         return revisions.revision_of_file(contest, written(contest))
 
     try:
-        return put_in_force(sure() if sure else principal, slug, made, back=back)
+        return put_in_force(sure() if sure else principal, slug, made, back=to or back)
     except (*REFUSED, InvalidCompetition) as problem:
         return refused(problem)
 

@@ -44,6 +44,7 @@ LABELS = {
     "wrong_overlap": N_(
         "The re-identification phase starts when the anonymization phase has ended, or later."
     ),
+    "wrong_past": N_("This time is over: nobody could send anything any more."),
     "wrong_share": N_("Enter a number from 0 to 1."),
     "wrong_slug": N_("Use 1 to 63 small letters, digits and inner hyphens."),
     "wrong_slug_taken": N_("There is a competition of this address already."),
