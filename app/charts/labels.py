@@ -106,11 +106,12 @@ def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -
     least = math.inf
     chosen: Label | None = None
     own = around(one)
+    every = [*there.lines, *blocked]
     crossed = [*there.lines, *(other for other in blocked if other != own)] if one.needed else []
     for ring, box, side in places(one, width_of(text)):
         if least <= ring:
             break
-        if not box.inside(there.within) or any(box.meets(other) for other in (*there.lines, *blocked)):
+        if not box.inside(there.within) or any(box.meets(other) for other in every):
             continue
         line, along = leader(one, box) if ring >= 1 else ("", ())
         if any(part.meets(other) for part in along for other in crossed):

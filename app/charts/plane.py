@@ -24,9 +24,9 @@ FEW = 4
 """Places of teams: with fewer all baselines are shown, too."""
 LEAST_RANGE = 0.1
 """Of the largest number: what lies closer together is not drawn farther apart."""
-ABOVE = 0.03
-"""Of the range, above 1 where marks stand: so that they are not cut."""
-STEPS = 24
+EDGE = 0.03
+"""Of the range, above 1 and below 0 where marks stand there: so that they are not cut, and hide no number of an axis."""
+STEPS = 16
 """Places along a line where it may say its score."""
 
 
@@ -121,13 +121,14 @@ def around(stacks: Sequence[Stack]) -> Window:
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """A little more than the values: never empty, not below 0 where they are not, and hardly above 1."""
+    """A little more than the values: never empty, hardly below 0 where they are not, and hardly above 1."""
     least, most = min(values), max(values)
     half, least_half = most / 2 - least / 2, LEAST_RANGE * max(abs(least), abs(most)) / 2 or 0.05
     more = max(2 * MARGIN * half, least_half - half)
     low, high = least - more, most + more
-    low = max(low, 0.0) if least >= 0 else low
-    return low, (min(high, 1.0 + ABOVE * (1.0 - low)) if most <= 1 else high)
+    if least >= 0:
+        low = max(low, -EDGE * high if least < EDGE * high else 0.0)
+    return low, (min(high, 1.0 + EDGE * (1.0 - low)) if most <= 1 else high)
 
 
 @dataclass(frozen=True, slots=True)
