@@ -5,7 +5,7 @@ const { d3 } = window;
 const NARROW = matchMedia("(max-width: 40rem)");
 const MEAN = { across: 40, down: 20 };
 const MOST_HEAD = 104; // of the targets' names
-const [FEW, WIDEST] = [12, 260]; // targets, and pixels of one
+const [FEW, WIDEST] = [24, 260]; // targets, and pixels of one
 const ROOM = { number: [28, 11], name: 9, upright: 62, gap: 5 }; // pixels from which something is shown
 const kept = new Map(); // by figure, over exchanges: { unfolded, cursor }
 
