@@ -50,9 +50,9 @@ format: dev
 words: dev
 	@$(BIN)/python -m tests.catalogues --update $(NEW) || true
 
-# From a running demo: `make demo` in another terminal.
+# Of a contest of 48 teams, which is played meanwhile: minutes.
 pictures: dev
-	$(BIN)/python -m tests.web.browser.pictures http://127.0.0.1:$(PORT) "$(DATA)" docs/pictures
+	$(BIN)/python -m tests.web.browser.pictures docs/pictures
 
 # What others would use beside ours, in under three minutes. LARGE=--large: with a million rows, and all that the other
 # benchmarks measure of the service. ANONCUP_REFERENCE_DATA=FOLDER adds real data, pycanon in the path one more peer.

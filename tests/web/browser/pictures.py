@@ -1,82 +1,112 @@
-"""Pictures of the main pages for docs/, taken from a running demo:
-``python -m tests.web.browser.pictures http://127.0.0.1:8000 .anoncup docs/pictures``"""
+"""The pictures of docs/, taken while a contest of 48 teams is played, which takes minutes:
+``python -m tests.web.browser.pictures docs/pictures``"""
 
-import json
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
 
+from app.http.dependencies import COOKIE
+from app.main import served_app
+from benchmarks.pages import serving
+from tests.cup import OURS, SLUG, Cup
+from tests.patience import eventually
 from tests.web.browser.conftest import CHROMIUM, QUIET
-from tests.web.browser.looking import DESK, PHONE
 
-TEAM, RIVAL, ORGANIZER = "member of ノイズ工房", "member of Mean machine", "demo organizer"
+HERE = f"/competitions/{SLUG}"
+BOARDS = f"{HERE}/boards"
+PHONE = 390
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page as one person sees it; ``first``: the link that leads on from there."""
+    """A page as one person sees it: a visitor, the ``team``, the ``organizer``. ``link``: what leads on from
+    there; ``until``: the element that it ends below; ``after``: seconds until what moves is where it is wanted.
+    """
 
     name: str
     path: str
-    who: str | None = None
+    until: str
+    who: str = ""
     language: str = "en"
-    size: str = "desk"
+    wide: int = 1280
     dark: bool = False
-    first: str = ""
+    link: str = ""
+    after: float = 1.0
 
 
-PICTURES = (
-    Picture("overview", "/competitions/demo-duel", who=RIVAL),
-    Picture("overview-ja-phone", "/competitions/demo", language="ja", size="phone"),
-    Picture("board", "/competitions/demo/boards/anonymization", who=TEAM),
-    Picture("board-dark", "/competitions/demo-duel/boards/anonymization", dark=True),
-    Picture("matrix-ja", "/competitions/demo-duel/boards/matrix", who=ORGANIZER, language="ja"),
-    Picture("rules", "/competitions/demo/rules"),
-    Picture("upload-ja", "/competitions/demo/submissions", who=TEAM, language="ja"),
-    Picture("submission", "/competitions/demo/submissions", who=TEAM, first="a[href^='/submissions/']"),
-    Picture("targets-ja-phone", "/competitions/demo-duel/targets", who=RIVAL, language="ja", size="phone"),
-    Picture("data", "/competitions/demo/organize/data", who=ORGANIZER),
+OPEN = (
+    Picture("overview", HERE, ".words"),
+    Picture(
+        "board-ja-dark", f"{BOARDS}/anonymization", "#standings tr:nth-child(11)", "team", "ja", dark=True
+    ),
+    Picture("submission", f"{HERE}/submissions", ".attackers", "team", link="a[href^='/submissions/']"),
+    Picture("report", f"{HERE}/organize/threshold", "#bounds", "organizer", link="a[href*='/reports/']"),
+)
+ATTACKED = (Picture("targets-ja-phone", f"{HERE}/targets", "tbody tr:nth-child(10)", "team", "ja", PHONE),)
+CLOSED = (
+    Picture("board", f"{BOARDS}/anonymization", "#standings tr:nth-child(11)", "team"),
+    Picture("replay", f"{BOARDS}/replay", ".scrub", "team", dark=True, after=11.0),
+    Picture("matrix-ja", f"{BOARDS}/matrix", ".matrix_view", "team", "ja"),
+    Picture("team", f"{BOARDS}/anonymization", ".course_steps", "team", link="tr.own a.called"),
+    Picture("overview-ja-phone", HERE, ".leads", "", "ja", PHONE),
 )
 
 
-def main(url: str, data: str, folder: str) -> None:
-    passwords = json.loads((Path(data) / "demo.json").read_text())["passwords"]
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of the application, which answers as long as this lasts."""
+    server = uvicorn.Server(uvicorn.Config(served_app(), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    assert eventually(lambda: server.started)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def main(folder: str) -> None:
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
+    with serving() as client, sync_playwright() as playwright, served() as url:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
-        for picture in PICTURES:
-            take(browser, url, picture, passwords.get(picture.who), Path(folder))
-        browser.close()
+        cup = Cup.opened(client)
+        arena = cup.contest.arena
+        sessions = {"team": arena.session(arena.team(OURS)), "organizer": arena.session(arena.organizer)}
+        for pictures, move_on in ((OPEN, cup.attack), (ATTACKED, cup.close), (CLOSED, browser.close)):
+            for picture in pictures:
+                take(browser, url, picture, sessions.get(picture.who), Path(folder))
+            move_on()
 
 
-def take(browser: Browser, url: str, picture: Picture, password: str | None, folder: Path) -> None:
-    size = PHONE if picture.size == "phone" else DESK
+def take(browser: Browser, url: str, picture: Picture, session: str | None, folder: Path) -> None:
     context = browser.new_context(
-        viewport={"width": size["width"], "height": size["height"]},
+        viewport={"width": picture.wide, "height": 900},
+        device_scale_factor=2,
         locale=picture.language,
         color_scheme="dark" if picture.dark else "light",
         timezone_id="Asia/Tokyo",
     )
+    if session:
+        context.add_cookies([{"name": COOKIE, "value": session, "url": url}])
     page = context.new_page()
-    if picture.who and password:
-        sign_in(page, url, picture.who, password)
     page.goto(url + picture.path)
-    if picture.first:
-        page.locator(picture.first).first.click()
+    if picture.link:
+        page.locator(picture.link).first.click()
         page.wait_for_load_state()
-    page.wait_for_timeout(500)
+    last = page.locator(picture.until).first
+    last.wait_for()
+    tall = page.evaluate("one => one.getBoundingClientRect().bottom + scrollY", last.element_handle())
+    page.set_viewport_size({"width": picture.wide, "height": round(tall) + 16})
+    page.wait_for_timeout(1000 * picture.after)
     page.screenshot(path=folder / f"{picture.name}.png")
     context.close()
-
-
-def sign_in(page: Page, url: str, name: str, password: str) -> None:
-    page.goto(f"{url}/sign-in")
-    page.fill("#name", name)
-    page.fill("#password", password)
-    page.press("#password", "Enter")
-    page.wait_for_url(lambda address: "sign-in" not in address)
 
 
 if __name__ == "__main__":
