@@ -1,13 +1,15 @@
 """Habits of the programs that write files, told by their names so that whoever saved one knows what to do."""
 
 import codecs
+import re
 from collections.abc import Sequence
 
 from app.errors import InvalidUpload, Problem
 from app.messages import N_, Message
 from app.scoring.lines import line_at
 
-ARCHIVES = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+ZIP = b"PK\x03\x04"
+ARCHIVES = (ZIP, b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin, of today's and of those before."""
 HEAD = 1024
 PIECE = 2**20
@@ -15,6 +17,11 @@ PIECE = 2**20
 
 INDEX = ("", "index", "Unnamed: 0")
 """What the column of a data frame's row labels is called."""
+ROW_LABELS = N_(
+    "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)"
+)
+NAMED = 8
+"""How many columns are named."""
 SEPARATORS = {
     ";": N_("the cells are separated by semicolons; they must be by commas"),
     "\t": N_("the cells are separated by tabs; they must be by commas"),
@@ -23,6 +30,9 @@ SEPARATORS = {
 
 def refuse_foreign(content: bytes, file: str) -> None:
     """InvalidUpload for what is text in no encoding that is read here, whatever its bytes happen to spell."""
+    if holds_text(content):
+        message = Message("this is a ZIP archive: unpack it and choose the CSV file in it")
+        raise InvalidUpload([Problem(file, None, None, "encoding", message)])
     if content.startswith(ARCHIVES):
         message = Message(
             "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file"
@@ -31,6 +41,14 @@ def refuse_foreign(content: bytes, file: str) -> None:
     if is_utf16(content):
         message = Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
         raise InvalidUpload([Problem(file, None, None, "encoding", message)])
+
+
+def holds_text(content: bytes) -> bool:
+    """Whether it is an archive whose first file is a table: those of spreadsheets are not."""
+    if not content.startswith(ZIP):
+        return False
+    name = content[30 : 30 + int.from_bytes(content[26:28], "little")]
+    return name.lower().endswith((b".csv", b".tsv", b".txt"))
 
 
 def is_no_text(content: bytes) -> bool:
@@ -84,9 +102,29 @@ def foreign_byte(content: bytes, at: int, file: str) -> Problem:
 def habit_of(header: Sequence[str], expected: Sequence[str]) -> Message | None:
     """What programs write unasked: a data frame its row labels, a spreadsheet its country's separators."""
     if list(header[1:]) == list(expected) and header[0] in INDEX:
-        return Message(
-            "the first column holds row labels: write the file without them, "
-            "in pandas by to_csv(…, index=False)"
-        )
+        return Message(ROW_LABELS)
     only = header[0] if len(header) == 1 < len(expected) else ""
-    return next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)
+    separated = next((Message(said) for sign, said in SEPARATORS.items() if sign in only), None)
+    return separated or (unnamed(expected) if names_none(header, expected) else None)
+
+
+def names_none(header: Sequence[str], expected: Sequence[str]) -> bool:
+    """Whether the first line has as many cells as there are columns, and not one of their names."""
+    names = {name.lower() for name in expected}
+    return 1 < len(expected) == len(header) and names.isdisjoint(cell.lower() for cell in header)
+
+
+def unnamed(expected: Sequence[str]) -> Message:
+    names = ",".join(name[:40] for name in expected[:NAMED])
+    more = f",… (+{len(expected) - NAMED})" if len(expected) > NAMED else ""
+    return Message("the first line names none of the columns: it must be {names}", names=names + more)
+
+
+def one_column(header: str, names: Sequence[str]) -> Message | None:
+    """The same of a file with one column of one of these names: what stands beside it."""
+    cells = [cell.strip(' \t"') for cell in re.split("[,;\t]", header)]
+    if len(cells) == 1 or not set(cells) & set(names):
+        return None
+    if "," in header and len(cells) == 2 and cells[0] in INDEX:
+        return Message(ROW_LABELS)
+    return Message("the file has {found} columns; it must have one", found=len(cells))

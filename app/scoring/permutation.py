@@ -6,7 +6,7 @@ Inside the program a source index is an integer array of 0-based rows; files are
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.errors import LISTED, LONGEST_VALUE, InvalidInput, InvalidUpload, Problem
 from app.messages import Counted, Message
 from app.scoring.files import GUESS, SECRET, Remark
-from app.scoring.foreign_text import refuse_foreign
+from app.scoring.foreign_text import one_column, refuse_foreign
 
 IntArray = NDArray[np.int64]
 Direction = Literal["original_row", "anonymized_row"]
@@ -148,16 +148,20 @@ def as_text(content: bytes, file: str) -> tuple[str, list[str]]:
         raise refused("encoding", Message("the file is not UTF-8 text"), file=file) from None
     header, *lines = re.split(r"\r\n|\n|\r", text.rstrip("\r\n"))
     named = HEADER.fullmatch(header)
+    more = None if named else one_column(header, get_args(Direction))
+    if more:
+        raise refused(f"{file}_header", more, line=1, file=file)
     return named[2] if named else "", lines
 
 
 def row_numbers(lines: Lines, direction: Direction, *, lowest: int, highest: int) -> IntArray:
     """The lines as integers in [lowest, highest], no number (0 aside) twice."""
     numbers = whole_numbers(lines)
-    check_rows(wrong_rows(numbers, lowest=lowest, highest=highest), direction, lines, file=SECRET)
+    wrong = wrong_rows(numbers, lowest=lowest, highest=highest)
+    inside = np.where((numbers < lowest) | (numbers > highest), 0, numbers)
     message = Message("repeats a row number used above")
-    repeated = dict.fromkeys(repetitions(numbers), ("duplicate_row", message))
-    check_rows(repeated, direction, lines, file=SECRET)
+    repeated = dict.fromkeys(repetitions(inside), ("duplicate_row", message))
+    check_rows(dict(sorted({**wrong, **repeated}.items())), direction, lines, file=SECRET)
     return numbers
 
 

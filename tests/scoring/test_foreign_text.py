@@ -1,12 +1,14 @@
 """What programs save that is no CSV in UTF-8: each is told by what it is, and nothing of a secret with it."""
 
 import codecs
+import io
+import zipfile
 
 import pytest
 
 from app.errors import InvalidUpload, Problem
 from app.scoring.csv_text import decoded, unrepeated
-from app.scoring.foreign_text import PIECE, first_foreign
+from app.scoring.foreign_text import PIECE, first_foreign, is_no_text, refuse_foreign
 from app.scoring.header_lines import check_header
 from app.scoring.permutation import guess_from_file, source_from_secret
 
@@ -103,10 +105,61 @@ def test_what_programs_write_unasked_is_called_by_its_name() -> None:
     assert said_of(["a\tb"], ["a", "b"]) == ["the cells are separated by tabs; they must be by commas"]
 
 
+def test_a_file_without_its_header_line_is_told_the_line_and_not_each_cell() -> None:
+    assert said_of(["1", "x"], ["a", "b"]) == ["the first line names none of the columns: it must be a,b"]
+    many = [f"c{place}" for place in range(10)]
+    told = "the first line names none of the columns: it must be c0,c1,c2,c3,c4,c5,c6,c7,… (+2)"
+    assert said_of(["7"] * 10, many) == [told]
+
+
+def archive(name: str) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as written:
+        written.writestr(name, "a,b\n1,2\n")
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("release/Y.CSV", "this is a ZIP archive: unpack it and choose the CSV file in it"),
+        (
+            "[Content_Types].xml",
+            "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
+        ),
+    ],
+)
+def test_an_archive_of_a_table_is_no_spreadsheet(name: str, told: str) -> None:
+    with pytest.raises(InvalidUpload) as caught:
+        refuse_foreign(archive(name), "anonymized")
+    assert [(each.code, str(each.message)) for each in caught.value.problems] == [("encoding", told)]
+    assert is_no_text(archive(name))
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        (",original_row", "the first column holds row labels"),
+        ('"","anonymized_row"', "the first column holds row labels"),
+        ("id;original_row", "the file has 2 columns; it must have one"),
+        ("a,b,original_row", "the file has 3 columns; it must have one"),
+    ],
+)
+def test_columns_beside_the_one_of_a_secret_or_guess_are_told(header: str, told: str) -> None:
+    content = f"{header}\n0,1\n1,2\n".encode()
+    for read, code in ((source_from_secret, "secret_header"), (guess_from_file, "guess_header")):
+        with pytest.raises(InvalidUpload) as caught:
+            read(content, originals=2, anonymized=2)
+        (problem,) = caught.value.problems
+        assert problem.code == code
+        assert problem.line == 1
+        assert str(problem.message).startswith(told)
+
+
 def test_what_is_no_such_habit_is_told_column_by_column() -> None:
     assert said_of(["id", "a", "b"], ["a", "b"])[0] == "the header has 3 columns instead of 2"
-    assert said_of(["a;b", "c"], ["a", "b"]) == [
-        "column 1 is 'a;b'; it must be 'a'",
+    assert said_of(["B", "c"], ["a", "b"]) == [
+        "column 1 is 'B'; it must be 'a'",
         "column 2 is 'c'; it must be 'b'",
     ]
     assert said_of(["a;b"], ["a"]) == ["column 1 is 'a;b'; it must be 'a'"]

@@ -52,6 +52,7 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
             "{rows} line below the header line", "{rows} lines below the header line"
         ),
         "check_guess_header": t("The first line must be original_row."),
+        "check_guess_zero": t("Rows seem to be counted from 0; they count from 1, and 0 leaves a row open."),
         "check_half": t("{found} rows are deleted; at most {expected} may be."),
         "check_index": say(
             Message(
@@ -76,9 +77,10 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
         "check_name": t("Column {row} is “{found}”; it must be “{expected}”."),
         "check_more": t("More problems, not listed: {more}."),
         "check_no_header": say(Message("the file has no header line")),
+        "check_no_answer": t("Every row is left open: this finds nobody."),
         "check_nul": t("The file holds a NUL character."),
         "check_number": t("Row {row} is not a row number."),
-        "check_pseudonym": t("Row {row}: a pseudonym has only A–Z, a–z, 0–9, _ and -."),
+        "check_one_column": say(Message("the file has {found} columns; it must have one")),
         "check_range": t("Row {row} is outside {found} to {expected}."),
         "check_reading": t("Checking…"),
         "check_rows": t.forms(
@@ -91,16 +93,19 @@ def script_words(t: Words) -> dict[str, str | dict[str, str]]:
         "check_tabs": say(Message("the cells are separated by tabs; they must be by commas")),
         "check_two_months": t("Row {row}: the pseudonym stands above in another month."),
         "check_zero": t("Rows seem to be counted from 0; they count from 1, so add 1 to each number."),
+        "check_unnamed": say(Message("the first line names none of the columns: it must be {names}")),
         "check_utf16": say(
             Message("the file was saved as UTF-16 (in Excel “Unicode Text”): save it as “CSV UTF-8”")
         ),
         "check_utf8": say(Message("the file is not UTF-8 text")),
+        "check_zip": say(Message("this is a ZIP archive: unpack it and choose the CSV file in it")),
         "send_again": t("The connection broke. Try again: nothing is taken in twice."),
         "send_begun": t("Sending…"),
         "send_checking": t("Sent; the server is reading it…"),
         "send_fix": t("Correct the marked files first."),
-        "send_follow": t("Follow the scoring in the list below"),
-        "send_stopped": t("Sending was stopped."),
+        "send_look": t("What it is made of, and what would take it further"),
+        "send_stopped": t("Sending was stopped. If all of it had arrived, it appears in the list below."),
+        "send_taken": t("Your release has been received. Its score appears below."),
         "send_twice": t(
             "Your team sent this very release before ({when}). With the same secret it is scored the same, and it uses up an attempt."
         ),
@@ -118,6 +123,7 @@ def cell_words(t: Words) -> dict[str, str | dict[str, str]]:
         "check_cell": t("{column}, row {row}: {what}") + end,
         "cell_cell_too_long": t("more than {most} characters in a cell", most=MAX_CELL),
         "cell_control_character": t("a line break or control character in a cell"),
+        "cell_decimal_comma": t("not a decimal number: write a point in the place of the comma"),
         "cell_duplicate_customer": t("the id is that of a row above"),
         "cell_empty_cell": t("the cell is empty"),
         "cell_missing_value": t("a number is missing"),

@@ -24,7 +24,7 @@ from app.web.team.upload_form import stated
 
 NUMBERS = ["1", "2.5", "-3", "1e5", ".5", "5.", "+1", "0.1"]
 ODD_NUMBERS = [
-    "1e400", "-1e999", "nan", "inf", "", "x", "1,5", " 1", "0x10", "1_0", "１", "1e", "--1", "1e-400", '"7"',
+    "1e400", "-1e999", "nan", "inf", "", "x", "1,5", '"1,5"', " 1", "0x10", "1_0", "１", "1e", "--1", "1e-400", '"7"',
 ]  # fmt: skip
 TEXTS = ["a", "b", "", "a b"]
 ODD_TEXTS = [
@@ -49,7 +49,10 @@ COUNTS, ODD_COUNTS = ["1", "30", "1000000000000"], ["0", "1000000000001", "1.0",
 PRICES, ODD_PRICES = ["0", "-0", "2.5"], ["-1", "", "1e999", "-1e999", "free"]
 IDS, ODD_IDS = ["c1", "c2", "c3"], ["", "c1", "c9"]
 ROWS, ODD_ROWS = ["0", "1", "2", "3", "4"], ["5", "x", "", " 2 ", "1.0", "99999999999", '"1"', "\x00", "-0"]
-HEADERS = ["original_row"] * 8 + ["anonymized_row", "guess", "5", "", " original_row ", '"original_row"', "é"]
+HEADERS = ["original_row"] * 8 + [
+    "anonymized_row", "guess", "5", "", " original_row ", '"original_row"', "é",
+    ",original_row", '"","original_row"', "a;original_row",
+]  # fmt: skip
 LINE_ENDS = ["\n", "\r\n", "\r"]
 SOME = {
     "text": (TEXTS, ODD_TEXTS), "number": (NUMBERS, ODD_NUMBERS), "date": (DATES, ODD_DATES),

@@ -31,6 +31,7 @@ NUMBERS_HERE = {"check_rows", "check_length", "check_kept", "check_zero"}
 CODES = {
     "cell_not_a_birthday": "not_a_date", "cell_empty_cell": "missing_value", "check_number": "not_a_row_number",
     "check_range": "out_of_range", "check_duplicate": "duplicate_row", "check_guess_header": "guess_header",
+    "check_index": "guess_header", "check_one_column": "guess_header", "cell_decimal_comma": "not_a_number",
 }  # fmt: skip
 
 Place = tuple[str, Any, Any, Any, Any]

@@ -54,7 +54,10 @@ SECRETS = {
     "The first line must be customer and the months": (NAMED.replace("customer", "client"), NAMES),
     "5 lines below the header line; 6 are needed": (NAMED, NAMES[1:]),
     "Row 2 names a customer of a row above": (NAMED, [NAMES[0], NAMES[0], *NAMES[2:]]),
-    "Row 3: a pseudonym has only": (NAMED, [*NAMES[:2], NAMES[2] + "é", *NAMES[3:]]),
+    "row 3: not a pseudonym of A-Z, a-z, 0-9, _ and -. (line 4": (
+        NAMED,
+        [*NAMES[:2], NAMES[2] + "é", *NAMES[3:]],
+    ),
     "Row 1 has 2 cells": (NAMED, [",".join(NAMES[0].split(",")[:2]), *NAMES[1:]]),
 }
 
@@ -70,6 +73,12 @@ def test_a_release_and_its_secret_are_checked_and_sent(contest: Contest, browser
         for said, (head, names) in SECRETS.items():
             page.set_input_files("#secret", csv(written(head, names)))
             expect(page.locator("#secret-problems")).to_contain_text(said)
+        several = [renamed(LINES[0], "p 1"), renamed(LINES[1], "DEL"), renamed(LINES[2], "DEL"), *LINES[3:]]
+        page.set_input_files("#transactions", csv(written(HEAD, several)))
+        expect(page.locator("#transactions-problems li")).to_have_count(3)
+        names = [NAMES[0], NAMES[0], NAMES[2] + "é", NAMES[3] + "é", *NAMES[4:], NAMES[4]]
+        page.set_input_files("#secret", csv(written(NAMED, names)))
+        expect(page.locator("#secret-problems li")).to_have_count(5)
         page.set_input_files("#transactions", csv(RELEASE))
         expect(page.locator("#transactions-checked")).to_contain_text(f"{len(LINES):,} rows, 7 columns")
         page.set_input_files("#secret", csv(SECRET))

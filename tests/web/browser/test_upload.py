@@ -1,9 +1,13 @@
 """The upload form in a real browser: checked before it is sent, answered on the page, followed live."""
 
+import io
+import zipfile
+
 from fastapi.testclient import TestClient
 from playwright.sync_api import Browser, FilePayload, Page, Route, expect
 
 from app.http.dependencies import COOKIE
+from app.messages import Message
 from tests.api.test_submissions import GOOD_SECRET, GOOD_TABLE, score_everything
 from tests.arena import ROWS, Arena
 from tests.contest import Contest, judge_everything
@@ -53,6 +57,7 @@ def test_a_release_is_checked_sent_and_followed_on_one_page(
     expect(receipt).to_contain_text(found["commitment"])
     row = page.locator(f"#s-{found['id']}")
     expect(row).to_contain_text("Queued")
+    expect(row).to_be_in_viewport()
     score_everything()
     expect(row).to_contain_text("Accepted")
     expect(page.locator("[data-live]")).to_have_count(0)
@@ -102,13 +107,31 @@ def test_what_broke_off_is_told_at_the_button_and_sent_again_under_the_same_key(
     page.context.close()
 
 
-MISTAKES = {
+def zipped() -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as written:
+        written.writestr("mine.csv", GOOD_TABLE)
+    return content.getvalue()
+
+
+WITHOUT_HEADER = GOOD_TABLE.split(b"\n", 1)[1]
+MISTAKES: dict[str, dict[bytes, str | Message]] = {
     "anonymized": {
         b",sex,age,income,rent\n0,f,20,1,1\n": "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
+        zipped(): "this is a ZIP archive: unpack it and choose the CSV file in it",
+        WITHOUT_HEADER: Message(
+            "the first line names none of the columns: it must be {names}", names="sex,age,income,rent"
+        ),
         b"PK\x03\x04\x14\x00": "this is a spreadsheet (Excel), not CSV: save it as “CSV UTF-8” and choose that file",
         GOOD_SECRET: "This looks like the other file of the release: were the two exchanged?",
     },
     "secret": {
+        GOOD_SECRET.replace(
+            b"original_row", b",original_row"
+        ): "the first column holds row labels: write the file without them, in pandas by to_csv(…, index=False)",
+        GOOD_SECRET.replace(b"original_row", b"row;original_row"): Message(
+            "the file has {found} columns; it must have one", found=2
+        ),
         GOOD_TABLE: "This looks like the other file of the release: were the two exchanged?",
         b"original_row\n"
         + b"".join(
@@ -182,6 +205,19 @@ def test_a_guess_is_checked_before_it_is_sent_and_its_result_is_told_on_top(
         expect(page.locator("#guess-problems")).to_have_text(told)
         send.click()
         expect(page.locator("#guessing .said")).to_have_text(said("Correct the marked files first."))
+    hardly_meant = {
+        b"original_row\n" + b"0\n" * ROWS: "Every row is left open: this finds nobody.",
+        b"original_row\n" + b"".join(b"%d\n" % row for row in range(ROWS)): (
+            "Rows seem to be counted from 0; they count from 1, and 0 leaves a row open."
+        ),
+    }
+    for content, told in hardly_meant.items():
+        page.set_input_files("#guess", csv(content))
+        expect(page.locator("#guess-problems .warning")).to_have_text(said(told))
+        expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
+    page.set_input_files("#guess", csv(b"original_row\n" + b"x\n" * 9 + b"99\n" + b"0\n" * (ROWS - 10)))
+    expect(page.locator("#guess-problems li")).to_have_count(7)  # five alike, another one, and how many more
+    expect(page.locator("#guess-problems li").last).to_have_text("More problems, not listed: 4.")
     page.set_input_files("#guess", csv(contest.right_on(submission, 7)))
     expect(page.locator("#guess-checked")).to_contain_text("40 rows, ")
     send.click()

@@ -2,6 +2,7 @@
 // A fault is { code, row, column, line, value } and what its sentence says besides.
 
 export const LISTED = 20; // as the server lists them; all are counted
+export const INDEX = ["", "index", "Unnamed: 0"]; // what the column of a data frame's row labels is called
 const LONGEST_CELL = 1000;
 const LONGEST_VALUE = 80;
 const MOST_QUANTITY = 1e12;
@@ -15,6 +16,27 @@ const NUMBER = /^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$/;
 const DATE = /^([0-9]{4})([-/])([0-9]{1,2})\2([0-9]{1,2})$/;
 const TIME = /^([0-9]{1,2}):[0-5][0-9]$/;
 const PSEUDONYM = /^[A-Za-z0-9_-]+$/;
+
+/** The cells of one CSV line. */
+export function cellsOf(line) {
+  const cells = [];
+  const pattern = /(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/gy;
+  for (let match = pattern.exec(line); match; match = pattern.exec(line)) {
+    cells.push(match[1] !== undefined ? match[1].replaceAll('""', '"') : match[2]);
+    if (match[3] === "") break;
+  }
+  return cells;
+}
+
+/** What is wrong, row by row: the first of it, and how much `more` there is. */
+export class Findings {
+  constructor() { Object.assign(this, { found: [], more: 0 }); }
+
+  add(word, values) {
+    if (this.found.length < LISTED) this.found.push(["bad", word, values]);
+    else this.more += 1;
+  }
+}
 
 function isDate(cell) {
   const [, year, , month, day] = (DATE.exec(cell) ?? []).map(Number);

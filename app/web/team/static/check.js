@@ -1,7 +1,7 @@
 // What can be known of a release's files before they are sent. The server decides; this only spares a round.
 // A finding is [severity, word, values]; severity "bad" would be refused, "warning" is taken in all the same.
 
-import { LISTED, Table } from "./cells.js";
+import { cellsOf, INDEX, LISTED, Table } from "./cells.js";
 import { megabytes } from "./files.js";
 import { DELETED, nameFindings, named, purchaseFindings } from "./months.js";
 import { guessFindings, linesOf, permutationFindings } from "./rows.js";
@@ -10,21 +10,9 @@ const SLICE = 1 << 20;
 const HEAD = 1024;
 const [LF, CR] = [0x0a, 0x0d];
 const LONGEST_HEADER = 1_000_000;
-const INDEX = ["", "index", "Unnamed: 0"]; // what the column of a data frame's row labels is called
 const SEPARATORS = [[";", "check_semicolons"], ["\t", "check_tabs"]];
 const NAMED = 8;
 const ENCODINGS = ["utf-8", "shift_jis"];
-
-/** The cells of one CSV line. */
-export function cellsOf(line) {
-  const cells = [];
-  const pattern = /(?:"((?:[^"]|"")*)"|([^,]*))(,|$)/gy;
-  for (let match = pattern.exec(line); match; match = pattern.exec(line)) {
-    cells.push(match[1] !== undefined ? match[1].replaceAll('""', '"') : match[2]);
-    if (match[3] === "") break;
-  }
-  return cells;
-}
 
 function decoded(bytes, encoding) {
   try {
@@ -45,8 +33,15 @@ async function passBy(file, look) {
 async function kind(file) {
   const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
   const begins = (...signs) => signs.every((sign, place) => head[place] === sign);
-  if (begins(0x50, 0x4b, 3, 4) || begins(0xd0, 0xcf, 0x11, 0xe0)) return [["bad", "check_excel", {}]];
+  if (begins(0x50, 0x4b, 3, 4)) return [["bad", holdsText(head) ? "check_zip" : "check_excel", {}]];
+  if (begins(0xd0, 0xcf, 0x11, 0xe0)) return [["bad", "check_excel", {}]];
   return begins(0xff, 0xfe) || begins(0xfe, 0xff) || isUtf16(head) ? [["bad", "check_utf16", {}]] : [];
+}
+
+/** Whether the first file of an archive is a table: those of spreadsheets are not. */
+function holdsText(head) {
+  const name = String.fromCharCode(...head.slice(30, 30 + head[26] + 256 * head[27]));
+  return /\.(csv|tsv|txt)$/i.test(name);
 }
 
 /** NULs that are halves of characters. */
@@ -123,7 +118,10 @@ function concluded({ header, table, foreign }, expected, encoding) {
   return { found: [...bad, ...told], more: total - bad.length, ids: table.ids, ...counts };
 }
 
-const cellFinding = ({ code, ...values }) => ["bad", `cell_${code}`, values];
+function cellFinding({ code, ...values }) {
+  const comma = code === "not_a_number" && /^[+-]?[0-9]+,[0-9]+$/.test(values.value);
+  return ["bad", comma ? "cell_decimal_comma" : `cell_${code}`, values];
+}
 
 function sizes(file, most) {
   if (file.size === 0) return [["bad", "check_empty", {}]];
@@ -145,6 +143,7 @@ function headerFindings(cells, { header: expected, others }) {
 
 function columnFindings(cells, expected, wrong) {
   const missing = expected.filter((name) => !cells.includes(name));
+  if (unnamed(cells, expected)) return [["bad", "check_unnamed", { names: namesOf(expected, ",") }]];
   const extra = cells.filter((name) => !expected.includes(name));
   const found = [];
   if (cells.length !== expected.length) {
@@ -158,16 +157,23 @@ function columnFindings(cells, expected, wrong) {
   return found;
 }
 
-function namesOf(names) {
-  const shown = names.slice(0, NAMED).map((name) => name.slice(0, 40)).join(", ");
-  return names.length > NAMED ? `${shown}, … (+${names.length - NAMED})` : shown;
+/** Whether the first line has as many cells as there are columns, and not one of their names. */
+function unnamed(cells, expected) {
+  const names = expected.map((name) => name.toLowerCase());
+  return cells.length === expected.length && expected.length > 1 && !cells.some((cell) => names.includes(cell.toLowerCase()));
+}
+
+function namesOf(names, comma = ", ") {
+  const shown = names.slice(0, NAMED).map((name) => name.slice(0, 40)).join(comma);
+  return names.length > NAMED ? `${shown}${comma}… (+${names.length - NAMED})` : shown;
 }
 
 function rowFindings(table, expected) {
   const found = table.endless ? Math.max(table.rows, expected.most + 1) : table.rows;
   if (found < expected.fewest || found > expected.most) {
     if (expected.fewest === expected.most) return [["bad", "check_length", { found, expected: expected.most }]];
-    return [["bad", "check_rows", { found, fewest: expected.fewest, expected: expected.most }]];
+    const fewest = Math.max(expected.fewest, expected.required);
+    return [["bad", "check_rows", { found, fewest, expected: expected.most }]];
   }
   if (table.rows < expected.required) {
     return [["warning", "check_few", { found: table.rows, expected: expected.required }]];
@@ -201,9 +207,13 @@ async function checkRows(file, expected) {
 /** A table of purchases under pseudonyms; cells that go over lines are the server's to look at. */
 async function checkPurchases(file, expected) {
   const table = await checkTable(file, { ...expected, deleted: DELETED });
-  const text = table.found.length ? null : decoded(await file.arrayBuffer(), "utf-8");
+  const whole = table.found.some(([severity, , { column }]) => severity === "bad" && column === undefined);
+  const text = whole ? null : decoded(await file.arrayBuffer(), "utf-8");
   const lines = text === null ? [] : linesOf(text).lines;
-  return lines.length === table.rows ? { ...table, found: purchaseFindings(lines) } : table;
+  if (lines.length !== table.rows) return table;
+  const { found, more } = purchaseFindings(lines);
+  const all = [...table.found, ...found].sort((one, other) => (one[2].row ?? 0) - (other[2].row ?? 0));
+  return { ...table, found: all.slice(0, LISTED), more: (table.more ?? 0) + more + Math.max(0, all.length - LISTED) };
 }
 
 /** The pseudonym of every customer in every month. */
@@ -211,7 +221,7 @@ async function checkMonths(file, expected) {
   const { found, text } = await lineText(file, expected);
   if (found.length) return { found };
   const { header, lines } = linesOf(text);
-  return { found: nameFindings(header, lines, expected.originals), rows: lines.length, answered: named(lines) };
+  return { ...nameFindings(header, lines, expected.originals), rows: lines.length, answered: named(lines) };
 }
 
 /** Of a kind that is not known here: whether it is there, small enough and no spreadsheet. */

@@ -4,6 +4,7 @@ const number = new Intl.NumberFormat(document.documentElement.lang);
 const tenths = new Intl.NumberFormat(document.documentElement.lang, {
   minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false,
 });
+const ALIKE = 5;
 const plural = new Intl.PluralRules(document.documentElement.lang);
 
 export function megabytes(bytes) {
@@ -27,8 +28,10 @@ export function show(input, words, { found, rows, columns, more, ...counts }, go
   if (found.length) {
     const list = document.createElement("ul");
     list.className = "error";
-    list.append(...found.map((finding) => line(words, finding)));
-    if (more) list.append(line(words, ["bad", "check_more", { more }]));
+    const told = found.filter(fewAlike());
+    const rest = (more ?? 0) + found.length - told.length;
+    list.append(...told.map((finding) => line(words, finding)));
+    if (rest) list.append(line(words, ["bad", "check_more", { more: rest }]));
     box.append(list);
   }
   mark(input, bad ? "wrong" : found.length ? "warned" : "");
@@ -37,6 +40,16 @@ export function show(input, words, { found, rows, columns, more, ...counts }, go
   const values = { rows, columns: phrase(words.check_good_columns, { found: columns ?? 0 }), ...counts };
   document.getElementById(`${input.id}-checked`).textContent = known ? sign + phrase(words[good], values) : "";
   return !bad;
+}
+
+/** Of what is wrong in the same way in the same column, the first few: ten lines of it say no more. */
+function fewAlike() {
+  const times = new Map();
+  return ([, word, { column }]) => {
+    const kind = `${word} ${column}`;
+    times.set(kind, (times.get(kind) ?? 0) + 1);
+    return times.get(kind) <= ALIKE;
+  };
 }
 
 function line(words, [severity, word, values]) {

@@ -1,5 +1,5 @@
 // Files that say of every row which row of the original it is: the secret of a release, and a guess at it.
-import { LISTED } from "./cells.js";
+import { INDEX, LISTED } from "./cells.js";
 
 const ROW_NUMBER = /^[0-9]{1,9}$/;
 const HEADER = /^[ \t]*("?)([a-z_]+)\1[ \t]*$/;
@@ -14,23 +14,42 @@ export function linesOf(text) {
   return { header, direction: HEADER.exec(header)?.[2] ?? "", lines };
 }
 
+/** What programs write beside the one column that is asked for. */
+function columnFindings(header) {
+  const cells = header.split(/[,;\t]/).map((cell) => cell.replace(/^[ \t"]+|[ \t"]+$/g, ""));
+  if (cells.length === 1 || !cells.some((cell) => DIRECTIONS.includes(cell))) return [];
+  if (cells.length === 2 && INDEX.includes(cells[0]) && header.includes(",")) return [["bad", "check_index", {}]];
+  return [["bad", "check_one_column", { found: cells.length }]];
+}
+
 /** A line for each row of the target, 0 where it is left open, and a row as often as one likes. */
 export function guessFindings(text, { rows, originals }) {
-  const { direction, lines } = linesOf(text);
+  const { header: first, direction, lines } = linesOf(text);
   const header = direction === "original_row" ? [] : [["bad", "check_guess_header", {}]];
-  if (!direction) return { found: header };
+  if (!direction) return { found: [...columnFindings(first), ...header].slice(0, 1) };
   const length = lines.length === rows ? [] : [["bad", "check_length", { found: lines.length, expected: rows }]];
   const numbers = numbersOf(lines);
   const wrong = wrongRows(numbers, NOWHERE, originals, (place) => ({ value: trimmed(lines[place]).slice(0, 80) }));
   const found = [...header, ...length, ...wrong.found];
-  return { found: found.slice(0, LISTED), more: Math.max(0, found.length - LISTED) + wrong.more, rows: lines.length, answered: numbers.filter((number) => number > 0).length };
+  const answered = numbers.filter((number) => number > 0).length;
+  const counts = { rows: lines.length, answered };
+  if (!found.length) return { found: doubtful(numbers, answered, originals), ...counts };
+  return { found: found.slice(0, LISTED), more: Math.max(0, found.length - LISTED) + wrong.more, ...counts };
+}
+
+/** What is no error, and yet hardly meant: it would cost a guess. */
+function doubtful(numbers, answered, originals) {
+  if (!answered) return [["warning", "check_no_answer", {}]];
+  const once = answered === numbers.length - 1 && new Set(numbers).size === numbers.length;
+  return once && fromZero(numbers, originals) ? [["warning", "check_guess_zero", {}]] : [];
 }
 
 /** A permutation against the rows of the table it belongs to (null: not known yet). What stands in it is not repeated. */
 export function permutationFindings(text, { originals, anonymized, swapped }) {
   const { header, direction, lines } = linesOf(text);
   if (!DIRECTIONS.includes(direction)) {
-    return { found: [["bad", swapped(header) ? "check_swapped" : "check_secret_header", {}]] };
+    const other = swapped(header) ? "check_swapped" : "check_secret_header";
+    return { found: [...columnFindings(header), ["bad", other, {}]].slice(0, 1) };
   }
   const forward = direction === "original_row";
   const length = forward ? anonymized : originals;
@@ -45,12 +64,14 @@ function numbersOf(lines) {
   return lines.map(trimmed).map((line) => (ROW_NUMBER.test(line) ? Number(line) : NaN));
 }
 
-function wrongRows(numbers, lowest, highest, more = () => ({})) {
+function wrongRows(numbers, lowest, highest, more) {
   const wrong = (number) => !(number >= lowest && number <= highest);
-  return listed(numbers, wrong, (number, place) => (
-    Number.isNaN(number)
-      ? ["bad", "check_number", { ...where(place), ...more(place) }]
-      : ["bad", "check_range", { ...where(place), ...more(place), found: lowest, expected: highest }]));
+  return listed(numbers, wrong, (number, place) => numberFinding(number, place, lowest, highest, more(place)));
+}
+
+function numberFinding(number, place, lowest, highest, more = {}) {
+  const at = { ...where(place), ...more };
+  return Number.isNaN(number) ? ["bad", "check_number", at] : ["bad", "check_range", { ...at, found: lowest, expected: highest }];
 }
 
 /** A finding for each of the first wrong numbers, and how many there are `more`. */
@@ -74,11 +95,13 @@ function numberFindings(numbers, forward, originals, anonymized) {
   const lowest = forward ? 1 : 0;
   const highest = forward ? originals : anonymized ?? originals;
   const zero = { found: [["bad", "check_zero", {}]] };
-  const wrong = wrongRows(numbers, lowest, highest);
-  if (wrong.found.length) return forward && fromZero(numbers, highest) ? zero : wrong;
+  const outside = (number) => !(number >= lowest && number <= highest);
+  if (forward && numbers.some(outside) && fromZero(numbers, highest)) return zero;
   const seen = new Uint8Array(highest + 1);
-  const again = listed(numbers, (number) => number !== 0 && seen[number]++ > 0, (_, place) => ["bad", "check_duplicate", where(place)]);
-  if (again.found.length) return again;
+  const again = (number) => number !== 0 && seen[number]++ > 0;
+  const wrong = listed(numbers, (number) => outside(number) || again(number), (number, place) => (
+    outside(number) ? numberFinding(number, place, lowest, highest) : ["bad", "check_duplicate", where(place)]));
+  if (wrong.found.length) return wrong;
   const kept = numbers.filter(Boolean).length;
   if (forward || anonymized === null || kept === anonymized) return { found: [] };
   if (kept === anonymized - 1 && fromZero(numbers, anonymized)) return zero;
