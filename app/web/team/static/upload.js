@@ -138,7 +138,7 @@ function post() {
   request.upload.addEventListener("load", sent);
   request.addEventListener("load", answered);
   request.addEventListener("error", broken);
-  request.addEventListener("abort", () => free(words.send_stopped));
+  request.addEventListener("abort", () => { free(words.send_stopped); refresh(); });
   bar.value = 0;
   amount.textContent = "";
   sending.hidden = false;
@@ -148,9 +148,11 @@ function post() {
   request.send(new FormData(form));
 }
 
+/** From here on the server has it: no stopping takes it back. */
 function sent() {
   bar.removeAttribute("value");
   amount.textContent = "";
+  stop.hidden = true;
   say(words.send_checking);
 }
 
@@ -193,15 +195,7 @@ function replace(id, element) {
 function taken(receipt, path) {
   free();
   const box = document.getElementById("taken");
-  const link = document.createElement("a");
-  link.href = path;
-  const title = receipt.querySelector("h2");
-  link.textContent = title.textContent;
-  title.replaceChildren(link);
-  receipt.id = "taken-receipt";
-  receipt.className = "note good";
-  box.replaceChildren(document.importNode(receipt, true));
-  box.firstElementChild.append(onward());
+  box.replaceChildren(noteOf(document.importNode(receipt, true), path));
   for (const input of inputs) {
     input.value = "";
     named(input);
@@ -211,17 +205,24 @@ function taken(receipt, path) {
   }
   form.elements.namedItem("comment").value = "";
   form.action = form.action.replace(/key=[^&]*/, `key=${freshKey()}`);
-  box.focus();
+  box.focus({ preventScroll: true });
+  box.scrollIntoView();
   refresh();
 }
 
-/** On a small screen the list, where the scoring is followed, lies far below the receipt. */
-function onward() {
-  const [line, link] = [document.createElement("p"), document.createElement("a")];
-  link.href = "#own";
-  link.textContent = words.send_follow;
-  line.append(link);
-  return line;
+/** That it is in, and below it the line of the list that becomes its score; what proves it lies folded. */
+function noteOf(receipt, path) {
+  const [note, line, link, proof, title] = ["section", "p", "a", "details", "summary"].map((name) => document.createElement(name));
+  Object.assign(note, { id: "taken-receipt", className: "note good" });
+  Object.assign(link, { href: path, textContent: words.send_look });
+  line.append(words.send_taken, " ", link);
+  const heading = receipt.querySelector("h2");
+  title.textContent = heading.textContent;
+  heading.remove();
+  const remarks = [...receipt.querySelectorAll(".note")];
+  note.append(line, ...remarks, proof);
+  proof.append(title, ...receipt.children);
+  return note;
 }
 
 /** The next upload is another one: what was taken in under the old key stays what it is. */
