@@ -16,8 +16,8 @@ from app.errors import DomainError, InvalidInput, NotFound
 from app.http.confirming import Sure
 from app.http.dependencies import SignedIn
 from app.scoring.settings import Phase
-from app.services.contest import competitions, phases, rehearsals, schedule, witnesses
-from app.services.contest.rehearsals import Rehearsal
+from app.services.contest import competitions, phases, previews, schedule, witnesses
+from app.services.contest.previews import Preview
 from app.services.desk import dashboard
 from app.services.people.accounts import Principal
 from app.transaction import transaction
@@ -80,8 +80,8 @@ def preview(
             zone = frame.rules.timezone
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             do = partial(acted, session, principal.who_confirmed(), slug, order)  # and takes it back
-            mark = rehearsals.mark(frame.rules.phases, frame.contest.row.paused_at)
-            rehearsal = rehearsals.rehearsed(session, frame.contest, do)
+            mark = previews.mark(frame.rules.phases, frame.contest.row.paused_at)
+            seen = previews.previewed(session, frame.contest, do)
             counts = dashboard.counted(session, frame.contest.id)
     except DomainError as problem:
         return phases_page(request, principal, slug, problem=problem, typed=typed(name, end, move_following))
@@ -93,8 +93,8 @@ def preview(
         begun=begun,
         order=order,
         mark=mark,
-        rehearsal=rehearsal,
-        moves=moves(rehearsal),
+        seen=seen,
+        moves=moves(seen),
         counts=counts,
     )
 
@@ -116,7 +116,7 @@ def confirm(
         principal = sure()
         with transaction() as session:
             zone = competitions.find(session, slug).rules.timezone
-            rehearsals.require_unmoved(session, principal, slug, mark)
+            previews.require_unmoved(session, principal, slug, mark)
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             acted(session, principal, slug, order)
     except DomainError as problem:
@@ -151,8 +151,8 @@ def typed(name: str, end: str, move_following: bool) -> dict[str, Any]:
     return {"name": name, "end": end, "move_following": move_following}
 
 
-def moves(rehearsal: Rehearsal) -> list[Move]:
-    pairs = zip(rehearsal.before.phases, rehearsal.after.phases, strict=True)
+def moves(seen: Preview) -> list[Move]:
+    pairs = zip(seen.before.phases, seen.after.phases, strict=True)
     return [Move(before, after) for before, after in pairs]
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.db.models import Competition
 from app.roles import Role
 from app.scoring.competition_file import parse_competition
-from app.services.contest import rehearsals
+from app.services.contest import previews
 from app.services.membership import invites
 from app.services.people import accounts
 from app.transaction import transaction
@@ -68,7 +68,7 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
 def an_extension(stage: Any) -> dict[str, Any]:
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == stage.arena.slug)).one()
-        mark = rehearsals.mark(parse_competition(row.file).phases, row.paused_at)
+        mark = previews.mark(parse_competition(row.file).phases, row.paused_at)
     return {"data": {"mark": mark, "end": "2099-01-01T09:00"}}
 
 

@@ -26,12 +26,12 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class Preview:
     before: Look
     after: Look
 
 
-def rehearsed(session: Session, contest: Contest, act: Callable[[], object]) -> Rehearsal:
+def previewed(session: Session, contest: Contest, act: Callable[[], object]) -> Preview:
     """What ``act`` would make of the competition; nothing of it stays."""
     before = look(session, contest)
     with session.begin_nested() as trial:
@@ -39,7 +39,7 @@ def rehearsed(session: Session, contest: Contest, act: Callable[[], object]) -> 
         after = look(session, contest)
         trial.rollback()
     session.refresh(contest.row)
-    return Rehearsal(before, after)
+    return Preview(before, after)
 
 
 def look(session: Session, contest: Contest) -> Look:
