@@ -42,6 +42,9 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "drawing": ("riu", "r", "r"),
         "drawn": ("riu", "r", "ru"),
         "drawn_at frozen_at published_at closed_at revealed_at": ("ri", "r", "ru"),
+        # A worker locks a rehearsal whose teams it plays, for which a right to write some column is needed.
+        "rehearses": ("ri", "ru", "r"),
+        "removed_at": ("riu", "r", "r"),
     },
     "draws": {
         "competition_id team team_id attempt": ("r", "r", "ri"),
@@ -78,6 +81,12 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "id user_id digest expires_at": ("ri", "", ""),
         "created_at": ("r", "", ""),
         "used_at": ("riu", "", ""),
+    },
+    "rehearsal_moves": {
+        "id competition_id team_id user_id phase number method share": ("ri", "r", ""),
+        "created_at": ("r", "r", ""),
+        "state not_before finished_at leased_until": ("riu", "ru", ""),
+        "attempt excused missing_since started_at failure": ("ri", "ru", ""),
     },
     "rescores": {
         "id competition_id user_id file scales scored_by replaces": ("ri", "r", ""),
@@ -216,6 +225,7 @@ FENCES = (
     Fence("entered_lately", "guesses", WEB, "INSERT", ENTERED_LATELY),
     Fence("entered_lately", "submissions", WEB, "INSERT", ENTERED_LATELY),
     Fence("begins_unmade", "threshold_reports", WEB, "INSERT", f"{UNDONE} AND report IS NULL"),
+    Fence("begins_unmade", "rehearsal_moves", WEB, "INSERT", UNDONE),
     # What the clock does and says has no author, and nobody else may write that it did, nor take it back.
     Fence("has_an_author", "announcements", WEB, "INSERT", "user_id IS NOT NULL"),
     Fence("had_an_author", "announcements", WEB, "DELETE", "user_id IS NOT NULL"),

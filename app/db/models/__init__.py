@@ -13,6 +13,7 @@ from app.db.models.competitions import (
 from app.db.models.declarations import Base, State
 from app.db.models.draws import Drawn, Seed, SeedOpening, Truth
 from app.db.models.people import Invite, Member, PasswordLink, Team, Token, User
+from app.db.models.rehearsals import RehearsalMove
 from app.db.models.submissions import Attempt, Evaluation, Grant, Rescore, Secret, Submission
 from app.db.models.targets import Guess, Opening, Target
 from app.wire import TokenKind
@@ -34,6 +35,7 @@ __all__ = [
     "Opening",
     "Organizer",
     "PasswordLink",
+    "RehearsalMove",
     "Rescore",
     "Secret",
     "Seed",

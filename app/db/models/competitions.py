@@ -15,6 +15,15 @@ from app.messages import Statement
 
 class Competition(Base):
     __tablename__ = "competitions"
+    __table_args__ = (
+        # One at a time: two organizers may ask at once.
+        Index(
+            "uq_competitions_standing_rehearses",
+            "rehearses",
+            unique=True,
+            postgresql_where=sql("removed_at IS NULL"),
+        ),
+    )
 
     id: Mapped[UUID] = identifier()
     slug: Mapped[str] = mapped_column(unique=True)
@@ -46,6 +55,10 @@ class Competition(Base):
     """When the last guess was scored and every score became visible."""
     revealed_at: Mapped[datetime | None]
     """When the secrets of the targets were published."""
+    rehearses: Mapped[UUID | None] = mapped_column(ForeignKey("competitions.id"))
+    """The competition that this one is a rehearsal of, for whose organizers alone it exists."""
+    removed_at: Mapped[datetime | None]
+    """When its organizers ended the rehearsal: from then on it exists for nobody."""
 
     @property
     def given(self) -> dict[str, str]:
