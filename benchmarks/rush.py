@@ -88,7 +88,7 @@ def enrolled(slug: str, number: int, name: str = "team") -> list[str]:
     """The tokens of so many new teams of one."""
     hashed, tokens = accounts.hashed(PASSWORD), []
     with transaction() as session:
-        row = competitions.find(session, slug).row
+        row = competitions.find(session, None, slug).row
         for one in range(number):
             user = accounts.add_user(session, name=f"{slug} {name} {one}", password_hash=hashed)
             team = teams.create_team(session, row.id, f"{name} {one}")
@@ -149,7 +149,7 @@ def end_in(slug: str, seconds: float) -> datetime:
     """Let the first phase end then."""
     end = datetime.now(UTC) + timedelta(seconds=seconds)
     with transaction() as session:
-        row = competitions.find(session, slug).row
+        row = competitions.find(session, None, slug).row
         row.file = with_phases(row.file, [Phase("anonymization", end - timedelta(days=1), end)])
     return end
 
@@ -235,7 +235,7 @@ def scored(slug: str, began: datetime) -> list[Figure]:
         mine = select(Evaluation.state, Evaluation.finished_at, Submission.received_at).join(
             Evaluation.submission
         )
-        row = competitions.find(session, slug).row
+        row = competitions.find(session, None, slug).row
         wanted = mine.where(Submission.competition_id == row.id, Submission.received_at >= began)
         rows = session.execute(wanted).all()
     took = [(at - received).total_seconds() for _, at, received in rows if at]

@@ -190,7 +190,7 @@ def sizes(number: int) -> None:
 def doings() -> dict[str, Callable[[Session], Any]]:
     """What the service asks again and again, by what it is for."""
     with transaction() as session:
-        contest = competitions.find(session, "filled-1")
+        contest = competitions.find(session, None, "filled-1")
         team = session.scalars(select(Team.id).where(Team.competition_id == contest.id).limit(1)).one()
         sent = select(Submission.id).where(Submission.team_id == team).order_by(Submission.received_at.desc())
         latest = session.scalars(sent.limit(1)).one()

@@ -11,7 +11,7 @@ from app import wire
 from app.api.documentation.answers import ORGANIZER, refusing
 from app.db.models import Announcement
 from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.paging import AskedPage, place_of
 from app.services.contest import announcements
 from app.transaction import transaction
@@ -50,11 +50,11 @@ def post_announcement(slug: str, principal: SignedIn, body: AnnouncementIn) -> w
 
 
 @router.get("/competitions/{slug}/announcements")
-def list_announcements(slug: str, page: AskedPage) -> list[wire.Announcement]:
+def list_announcements(slug: str, principal: MaybeSignedIn, page: AskedPage) -> list[wire.Announcement]:
     """What the organizers have said, newest first."""
     after = place_of(page.cursor, datetime.fromisoformat, UUID)
     with transaction() as session:
-        found = announcements.listed(session, slug, after=after, limit=page.wanted)
+        found = announcements.listed(session, principal, slug, after=after, limit=page.wanted)
     return [out(one) for one in page.cut(found, lambda last: (last.at, last.id))]
 
 

@@ -12,7 +12,7 @@ from app.api.documentation.answers import ORGANIZER, READ, refusing
 from app.api.documentation.bodies import ZIP, raw
 from app.errors import NotFound
 from app.http.archives import Content, sent, tag_of, zipped
-from app.http.dependencies import AppSettings, SignedIn, lasting_address
+from app.http.dependencies import AppSettings, MaybeSignedIn, SignedIn, lasting_address
 from app.http.shelf import Shelf
 from app.http.unchanged import known_tags
 from app.services.contest import competitions
@@ -34,10 +34,10 @@ KITS = Shelf(files=64, size=512 << 20, making=Lock())
     response_class=StreamingResponse,
     responses=raw(ZIP) | {304: {"description": "the client has it already"}} | refusing("no_original", READ),
 )
-def download_kit(slug: str, request: Request, settings: AppSettings) -> Response:
+def download_kit(slug: str, request: Request, principal: MaybeSignedIn, settings: AppSettings) -> Response:
     """All that a team needs: the rules, the original data, an example with its secret, the commands."""
     with transaction() as session:
-        row = competitions.find(session, slug).row
+        row = competitions.find(session, principal, slug).row
         if row.original_rows is None:
             raise NotFound("the competition has no original data yet", code="no_original")
         kit = Kit(

@@ -16,7 +16,7 @@ from app.contest import Contest
 from app.db.models import Competition
 from app.errors import CompetitionUnavailable, NotFound
 from app.http.confirming import Confirming
-from app.http.dependencies import SignedIn
+from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.http.intake import admission
 from app.scoring import toml_text
 from app.services.contest import competitions, held, phases, revisions, witnesses
@@ -114,7 +114,9 @@ def list_competitions() -> list[wire.Listed]:
         return [entry(row, now, reveals.get(row.id)) for row in rows]
 
 
-@router.post("", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "slug_taken"))
+@router.post(
+    "", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "slug_taken slug_reserved")
+)
 def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
     """A new competition from its file. You become its organizer."""
     with transaction() as session:
@@ -123,19 +125,19 @@ def create_competition(principal: SignedIn, file: Toml) -> wire.Competition:
 
 
 @router.get("/{slug}")
-def get_competition(slug: str) -> wire.Competition:
+def get_competition(slug: str, principal: MaybeSignedIn) -> wire.Competition:
     """One competition with its phases."""
     with transaction() as session:
-        return described(session, competitions.find(session, slug))
+        return described(session, competitions.find(session, principal, slug))
 
 
 @router.get(
     "/{slug}/competition.toml", response_class=Response, responses=raw("application/toml", examples.TOML)
 )
-def get_competition_file(slug: str) -> Response:
+def get_competition_file(slug: str, principal: MaybeSignedIn) -> Response:
     """The competition's file, scales included: what the local `anoncup score` reads."""
     with transaction() as session:
-        text = competitions.published_file(competitions.find(session, slug).row)
+        text = competitions.published_file(competitions.find(session, principal, slug).row)
     return Response(text, media_type="application/toml")
 
 
@@ -156,10 +158,10 @@ def replace_competition_file(slug: str, principal: Confirming, file: Toml) -> wi
     response_class=Response,
     responses=raw("text/csv", examples.TABLE) | refusing("no_original"),
 )
-def get_original(slug: str, file: str) -> Response:
+def get_original(slug: str, file: str, principal: MaybeSignedIn) -> Response:
     """The original data, as the organizer uploaded them."""
     with transaction() as session:
-        contest = competitions.find(session, slug)
+        contest = competitions.find(session, principal, slug)
     name = revisions.part_of_original(contest, file)
     if contest.row.original_rows is None:
         raise NotFound("the competition has no original data yet", code="no_original")

@@ -8,7 +8,7 @@ from app.api.documentation import examples
 from app.api.documentation.answers import ORGANIZER, TEAM, refusing
 from app.api.documentation.bodies import raw, taking
 from app.config import get_settings
-from app.http.dependencies import SignedIn
+from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.seeds import commitment
 from app.services.contest import competitions
 from app.services.data import draws, truths
@@ -59,10 +59,10 @@ def put_truth(slug: str, file: str, principal: SignedIn, content: Csv) -> wire.C
 
 
 @router.get("/{slug}/draws", responses=refusing("nothing_drawn not_revealed_yet"))
-def get_draws(slug: str) -> wire.Draws:
+def get_draws(slug: str, principal: MaybeSignedIn) -> wire.Draws:
     """The seed and all that was drawn by it, once the competition has closed: anybody can draw again."""
     with transaction() as session:
-        found = draws.revealed(session, slug)
+        found = draws.revealed(session, principal, slug)
     listed = [wire.Draw(team=one.team, attempt=one.attempt, files=named(one.files)) for one in found.draws]
     return wire.Draws(seed=found.seed.hex(), commitment=commitment(found.seed), draws=listed)
 

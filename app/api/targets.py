@@ -15,7 +15,7 @@ from app.api.documentation.bodies import ZIP, raw
 from app.db.models import Target
 from app.errors import NotFound
 from app.http.archives import Content, sent, zipped
-from app.http.dependencies import SignedIn
+from app.http.dependencies import MaybeSignedIn, SignedIn
 from app.services.attacks import targets
 from app.storage import store
 from app.transaction import transaction
@@ -41,7 +41,7 @@ def download_targets(slug: str, principal: SignedIn) -> StreamingResponse:
     `MANIFEST` lists those of all teams; its digest is public.
     """
     with transaction() as session:
-        _, everything = targets.in_manifest(session, slug)
+        _, everything = targets.in_manifest(session, principal, slug)
         found = [each.target for each in targets.of_others(session, principal, slug)]
     return sent(zipped(files_of(found, targets.sums(everything))), name=f"{slug}-targets.zip")
 
@@ -59,19 +59,19 @@ def download_target(target_id: UUID, file: str, principal: SignedIn) -> Response
 
 
 @router.get("/competitions/{slug}/manifest", responses=refusing("no_targets_yet"))
-def get_manifest(slug: str) -> wire.Manifest:
+def get_manifest(slug: str, principal: MaybeSignedIn) -> wire.Manifest:
     """Digests of all targets and commitments of their secrets, public from their publication on."""
     with transaction() as session:
-        _, found = targets.in_manifest(session, slug)
+        _, found = targets.in_manifest(session, principal, slug)
     listed = [wire.ManifestEntry(**entry(each)) for each in found]
     return wire.Manifest(sha256=hashlib.sha256(targets.sums(found).encode()).hexdigest(), targets=listed)
 
 
 @router.get("/competitions/{slug}/reveal", responses=refusing("no_targets_yet not_revealed_yet"))
-def get_reveal(slug: str) -> list[wire.Revealed]:
+def get_reveal(slug: str, principal: MaybeSignedIn) -> list[wire.Revealed]:
     """Whose target was whose, with the salt of every commitment, once the competition has closed."""
     with transaction() as session:
-        found = targets.revealed(session, slug)
+        found = targets.revealed(session, principal, slug)
     return [
         wire.Revealed(
             **entry(each),
@@ -90,10 +90,10 @@ def get_reveal(slug: str) -> list[wire.Revealed]:
     response_class=Response,
     responses=raw("text/csv", examples.SECRET) | refusing("not_revealed_yet", READ),
 )
-def get_secret(target_id: UUID) -> Response:
+def get_secret(target_id: UUID, principal: MaybeSignedIn) -> Response:
     """The revealed secret of a target, headed `original_row`."""
     with transaction() as session:
-        digest = targets.revealed_secret(session, target_id)
+        digest = targets.revealed_secret(session, principal, target_id)
     return Response(store().get(digest), media_type="text/csv")
 
 

@@ -126,6 +126,7 @@ ANSWERS: dict[str, str] = {
     "503.sealing_unavailable": "secrets cannot be sealed right now, so no upload is taken",
     "503.secret_unreadable": "a sealed secret does not open",
     "409.service_announcement": "what the service has announced itself stays",
+    "409.slug_reserved": "names that end in -rehearsal are kept for rehearsals",
     "409.slug_taken": "there is a competition of that slug already",
     "503.storage_unavailable": "the file store cannot be reached right now",
     "409.target_withdrawn": "this target has been withdrawn",

@@ -31,7 +31,7 @@ def opened(client: TestClient, *, at_least: int = 1, digits: int = 2, more: str 
 
 def found() -> Anonymity | None:
     with transaction() as session:
-        return owners.anonymity(session, competitions.find(session, "small"))
+        return owners.anonymity(session, competitions.find(session, None, "small"))
 
 
 def counted() -> Anonymity:
@@ -65,14 +65,14 @@ def test_what_reads_the_secret_is_open_and_the_rest_is_known_by_the_scales_besid
     of_reach = {}
     with transaction() as session:
         assert "scales" not in competition_row().file
-        _, question = owners.asked(session, competitions.find(session, "small"))
+        _, question = owners.asked(session, competitions.find(session, None, "small"))
         for evaluation in session.scalars(select(Evaluation)):
             assert evaluation.verdict is not None
             of_reach[evaluation.id] = evaluation.verdict["reach"]
             evaluation.verdict = {name: one for name, one in evaluation.verdict.items() if name != "reach"}
     verdicts.kept.clear()
     with transaction() as session:
-        _, older = owners.asked(session, competitions.find(session, "small"))
+        _, older = owners.asked(session, competitions.find(session, None, "small"))
     assert len(question.finals) == len(older.finals) == len(of_reach) == len(TEAMS)
     for final, old in zip(question.finals, older.finals, strict=True):
         (span,) = old.computed.spans
@@ -100,7 +100,7 @@ def test_the_number_is_known_before_the_finals_and_does_not_change_with_them(cli
 def test_every_targets_own_row_fits_it(client: TestClient) -> None:
     opened(client)
     with transaction() as session:
-        _, question = owners.asked(session, competitions.find(session, "small"))
+        _, question = owners.asked(session, competitions.find(session, None, "small"))
     assert len(question.finals) == len(TEAMS)
     for digits in (0, 2, 4):
         assert all(fits(each.computed, each.scores.rounded(digits), digits) for each in question.finals)
@@ -111,7 +111,7 @@ def test_what_a_team_showed_once_counts_as_seen_and_a_worse_final_does_not(clien
     for _ in range(3):
         contest.submit("red")
     with transaction() as session:
-        _, question = owners.asked(session, competitions.find(session, "small"))
+        _, question = owners.asked(session, competitions.find(session, None, "small"))
     mine = [each for each in question.finals if each.team == question.finals[0].team]
     assert (len(mine), max(question.limits)) == (2, 2)
     best = min(mine, key=lambda each: each.scores.overall)

@@ -67,7 +67,7 @@ def beginner(client: TestClient) -> Arena:
 
 def stored(slug: str = "small") -> Any:
     with transaction() as session:
-        row = competitions.find(session, slug).row
+        row = competitions.find(session, None, slug).row
         session.expunge(row)
         return row
 
@@ -155,7 +155,7 @@ def test_a_step_that_stayed_as_it_began_says_so(arena: Arena) -> None:
     assert send(arena, f"{ORGANIZE}/publication", PUBLICATION, organizer=True).status_code == 303
     assert state("publication") == "done"
     with transaction() as session:
-        row = competitions.find(session, "small").row
+        row = competitions.find(session, None, "small").row
         row.file = with_measures(row.file, parse_competition(draft("microdata")).measures)
     assert state("measures") == "default"
 

@@ -204,7 +204,7 @@ def test_a_header_that_is_spelled_otherwise_is_offered_to_be_put_right(beginner:
 def test_only_what_is_kept_for_this_competition_and_file_comes_back(beginner: Arena, arena: Arena) -> None:
     begun(beginner)
     with transaction() as session:
-        fresh, small = (competitions.find(session, slug) for slug in ("fresh", "small"))
+        fresh, small = (competitions.find(session, None, slug) for slug in ("fresh", "small"))
         session.expunge_all()
     kept = first_looks.hold(small, "original", b"1,2\n3,4\n")
     assert first_looks.held(small, "original", kept) == b"1,2\n3,4\n"

@@ -44,7 +44,7 @@ def made(arena: Arena, **fields: str) -> str:
 
 def rule() -> Any:
     with transaction() as session:
-        return parse_competition(competitions.find(session, "small").row.file).excessive
+        return parse_competition(competitions.find(session, None, "small").row.file).excessive
 
 
 def report(path: str) -> Any:
@@ -297,7 +297,7 @@ def test_the_columns_of_the_cross_tables_that_weigh_are_ticked(arena: Arena) -> 
 
     assert ticked() == ["sex", "age"]
     with transaction() as session:
-        row = competitions.find(session, "small").row
+        row = competitions.find(session, None, "small").row
         row.file = row.file.replace("[measures.cross_count]", '[measures.cross_count]\ncolumns = ["age"]')
     assert ticked() == ["age"]
 

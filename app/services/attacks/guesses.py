@@ -224,7 +224,7 @@ def of_team(
 ) -> tuple[Sequence[Guess], datetime | None]:
     """The team's own guesses, newest first, and the horizon before which their scores are shown."""
     principal.require("read")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     view = visibility.audience(session, contest.row, principal)
     horizon = visibility.guess_horizon(contest, view, leases.clock(session))

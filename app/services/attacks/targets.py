@@ -73,7 +73,7 @@ def is_withdrawn(target: Target) -> bool:
 
 def listed(session: Session, principal: Principal, slug: str) -> list[Shown]:
     """A competition's targets in the order of their names; withdrawn ones only for those they concern."""
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     viewer = visibility.audience(session, contest.row, principal)
     visibility.require_targets(session, contest, viewer)
     found = session.scalars(joined().where(Target.competition_id == contest.id).order_by(Target.name)).all()
@@ -153,10 +153,10 @@ def of_others(session: Session, principal: Principal, slug: str) -> list[Shown]:
 
 
 def in_manifest(
-    session: Session, slug: str, *options: ExecutableOption
+    session: Session, principal: Principal | None, slug: str, *options: ExecutableOption
 ) -> tuple[Competition, Sequence[Target]]:
     """All targets, withdrawn ones too, for the public list of their digests and commitments."""
-    row = competitions.find(session, slug).row
+    row = competitions.find(session, principal, slug).row
     if row.published_at is None:
         raise NotFound("the targets are not published yet", code="no_targets_yet")
     mine = joined().options(*options).where(Target.competition_id == row.id).order_by(Target.name)
@@ -179,17 +179,18 @@ def commitments(targets: Sequence[Target]) -> str:
     return "".join(["target,commitment\n", *lines])
 
 
-def revealed(session: Session, slug: str) -> Sequence[Target]:
+def revealed(session: Session, principal: Principal | None, slug: str) -> Sequence[Target]:
     """All targets with owner, salt and secret, once they are revealed."""
-    row, found = in_manifest(session, slug, joinedload(Target.opening))
+    row, found = in_manifest(session, principal, slug, joinedload(Target.opening))
     visibility.require_reveal(row)
     return found
 
 
-def revealed_secret(session: Session, target_id: UUID) -> str:
+def revealed_secret(session: Session, principal: Principal | None, target_id: UUID) -> str:
     """The digest of a target's secret file, once it is revealed."""
     target = session.get(Target, target_id)
-    if target is None:
+    row = session.get_one(Competition, target.competition_id) if target else None
+    if row is None or not competitions.may_know(session, principal, row):
         raise NotFound("there is no such target", code="no_such_target")
-    visibility.require_reveal(session.get_one(Competition, target.competition_id))
+    visibility.require_reveal(row)
     return session.get_one(Opening, target_id).secret

@@ -67,7 +67,9 @@ class Found:
 
 def due(session: Session) -> Found:
     """What there is to turn. Nothing is locked: a step looks again under the lock."""
-    unrevealed = select(Competition).where(Competition.revealed_at.is_(None))
+    unrevealed = select(Competition).where(
+        Competition.revealed_at.is_(None), Competition.removed_at.is_(None)
+    )
     rows = session.scalars(unrevealed.order_by(Competition.created_at)).all()
     now = clock(session)
     noted = witnesses.book(session, [row.id for row in rows], witnesses.ring())

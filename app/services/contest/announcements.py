@@ -74,10 +74,15 @@ def breaks(character: str) -> bool:
 
 
 def listed(
-    session: Session, slug: str, *, after: tuple[datetime, UUID] | None = None, limit: int | None = None
+    session: Session,
+    principal: Principal | None,
+    slug: str,
+    *,
+    after: tuple[datetime, UUID] | None = None,
+    limit: int | None = None,
 ) -> Sequence[Announcement]:
     """For everybody, newest first."""
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     query = select(Announcement).where(Announcement.competition_id == contest.id)
     if after is not None:
         query = query.where(tuple_(Announcement.at, Announcement.id) < tuple_(*after))

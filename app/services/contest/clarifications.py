@@ -34,7 +34,7 @@ class Asked:
 def ask(session: Session, principal: Principal, slug: str, question: str) -> Asked:
     """In the team's name; a disqualified team may ask, too."""
     principal.require("submit")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal, locked=True)
     waits = select(func.count()).where(Clarification.team_id == team.id, Clarification.answer.is_(None))
     if session.scalars(waits).one() >= MOST_OPEN:
@@ -97,7 +97,7 @@ def listed(
     limit: int | None = None,
 ) -> list[Asked]:
     """What this person may read, newest first: organizers all, others their own team's and what is public."""
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     viewer = visibility.audience(session, contest.row, principal)
     query = select(Clarification).where(Clarification.competition_id == contest.id)
     if not viewer.organizer:

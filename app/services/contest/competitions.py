@@ -1,5 +1,6 @@
 """Competitions: their file, their original data, who organizes them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from uuid import UUID
@@ -27,6 +28,12 @@ from app.storage import digest_of, store
 
 Pairs = tuple[tuple[str, str], ...]
 
+REHEARSAL = "rehearsal"
+RESERVED = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
+"""How the names of rehearsals end, and no others."""
+LONGEST_REHEARSED = 48
+"""Characters that a rehearsal's name takes over."""
+
 
 def title_of(row: Competition) -> Mapping[str, str]:
     """The title by language; of a file that cannot be read, what of it can, or the competition's name."""
@@ -37,21 +44,36 @@ def title_of(row: Competition) -> Mapping[str, str]:
 
 
 def listed(session: Session) -> list[Competition]:
-    return list(session.scalars(select(Competition).order_by(Competition.created_at)))
+    """For everybody, oldest first; rehearsals are in no list."""
+    known = select(Competition).where(Competition.rehearses.is_(None))
+    return list(session.scalars(known.order_by(Competition.created_at)))
 
 
-def find(session: Session, slug: str) -> Contest:
+def find(session: Session, principal: Principal | None, slug: str) -> Contest:
+    """The competition of that name, as far as this person may know that there is one."""
     known = SLUG.fullmatch(slug) is not None
     row = session.scalar(select(Competition).where(Competition.slug == slug)) if known else None
-    if row is None:
+    if row is None or not may_know(session, principal, row):
         raise NotFound("there is no competition {name!r}", code="no_such_competition", name=slug[:63])
     return Contest(row)
 
 
+def may_know(session: Session, principal: Principal | None, row: Competition) -> bool:
+    """Whether it exists for this person: of a rehearsal only its organizers know, and once it has been
+    removed nobody."""
+    if row.rehearses is None:
+        return True
+    return principal is not None and is_organizer(session, row.id, principal)
+
+
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
+    """A rehearsal is organized by those who organize what it rehearses."""
+    row = session.get_one(Competition, competition_id)
+    if row.removed_at is not None:
+        return False
     if principal.role == Role.ADMINISTRATOR:
         return True
-    return session.get(Organizer, (competition_id, principal.user_id)) is not None
+    return session.get(Organizer, (row.rehearses or row.id, principal.user_id)) is not None
 
 
 def require_organizer(session: Session, competition_id: UUID, principal: Principal) -> None:
@@ -62,17 +84,26 @@ def require_organizer(session: Session, competition_id: UUID, principal: Princip
 
 def for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """The competition as it stands, for one of its organizers; NotFound, NotAllowed."""
-    contest = find(session, slug)
+    contest = find(session, principal, slug)
     require_organizer(session, contest.id, principal)
     return contest
 
 
 def locked_for_organizer(session: Session, principal: Principal, slug: str) -> Contest:
     """The same under the lock that keeps acceptance and the clock out."""
-    contest = find(session, slug)
+    contest = find(session, principal, slug)
     session.refresh(contest.row, with_for_update=True)
     require_organizer(session, contest.id, principal)
     return contest
+
+
+def require_no_rehearsal(row: Competition) -> None:
+    """Refuse to let anybody into a rehearsal."""
+    if row.rehearses is not None:
+        raise Conflict(
+            "nobody joins a rehearsal: its organizers are those of the competition that it rehearses",
+            code="is_rehearsal",
+        )
 
 
 def history(
@@ -100,6 +131,9 @@ def create(session: Session, principal: Principal, text: str) -> Contest:
     require_creator(principal)
     text = sent_file(text)
     rules = hostable(text)
+    if RESERVED.fullmatch(rules.slug):
+        # To refuse those alone that are taken would tell of rehearsals.
+        raise Conflict("names that end in “-rehearsal” are kept for rehearsals", code="slug_reserved")
     row = Competition(slug=rules.slug, file=text, scales={}, original={}, drawing=drawing(rules))
     session.add(row)
     try:

@@ -18,7 +18,7 @@ from app.scoring.files import FileSpec, Remark
 from app.scoring.rules import Rules
 from app.scoring.settings import Phase
 from app.scoring.tracks import TRACKS
-from app.services.contest import competitions, phases
+from app.services.contest import competitions, due_moves, phases
 from app.services.people import audit
 from app.services.people.accounts import Principal
 from app.storage import store
@@ -150,6 +150,7 @@ def revise(session: Session, principal: Principal, slug: str, new: Revision) -> 
     row.drawn, row.drawing = drawn_after(row, new), competitions.drawing(parsed(new.file))
     row.file, row.scales = new.file, new.scales
     row.original, row.original_rows = new.original, new.original_rows
+    due_moves.follow(session, row)
     return contest
 
 

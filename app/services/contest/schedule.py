@@ -14,7 +14,7 @@ from app.errors import Conflict, InvalidInput, NotFound
 from app.messages import Message
 from app.scoring.settings import Phase
 from app.scoring.timetable import with_phases
-from app.services.contest import competitions, revisions
+from app.services.contest import competitions, due_moves, revisions
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION, standing, timetable_of
 from app.services.people import audit
 from app.services.people.accounts import Principal
@@ -144,6 +144,7 @@ def put_phases(
     parsed(file)  # what cannot be read is refused here, not by whoever reads it next
     revisions.require_confirmed_ends(session, principal, row, phases)
     row.file = file
+    due_moves.follow(session, row)
     audit.record(
         session,
         principal,

@@ -110,7 +110,7 @@ def audience(session: Session, row: Competition, principal: Principal | None) ->
 
 def boards(session: Session, principal: Principal | None, slug: str) -> Sight:
     """The boards as this person may see them now; NotFound, NotAllowed."""
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     viewer = audience(session, contest.row, principal)
     sight = Sight(contest, view_at(contest, viewer, clock(session)))
     require_board(contest.rules.publication, viewer)

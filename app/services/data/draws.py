@@ -62,7 +62,7 @@ def of_member(session: Session, principal: Principal, row: Competition) -> Own:
 def of_team(session: Session, principal: Principal, slug: str) -> Drawn:
     """What was drawn for the person's own team. Nobody else's: not for organizers either."""
     principal.require("read")
-    row = competitions.find(session, slug).row
+    row = competitions.find(session, principal, slug).row
     team = teams.require_team(session, row.id, principal)
     if not own_files(row):
         raise NotFound("the service draws nothing for teams of this competition", code="nothing_drawn")
@@ -86,9 +86,9 @@ def file_of_team(session: Session, principal: Principal, slug: str, file: str) -
     return str(known[file])
 
 
-def revealed(session: Session, slug: str) -> Revealed:
+def revealed(session: Session, principal: Principal | None, slug: str) -> Revealed:
     """The seed and whose draw was which, so that anybody can draw again; NotFound before the reveal."""
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     visibility.require_reveal(contest.row)
     opening = session.get(SeedOpening, contest.id)
     if opening is None:

@@ -93,7 +93,7 @@ class Dashboard:
 def of_competition(session: Session, principal: Principal, slug: str) -> Dashboard:
     """For the competition's organizers."""
     found = load.of_competition(session, principal, slug)
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     rescore = revisions.open_rescore(session, contest.id)
     counts = counted(session, contest.id)
     return Dashboard(

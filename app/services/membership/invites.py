@@ -43,6 +43,7 @@ def for_teams(
     ``invite_id``: the identifier it gets. Asked a second time under the same one, no other invite is made.
     """
     row = competitions.for_organizer(session, principal, slug).row
+    competitions.require_no_rehearsal(row)
     if only_guess(session, row):
         principal.require_confirmed()
     invite_id = invite_id or uuid4()
@@ -102,7 +103,7 @@ def withdraw(session: Session, principal: Principal, slug: str, invite_id: UUID)
 def for_members(session: Session, principal: Principal, slug: str, *, uses: int = 1) -> str:
     """A code with which ``uses`` people join the team of the one who asks. It needs the password."""
     principal.require("submit")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     principal.require_confirmed()
     return create(session, contest.id, team_id=team.id, uses=uses)

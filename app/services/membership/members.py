@@ -97,7 +97,7 @@ def team_of_invite(session: Session, invite: Invite, name: str | None) -> Team:
 def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, Sequence[Person]]:
     """The team of the one who asks, and who is in it."""
     principal.require("read")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     return team, teams.people_by_team(session, contest.id)[team.id]
 
@@ -105,7 +105,7 @@ def own_team(session: Session, principal: Principal, slug: str) -> tuple[Team, S
 def tell(session: Session, principal: Principal, slug: str, text: str) -> Team:
     """How the team of the one who asks did it, for others after the close; an empty text takes it back."""
     principal.require("submit")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal, locked=True)
     kept = tidy(text)
     if not readable(kept, most=LONGEST_APPROACH):
@@ -124,7 +124,7 @@ def remove(session: Session, principal: Principal, slug: str, user_id: UUID) -> 
     Whoever is taken out may know codes of the team: all its invites end.
     """
     principal.require("submit")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     # Held, so that of two members who leave at the same time the second sees that it is the last.
     rows = session.scalars(

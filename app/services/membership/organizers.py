@@ -49,7 +49,7 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
     found = session.execute(
         select(User.id, User.name)
         .join(Organizer, Organizer.user_id == User.id)
-        .where(Organizer.competition_id == contest.id)
+        .where(Organizer.competition_id == (contest.row.rehearses or contest.id))
         .order_by(func.lower(User.name), User.name)
     )
     return [Person(user_id, name) for user_id, name in found]
@@ -58,6 +58,7 @@ def listed(session: Session, principal: Principal, slug: str) -> list[Person]:
 def add(session: Session, principal: Principal, slug: str, name: str) -> Person:
     """One more organizer: somebody of that role, and in no team of the competition."""
     contest = competitions.for_organizer(session, principal, slug)
+    competitions.require_no_rehearsal(contest.row)
     user = accounts.find_user(session, name)
     if user is None:
         raise NotFound("there is nobody of that name", code="no_such_user")

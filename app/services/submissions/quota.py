@@ -235,7 +235,7 @@ class Report:
 def report(session: Session, principal: Principal, slug: str) -> Report:
     """What the person's own team has used and what is left."""
     principal.require("read")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     phase = ANONYMIZATION if contest.row.published_at is None else REIDENTIFICATION
     return Report(phase, caps(session, contest, team.id, phase, clock(session)))

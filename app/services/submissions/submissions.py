@@ -162,7 +162,7 @@ def of_team(
 ) -> Sequence[Submission]:
     """The team's own submissions, newest first."""
     principal.require("read")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     return newest_first(session, shown().where(Submission.team_id == team.id), after, limit)
 

@@ -43,7 +43,7 @@ class Summary:
 def of_own_team(session: Session, principal: Principal, slug: str) -> Sequence[Summary]:
     """Every submission of the person's own team, oldest first."""
     principal.require("read")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     team = teams.require_team(session, contest.id, principal)
     overall = Evaluation.verdict["overall"].as_float()
     query = (

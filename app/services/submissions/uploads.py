@@ -101,7 +101,7 @@ class Upload:
 def entrance(session: Session, principal: Principal, slug: str, *, key: str | None) -> Entrance:
     """Whether this person may submit now; asked, and counted as an attempt, before the files are read."""
     principal.require("submit")
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     row = contest.row
     team = teams.require_team(session, row.id, principal)
     quota.lock(session, row, team)

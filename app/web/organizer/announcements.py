@@ -102,7 +102,7 @@ def announcements_page(
 ) -> HTMLResponse:
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
-        posted = announcements.listed(session, slug)
+        posted = announcements.listed(session, principal, slug)
     return page(
         request,
         principal,

@@ -115,7 +115,7 @@ def confirm(
     try:
         principal = sure()
         with transaction() as session:
-            zone = competitions.find(session, slug).rules.timezone
+            zone = competitions.find(session, principal, slug).rules.timezone
             previews.require_unmoved(session, principal, slug, mark)
             order = order_of(name, act, end, move_following=move_following, zone=zone)
             acted(session, principal, slug, order)

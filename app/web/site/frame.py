@@ -57,7 +57,7 @@ class Frame:
 
 
 def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
-    contest = competitions.find(session, slug)
+    contest = competitions.find(session, principal, slug)
     return Frame(
         contest=contest,
         rules=contest.rules,

@@ -254,7 +254,7 @@ def target_content(session: Session, principal: Principal, target_id: UUID) -> d
         "files": files_of(target),
         "titles": {f"{file.name}.csv": file.title for file in frame.contest.track.targets},
         "originals": frame.contest.row.original_rows or 0,
-        "salt": salt_of(session, frame.contest.row, target),
+        "salt": salt_of(session, principal, frame.contest.row, target),
         "open": may_guess(frame, shown),
         "asked": asked_about(frame, shown, best_by_target(own).get(target_id, {})),
         "guide": guide(frame),
@@ -297,11 +297,11 @@ def files_of(target: Target) -> list[tuple[str, str]]:
     return [(f"{name}.csv", digest) for name, digest in sorted((target.files or {}).items())]
 
 
-def salt_of(session: Session, row: Competition, target: Target) -> str | None:
+def salt_of(session: Session, principal: Principal, row: Competition, target: Target) -> str | None:
     """What opens the commitment, once the secrets are revealed."""
     if row.revealed_at is None:
         return None
-    revealed = targets.revealed(session, row.slug)
+    revealed = targets.revealed(session, principal, row.slug)
     return next((one.opening.salt.hex() for one in revealed if one.id == target.id and one.opening), None)
 
 

@@ -42,11 +42,12 @@ def account_of(principal: Principal) -> dict[str, Any]:
         tokens = accounts.alive(session, principal)
         return {
             "teams": [
-                (slug, title_of(session, slug), team)
+                (slug, title_of(session, principal, slug), team)
                 for slug, team in teams.joined(session, principal.user_id)
             ],
             "organizes": [
-                (slug, title_of(session, slug)) for slug in organizers.organized(session, principal.user_id)
+                (slug, title_of(session, principal, slug))
+                for slug in organizers.organized(session, principal.user_id)
             ],
             "tokens": [one for one in tokens if one.kind == TokenKind.API],
             "sessions": [one for one in tokens if one.kind == TokenKind.SESSION],
@@ -55,8 +56,8 @@ def account_of(principal: Principal) -> dict[str, Any]:
         }
 
 
-def title_of(session: Session, slug: str) -> Mapping[str, str]:
-    return competitions.title_of(competitions.find(session, slug).row)
+def title_of(session: Session, principal: Principal, slug: str) -> Mapping[str, str]:
+    return competitions.title_of(competitions.find(session, principal, slug).row)
 
 
 @router.get("/account/tokens")

@@ -26,7 +26,7 @@ NEWEST = 50
 @router.get("/competitions/{slug}/calendar.ics")
 def calendar_file(request: Request, slug: str) -> Response:
     with transaction() as session:
-        contest = competitions.find(session, slug)
+        contest = competitions.find(session, None, slug)
         moves = schedule.moves(session, contest.row)
     t, page = languages.words_of(request), f"{service_address(request)}/competitions/{slug}"
     title = languages.title_in(contest.rules.title, t.language)
@@ -56,8 +56,8 @@ def event_of(contest: Contest, phase: Phase, moves: Moves, page: str, t: Words) 
 @router.get("/competitions/{slug}/announcements.atom")
 def announcements_feed(request: Request, slug: str) -> Response:
     with transaction() as session:
-        contest = competitions.find(session, slug)
-        said = announcements.listed(session, slug, limit=NEWEST)
+        contest = competitions.find(session, None, slug)
+        said = announcements.listed(session, None, slug, limit=NEWEST)
     t, address = languages.words_of(request), service_address(request)
     title = languages.title_in(contest.rules.title, t.language)
     feed = Feed(

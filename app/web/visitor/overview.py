@@ -37,7 +37,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         frame = frame_of(session, principal, slug)
         board = open_board(session, principal, slug)
         attacks = attackers_board(session, principal, frame) if board else None
-        said = announcements.listed(session, slug)
+        said = announcements.listed(session, principal, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
         place = place_of(session, principal, frame, board, attacks)

@@ -1,0 +1,21 @@
+"""When the sample teams of a rehearsal make their moves: at a share of their phase, wherever that moves."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.db.models import Competition, RehearsalMove, State
+from app.scoring.settings import Phase
+from app.services.contest import phases
+
+
+def follow(session: Session, row: Competition) -> None:
+    """Move what waits along with the phases; of a competition that is no rehearsal nothing does."""
+    if row.rehearses is None:
+        return
+    windows: dict[str, Phase] = {phase.name: phase for phase in phases.timetable_of(row).phases}
+    waiting = select(RehearsalMove).where(
+        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.QUEUED
+    )
+    for move in session.scalars(waiting.with_for_update()):
+        if (phase := windows.get(move.phase)) is not None:
+            move.not_before = phase.start + move.share * (phase.end - phase.start)
