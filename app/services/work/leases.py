@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.db.models import Evaluation, Guess, State, ThresholdReport
+from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
 from app.messages import Counted, Message, Statement
 from app.services.work import fairness
@@ -18,7 +18,7 @@ from app.services.work import fairness
 log = structlog.get_logger(__name__)
 
 W = TypeVar("W", bound=Work)
-K = TypeVar("K", Evaluation, Guess, ThresholdReport)
+K = TypeVar("K", Evaluation, Guess, ThresholdReport, RehearsalMove)
 
 UNFINISHED = fairness.UNFINISHED
 USED_UP = "attempts_used_up"
@@ -27,6 +27,8 @@ MESSAGE_TRAVELS = timedelta(seconds=5)
 
 FIRST_REST, LONGEST_REST = timedelta(seconds=5), timedelta(minutes=1)
 """How long work that was given back uncounted is left alone."""
+MOST_DOUBLED = 10
+"""What is given back all day must not be left alone for longer than can be said."""
 
 
 def clock(session: Session) -> datetime:
@@ -179,7 +181,7 @@ def miss(
 
 
 def put_back(session: Session, work: Work, reason: Statement) -> None:
-    work.not_before = clock(session) + min(FIRST_REST * 2**work.excused, LONGEST_REST)
+    work.not_before = clock(session) + min(FIRST_REST * 2 ** min(work.excused, MOST_DOUBLED), LONGEST_REST)
     work.excused += 1
     work.failure = reason
     work.state = State.QUEUED
