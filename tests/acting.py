@@ -16,11 +16,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.db.privileges import CLOCK, WEB, WORKER
 from app.transaction import transaction
-from workers import clock, drawing, guesses, leased, scoring, threshold_reports, transitions
+from workers import clock, drawing, guesses, leased, rehearsals, scoring, threshold_reports, transitions
 
 ROLE: ContextVar[str | None] = ContextVar("ROLE", default=None)
 
-ACTORS = {WORKER: (scoring, guesses, threshold_reports, leased), CLOCK: (clock, drawing, transitions)}
+ACTORS = {
+    WORKER: (scoring, guesses, threshold_reports, rehearsals, leased),
+    CLOCK: (clock, drawing, transitions),
+}
 """The modules whose transactions are a process's own."""
 
 

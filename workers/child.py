@@ -30,7 +30,7 @@ from app.scoring.competition_file import parse_competition
 from app.storage import store
 from workers import walls
 from workers.folders import OwnFolder
-from workers.work import Drawing, Inquiry, OfRelease, Trial, Work
+from workers.work import Drawing, Inquiry, OfRelease, Sampling, Trial, Work
 
 log = structlog.get_logger(__name__)
 
@@ -302,7 +302,7 @@ def is_step(number: int, of: int, name: str) -> bool:
 def unreadable(work: Work) -> CompetitionUnavailable | ScoringFailed:
     """Why the competition's file cannot be read. If a child were believed, its work would wait for ever."""
     try:
-        if isinstance(work, OfRelease | Inquiry | Trial | Drawing):
+        if isinstance(work, OfRelease | Inquiry | Trial | Drawing | Sampling):
             parse_competition(work.competition_file)
     except InvalidCompetition as problem:
         return CompetitionUnavailable(

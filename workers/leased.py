@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import structlog
@@ -15,7 +15,7 @@ from app.db.models.declarations import Work
 from app.errors import CompetitionUnavailable, DomainError, NotFound, Unavailable
 from app.services.work import leases
 from app.transaction import transaction
-from workers.child import ChildDied, ScoringFailed, Step, Verdict
+from workers.child import ChildDied, ScoringFailed, Step
 from workers.fitness import Fitness
 
 log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ WANTING = {KEY_MISSING, "storage_unavailable", "file_lost", "file_damaged"}
 TOLD_EVERY_S = 0.2
 """Nobody looks more often; the steps of a small table are quicker than writing them down."""
 
-Do = Callable[[Callable[[Step], None]], Verdict]
+T = TypeVar("T")
 
 
 class LostClaim(Exception):  # not an error: another worker goes on
@@ -35,14 +35,14 @@ class LostClaim(Exception):  # not an error: another worker goes on
 
 
 def done(
-    do: Do,
+    do: Callable[[Callable[[Step], None]], T],
     kind: type[Work],
     identifier: UUID,
     attempt: int,
     *,
     fitness: Fitness,
     progress: Callable[[Step], dict[str, Any]] = lambda _: {},
-) -> Verdict | None:
+) -> T | None:
     """What ``do`` found; None if it could not be finished, which is noted on the work.
 
     ``fitness``: of this process for such work; ``progress``: the columns that a step fills.

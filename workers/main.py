@@ -15,7 +15,7 @@ from celery.signals import (
 )
 from celery.worker.control import inspect_command
 
-from app import logs
+from app import beside, logs
 from app.config import get_settings
 from app.db.might import warn_of_might
 from app.queue import FORMER, WALLS, celery
@@ -65,6 +65,12 @@ def warn(**_: Any) -> None:
 def stand_back(**_: Any) -> None:
     """The web server answers while this one computes; so does what it starts."""
     os.nice(get_settings().niceness)
+
+
+@worker_process_init.connect
+def read_beside(**_: Any) -> None:
+    """What a rehearsal's teams make is parsed as an upload is: not in this process, which would keep it."""
+    beside.begin(get_settings().scoring_idle_s)
 
 
 @worker_process_init.connect

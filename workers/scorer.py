@@ -26,6 +26,7 @@ from numpy.random import Generator, default_rng
 
 from app.errors import InvalidCompetition
 from app.scoring import kernels
+from app.scoring.attacking import guesses_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.draws import generator_of
 from app.scoring.evaluate import Progress, Verdict, evaluate
@@ -33,6 +34,7 @@ from app.scoring.excessive import question
 from app.scoring.fingerprint import fingerprint
 from app.scoring.registry import About, Track
 from app.scoring.rules import Rules
+from app.scoring.sampling import sample_release
 from app.scoring.tracks import TRACKS
 from workers import walls
 from workers.prepared import Digests, Prepared, originals
@@ -241,12 +243,35 @@ def judge(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
     return {"outcome": {name: value for name, value in asdict(found).items() if value is not None}}
 
 
+def sample(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
+    """A sample method's release of the original, and its secret."""
+    digests = tuple(sorted(request["original"].items()))
+    rules, tables, _ = desk.original(digests, request["competition_file"])
+    files = sample_release(
+        TRACKS[rules.track], request["method"], tables, rules, default_rng(request["seed"])
+    )
+    return {"files": {name: content.decode() for name, content in files.items()}}
+
+
+def attack(request: dict[str, Any], desk: Desk, _: Progress) -> dict[str, Any]:
+    """What a built-in attacker guesses of a target, by question."""
+    digests = tuple(sorted(request["original"].items()))
+    rules, tables, prepared = desk.original(digests, request["competition_file"])
+    track = TRACKS[rules.track]
+    target = track.target_of(prepared, track.read_target(contents(request, desk), tables, rules))
+    attacker = track.attackers[request["attacker"]]
+    found = guesses_of(attacker, target, track=track, rules=rules, rng=default_rng(request["seed"]))
+    return {"files": {name: content.decode() for name, content in found.items()}}
+
+
 WORK: Mapping[str, Callable[[dict[str, Any], Desk, Progress], dict[str, Any]]] = {
     "Request": score,
     "Inquiry": advise,
     "Trial": judge,
     "Rewriting": rewrite,
     "Drawing": draw,
+    "Sampling": sample,
+    "Attack": attack,
 }
 """What is done with each kind of ``workers.work``."""
 

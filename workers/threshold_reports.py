@@ -1,4 +1,4 @@
-"""Makes threshold reports: claim, advise in the limited child, record."""
+"""Makes threshold reports, and the moves of rehearsals: claim, work in the limited child, record."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -8,17 +8,20 @@ from app.db.models import ThresholdReport
 from app.queue import ADVISE, celery
 from app.services.data import threshold_reports
 from app.transaction import transaction
-from workers import child, leased
+from workers import child, leased, rehearsals
 from workers.child import Step, Verdict
-from workers.fitness import FOR_REPORTS
+from workers.fitness import FOR_REPORTS, FOR_SECRETS
 from workers.work import Inquiry
 
 
 @celery.task(name=ADVISE)
 def advise(*_: str) -> None:
-    """Make the report that is fairly next. Safe to ring twice, and to kill."""
+    """Make the move that is fairly next, else the report: a move takes seconds, a report minutes. Safe to
+    ring twice, and to kill."""
     if not FOR_REPORTS.admitted():
         return  # the sweep asks again, and somebody else may hear it
+    if FOR_SECRETS.is_fit() and rehearsals.play():
+        return
     settings = get_settings()
     lease = timedelta(seconds=settings.lease_s)
     with transaction() as session:

@@ -110,6 +110,45 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """A sample method's release, with its secret: the files ``names``."""
+
+    competition_file: str
+    original: dict[str, str]
+    method: str
+    seed: int
+    names: tuple[str, ...]
+
+    @property
+    def longest(self) -> int:
+        return LONGEST_FILES
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return set(self.original.values())
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.are_files(content) and content["files"].keys() == set(self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack(OfRelease):
+    """A target on which a built-in attacker is to guess: a file for each question of ``names`` that it
+    answers."""
+
+    attacker: str
+    seed: int
+    names: tuple[str, ...]
+
+    @property
+    def longest(self) -> int:
+        return LONGEST_FILES
+
+    def admits(self, content: dict[str, Any]) -> bool:
+        return forms.are_files(content) and content["files"].keys() <= set(self.names)
+
+
+@dataclass(frozen=True, slots=True)
 class Inquiry:
     """A question to the advisor about a competition's data."""
 

@@ -191,7 +191,9 @@ def put_original(slug: str, file: str, principal: SignedIn, content: Csv) -> wir
     return wire.Original(**found.model_dump(), remarks=remarks)
 
 
-@router.post("/{slug}/invites", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER))
+@router.post(
+    "/{slug}/invites", status_code=status.HTTP_201_CREATED, responses=refusing(ORGANIZER, "is_rehearsal")
+)
 def create_invite(slug: str, principal: Confirming, body: InviteIn) -> wire.Invite:
     """A code with which teams sign up. Once the anonymization phase has ended, it needs the password."""
     with transaction() as session:

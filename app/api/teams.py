@@ -115,7 +115,9 @@ def list_organizers(slug: str, principal: SignedIn) -> list[wire.Person]:
     "/organizers",
     tags=["organizers"],
     status_code=status.HTTP_201_CREATED,
-    responses=refusing(ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team", NEW_NAME),
+    responses=refusing(
+        ORGANIZER, "no_such_user not_an_organizer organizes_it in_a_team is_rehearsal", NEW_NAME
+    ),
 )
 def add_organizer(slug: str, principal: Confirming, body: ByName) -> wire.Person:
     """Let somebody with an organizer's account, who is in no team of it, organize the competition, too."""

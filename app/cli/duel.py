@@ -10,7 +10,7 @@ import numpy as np
 from app import wire
 from app.client import Client
 from app.local import waiting
-from app.scoring.attacking import asked, said_to
+from app.scoring.attacking import guesses_of
 from app.scoring.competition_file import parse_competition
 from app.scoring.registry import Tables
 from app.scoring.tracks import TRACKS
@@ -70,9 +70,6 @@ def attack(client: Client, slug: str, tables: Tables, rng: np.random.Generator) 
         }
         release = track.read_target(contents, tables, rules)
         attacker = track.attackers[next(names)]
-        parameters = rules.attacker(attacker.name).parameters
-        said = said_to(attacker, attacker.attack(track.target_of(prepared, release), **parameters))
-        for name, question in asked(attacker, track, rules).items():
-            guess = question.guess_of(said[name], rng)
-            if guess is not None:
-                client.guess(str(target.id), question.write(guess), question=name)
+        aim = track.target_of(prepared, release)
+        for name, guess in guesses_of(attacker, aim, track=track, rules=rules, rng=rng).items():
+            client.guess(str(target.id), guess, question=name)

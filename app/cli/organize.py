@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli import rescoring
+from app.cli import rehearsing, rescoring
 from app.cli.connection import asking, connected, transfer_bar
 from app.cli.endings import BROKEN
 from app.cli.judging import judge, team_in
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 organize = typer.Typer(no_args_is_help=True, help="Organize a competition at a service.")
 organize.add_typer(rescoring.rescore, name="rescore")
+organize.add_typer(rehearsing.rehearsal, name="rehearsal")
 
 REPORTED = {"QUEUED": "queued", "SCORING": "being made"}
 PhaseName = Annotated[str, typer.Argument(metavar="PHASE", help="anonymization or reidentification")]

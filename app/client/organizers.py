@@ -132,6 +132,17 @@ class OrganizersCalls(Transport):
         """``act``: apply or cancel."""
         return self.call(wire.RescoreSummary, "POST", f"/rescores/{part(identifier)}/{act}")
 
+    def rehearse(self, slug: str) -> wire.Rehearsal:
+        """Have sample teams play the competition in an hour."""
+        return self.call(wire.Rehearsal, "POST", at(slug, "rehearsal"))
+
+    def rehearsal(self, slug: str) -> wire.Rehearsal:
+        return self.read(wire.Rehearsal, at(slug, "rehearsal"))
+
+    def end_rehearsal(self, slug: str) -> None:
+        """Needs the password."""
+        self.answer("DELETE", at(slug, "rehearsal"))
+
     def ask_threshold(self, slug: str, **question: object) -> wire.ReportSummary:
         """Ask for a report; what is None is left to the service."""
         body = {name: value for name, value in question.items() if value is not None}

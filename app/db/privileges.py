@@ -20,10 +20,11 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "competition_id user_id text said": ("ri", "", "i"),
     },
     "attempts": {
-        "id team_id phase": ("ri", "", "r"),
-        "user_id key": ("ri", "", ""),
-        "at ended_at": ("riu", "", "r"),
-        "senders counts": ("riu", "", ""),
+        # What workers insert and change is in rehearsals alone (FENCES).
+        "id team_id phase": ("ri", "ri", "r"),
+        "user_id key": ("ri", "ri", ""),
+        "at ended_at": ("riu", "riu", "r"),
+        "senders counts": ("riu", "riu", ""),
     },
     "audit_entries": {
         # The moment and the number are the database's own.
@@ -51,22 +52,22 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "files made_at": ("r", "", "ri"),
     },
     "evaluations": {
-        "id competition_id party_id submission_id rescore_id": ("ri", "r", "r"),
+        "id competition_id party_id submission_id rescore_id": ("ri", "ri", "r"),
         "created_at": ("r", "r", "r"),
-        "current": ("riu", "r", "r"),
+        "current": ("riu", "ri", "r"),
         # What the web process may make of a state: a trigger (STATE_GUARD).
-        "state leased_until finished_at": ("riu", "ru", "r"),
-        "attempt excused not_before missing_since started_at failure": ("ri", "ru", "r"),
-        "step steps step_name scorer verdict": ("ri", "ru", "r"),
+        "state leased_until finished_at": ("riu", "riu", "r"),
+        "attempt excused not_before missing_since started_at failure": ("ri", "riu", "r"),
+        "step steps step_name scorer verdict": ("ri", "riu", "r"),
     },
-    "grants": {"id team_id cap amount": ("ri", "", ""), "at": ("r", "", "")},
+    "grants": {"id team_id cap amount": ("ri", "r", ""), "at": ("r", "r", "")},
     "guesses": {
-        "id competition_id target_id team_id": ("ri", "r", "r"),
-        "user_id received_at question file answered guesses_left": ("ri", "r", "r"),
-        "idempotency_key fingerprint": ("ri", "r", "r"),
+        "id competition_id target_id team_id": ("ri", "ri", "r"),
+        "user_id received_at question file answered guesses_left": ("ri", "ri", "r"),
+        "idempotency_key fingerprint": ("ri", "ri", "r"),
         "created_at": ("r", "r", "r"),
-        "state attempt excused not_before missing_since leased_until": ("ri", "ru", "r"),
-        "started_at finished_at failure correct outcome risk": ("ri", "ru", "r"),
+        "state attempt excused not_before missing_since leased_until": ("ri", "riu", "r"),
+        "started_at finished_at failure correct outcome risk": ("ri", "riu", "r"),
     },
     "heartbeats": {"task at": ("r", "", "riu")},
     "invites": {
@@ -83,10 +84,10 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "used_at": ("riu", "", ""),
     },
     "rehearsal_moves": {
-        "id competition_id team_id user_id phase number method share": ("ri", "r", ""),
-        "created_at": ("r", "r", ""),
-        "state not_before finished_at leased_until": ("riu", "ru", ""),
-        "attempt excused missing_since started_at failure": ("ri", "ru", ""),
+        "id competition_id team_id user_id phase number method share": ("ri", "r", "r"),
+        "created_at": ("r", "r", "r"),
+        "state not_before finished_at leased_until": ("riu", "ru", "r"),
+        "attempt excused missing_since started_at failure": ("ri", "ru", "r"),
     },
     "rescores": {
         "id competition_id user_id file scales scored_by replaces": ("ri", "r", ""),
@@ -94,8 +95,8 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "replaced_file replaced_scored_by applied_at cancelled_at": ("riu", "r", ""),
     },
     "secrets": {
-        "submission_id key_id commitment": ("ri", "r", "r"),
-        "sealed": ("i", "r", "r"),
+        "submission_id key_id commitment": ("ri", "ri", "r"),
+        "sealed": ("i", "ri", "r"),
     },
     # The clock makes a seed, and nobody on the web side ever holds one.
     "seed_openings": {"competition_id seed": ("r", "", "ri")},
@@ -105,23 +106,25 @@ PRIVILEGES: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "created_at": ("r", "", "r"),
     },
     "submissions": {
-        "id competition_id team_id user_id received_at": ("ri", "r", "r"),
-        "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "r", "r"),
-        "final disqualified_at disqualified_for": ("riu", "r", "r"),
+        "id competition_id team_id user_id received_at": ("ri", "ri", "r"),
+        "comment files sent rows sizes remarks quota_left idempotency_key fingerprint": ("ri", "ri", "r"),
+        "final disqualified_at disqualified_for": ("riu", "ri", "r"),
     },
     "targets": {
         "id competition_id submission_id name rows sizes": ("r", "r", "ri"),
         "files": ("r", "r", "riu"),
     },
     "teams": {
-        "id competition_id": ("ri", "", "r"),
+        "id competition_id": ("ri", "r", "r"),
         # Who takes part is counted before the targets are published.
-        "name": ("ri", "", "r"),
-        "name_key name_look name_capitals": ("riu", "", ""),
-        "disqualified_at": ("riu", "", "r"),
-        "disqualified_for approach": ("riu", "", ""),
-        "created_at": ("r", "", "r"),
-        "baseline": ("ri", "", "r"),
+        "name": ("ri", "r", "r"),
+        "name_key name_look name_capitals": ("riu", "r", ""),
+        "disqualified_at": ("riu", "r", "r"),
+        "disqualified_for": ("riu", "r", ""),
+        # Workers lock a rehearsal's team.
+        "approach": ("riu", "ru", ""),
+        "created_at": ("r", "r", "r"),
+        "baseline": ("ri", "r", "r"),
     },
     "threshold_reports": {
         "id competition_id user_id file original question": ("ri", "r", "r"),
@@ -189,7 +192,25 @@ UNDRAWN = (
     " AND competitions.drawn_at IS NULL)"
 )
 
+REHEARSED = (
+    "EXISTS (SELECT FROM competitions WHERE competitions.id = {} AND competitions.rehearses IS NOT NULL)"
+)
+OF_TEAM = REHEARSED.format("(SELECT teams.competition_id FROM teams WHERE teams.id = team_id)")
+OF_SUBMISSION = REHEARSED.format(
+    "(SELECT submissions.competition_id FROM submissions WHERE submissions.id = submission_id)"
+)
+OF_COMPETITION = REHEARSED.format("competition_id")
+"""Of rows that a worker writes for a rehearsal's teams; those of real teams it may not."""
+
 FENCES = (
+    Fence("played", "attempts", WORKER, "INSERT", OF_TEAM),
+    Fence("plays_on", "attempts", WORKER, "UPDATE", OF_TEAM),
+    Fence("played", "submissions", WORKER, "INSERT", OF_COMPETITION),
+    Fence("played", "secrets", WORKER, "INSERT", OF_SUBMISSION),
+    Fence("played", "evaluations", WORKER, "INSERT", OF_COMPETITION),
+    Fence("played", "guesses", WORKER, "INSERT", OF_COMPETITION),
+    Fence("plays_on", "teams", WORKER, "UPDATE", OF_COMPETITION),
+    Fence("plays_on", "competitions", WORKER, "UPDATE", "rehearses IS NOT NULL"),
     Fence(
         "sealed_until_the_reveal",
         "openings",

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.messages import Message
 from app.scoring.parts import Attacker
 from app.scoring.rates import Rate
 from app.scoring.registry import Question, Sizes, Track
 from app.scoring.rules import Rules
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
 def asked(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]:
@@ -20,6 +23,16 @@ def asked(attacker: Attacker, track: Track, rules: Rules) -> dict[str, Question]
 def said_to(attacker: Attacker, said: Any) -> Mapping[str, Any]:
     """What it says, by question."""
     return {attacker.question: said} if isinstance(attacker.question, str) else said
+
+
+def guesses_of(
+    attacker: Attacker, target: Any, *, track: Track, rules: Rules, rng: "Generator"
+) -> dict[str, bytes]:
+    """The files of its guesses, by question: where nobody could make one of what it says, none."""
+    said = said_to(attacker, attacker.attack(target, **rules.attacker(attacker.name).parameters))
+    questions = asked(attacker, track, rules)
+    found = {name: one.guess_of(said[name], rng) for name, one in questions.items()}
+    return {name: questions[name].write(guess) for name, guess in found.items() if guess is not None}
 
 
 def rate_of_attack(

@@ -53,6 +53,7 @@ from app.wire.people import (
     TeamJudged,
 )
 from app.wire.problems import Problem, WrongInFile
+from app.wire.rehearsals import FailedMove, Rehearsal, RehearsalStep
 from app.wire.reports import Report, ReportSummary
 from app.wire.rescores import Change, Outcome, Rescore, RescoreSummary, Stage
 from app.wire.said import Failed, Said, failed

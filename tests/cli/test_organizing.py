@@ -1,6 +1,7 @@
 """``anoncup organize``: a competition made, steered and judged by commands."""
 
 import hashlib
+import json
 import re
 import zipfile
 from collections.abc import Callable
@@ -307,3 +308,16 @@ def test_a_baseline_is_put_on_the_board(anoncup: Anoncup, contest: Contest, fold
     score_everything()
     assert [row["team"] for row in contest.board()["rows"] if row["baseline"]] == ["add_noise"]
     assert anoncup("organize", "baseline", "small", "--name", "add_noise", *files).status == 2
+
+
+def test_a_rehearsal_is_begun_shown_and_ended(anoncup: Anoncup, contest: Contest) -> None:
+    begun = anoncup("organize", "rehearsal", "start", "small")
+    assert (begun.status, begun.err) == (0, "")
+    assert begun.out.startswith("small-rehearsal is in its state anonymization\n")
+    shown = json.loads(anoncup("organize", "rehearsal", "show", "small", "--json").out)
+    assert [step["step"] for step in shown["steps"]][:2] == ["releases", "scores"]
+    again = anoncup("organize", "rehearsal", "start", "small")
+    assert (again.status, "the competition is being rehearsed already" in again.err) == (2, True)
+    ended = anoncup("organize", "rehearsal", "end", "small", "--password-stdin", typed=f"{PASSWORD}\n")
+    assert (ended.status, ended.out) == (0, "the rehearsal is over\n")
+    assert anoncup("organize", "rehearsal", "show", "small").status == 2

@@ -126,6 +126,12 @@ DENIED = (
     ),
     (WORKER, f"UPDATE competitions SET closed_at = {NOW}"),
     (WORKER, "UPDATE competitions SET file = ''"),
+    (WORKER, "INSERT INTO secrets SELECT id, 'key', ''::bytea, '' FROM submissions"),
+    (WORKER, "INSERT INTO teams SELECT * FROM teams"),
+    (WORKER, "UPDATE teams SET disqualified_at = NULL"),
+    (WORKER, "INSERT INTO grants SELECT * FROM grants"),
+    (WORKER, "INSERT INTO rehearsal_moves SELECT * FROM rehearsal_moves"),
+    (WEB, "UPDATE competitions SET rehearses = NULL"),
     (WORKER, "SELECT salt FROM openings"),
     (WORKER, "UPDATE evaluations SET current = false"),
     (WORKER, "INSERT INTO audit_entries (actor, action, subject) VALUES ('a', 'b', 'c')"),
@@ -267,6 +273,22 @@ SENT = (
     " clock_timestamp() + interval '{} hours', comment, files, sent, rows, sizes,"
     " remarks, quota_left, false FROM submissions LIMIT 1"
 )
+
+
+@pytest.mark.parametrize("statement", [GUESSED, SENT])
+def test_a_worker_sends_what_rehearsals_teams_send_and_nothing_for_others(
+    acted: SignedIn, settings: Settings, statement: str
+) -> None:
+    with acted(WORKER) as worker:
+        assert "played" in refusal(worker, statement.format(0))
+        assert worker.execute(text("SELECT id FROM competitions FOR SHARE")).all() == []
+        assert worker.execute(text("SELECT id FROM teams FOR UPDATE")).all() == []
+    with connected(settings.database_url) as owner:
+        owner.execute(text("UPDATE competitions SET rehearses = id"))
+        owner.commit()
+    with acted(WORKER) as worker:
+        assert worker.execute(text(statement.format(0))).rowcount == 1
+        assert len(worker.execute(text("SELECT id FROM competitions FOR SHARE")).all()) == 1
 
 
 @pytest.mark.parametrize("statement", [GUESSED, SENT])

@@ -36,6 +36,7 @@ TAGS = {
     "baselines": "What organizers put on the board for comparison.",
     "boards": "Ranks and scores, each board as JSON and as CSV.",
     "re-scoring": "Other rules for what has been scored: preview the difference, apply it or drop it.",
+    "rehearsals": "A competition played by sample teams in an hour, for its organizers alone.",
     "threshold reports": "Advice on the threshold of the rule against excessive anonymization.",
     "announcements": "What organizers tell everybody.",
     "clarifications": "What teams ask the organizers, and the answers.",

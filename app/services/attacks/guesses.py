@@ -106,16 +106,20 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
         require_attackable(target, team)
         phase = phases.REIDENTIFICATION
         attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
+    return replace(before(contest, target, key=key), attempt=attempt, repeats=repeats.id if repeats else None)
+
+
+def before(contest: Contest, target: Target, *, key: str | None) -> Entrance:
+    """What a guess on a target is read against, of which nothing has been counted yet."""
     return Entrance(
-        target_id=target_id,
+        target_id=target.id,
         competition_id=contest.id,
         competition_file=contest.row.file,
         original=uploads.digests(contest.row),
         sizes=target.sizes,
         file_mb=contest.rules.limits.file_mb,
         key=key,
-        attempt=attempt,
-        repeats=repeats.id if repeats else None,
+        attempt=None,
     )
 
 
@@ -161,6 +165,13 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
         if at.attempt is not None:
             attempts.end(session, at.attempt, counts=False)
         return repeated(session, accepted, given.fingerprint, at.target_id, given.question)
+    return admit(session, principal.user_id, at, given, row=row, team=team)
+
+
+def admit(
+    session: Session, user_id: UUID, at: Entrance, given: Given, *, row: Competition, team: Team
+) -> Guess:
+    """Take it in for that team, if it came in time and there is room; under both locks."""
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
@@ -173,7 +184,7 @@ def accept(session: Session, principal: Principal, at: Entrance, given: Given) -
         competition_id=row.id,
         target_id=target.id,
         team_id=team.id,
-        user_id=principal.user_id,
+        user_id=user_id,
         received_at=at.attempt.at,
         question=given.question,
         file=given.file,

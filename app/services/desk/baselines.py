@@ -10,7 +10,9 @@ from app import names
 from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidInput, NotFound
+from app.scoring.files import SECRET
 from app.scoring.registry import About, Tables
+from app.scoring.sampling import sample_release
 from app.services.contest import competitions
 from app.services.data import draws
 from app.services.desk import rulings
@@ -53,9 +55,9 @@ def sample(at: Entrance, method: str) -> tuple[dict[str, bytes], bytes | None]:
         raise InvalidInput("methods: {methods}", code="unknown_method", methods=tuple(track.methods))
     original, rng = competitions.original_tables(at.original, at.file), default_rng(SEED)
     own = {"answer": answer_of(at, original)} if track.draws_answer else {}
-    release, source = track.anonymize(track.methods[method], original, rules, rng, {}, **own)
-    release, source = track.shuffle(release, source, rng=rng)
-    return track.files_of(release), None if own else track.answers.write(source)
+    files = sample_release(track, method, original, rules, rng, **own)
+    secret = files.pop(SECRET, None)
+    return files, secret
 
 
 def answer_of(at: Entrance, original: Tables) -> Any:
@@ -85,12 +87,12 @@ def add(
     team = teams.create_team(session, row.id, name, baseline=True)
     made = submissions.keep(
         session,
-        principal,
+        principal.user_id,
         upload,
         row=row,
         team=team,
         received_at=leases.clock(session),
-        sealing_key=sealing_key,
+        seal=submissions.to_key_in(sealing_key),
     )
     audit.record(session, principal, "baseline.add", competition_id=row.id, subject=team.name)
     return made

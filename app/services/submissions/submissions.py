@@ -1,6 +1,6 @@
 """Submissions: take one in, show it to its team, cancel it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,8 @@ from app.services.work import fairness, leases
 
 NO_CAPS: Mapping[str, int] = MappingProxyType({})
 
+Seal = Callable[[UUID, bytes], sealing.Sealed]
+"""Seals a secret to the workers' key, bound to its submission."""
 Place = tuple[datetime, UUID]
 """Where a submission stands in the order of receipt."""
 
@@ -51,6 +53,21 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
         if at.attempt is not None:
             attempts.end(session, at.attempt, counts=False)
         return repeated(session, accepted, upload.fingerprint)
+    seal = to_key_in(sealing_key)
+    return admit(session, principal.user_id, upload, row=row, team=team, seal=seal)
+
+
+def admit(
+    session: Session,
+    user_id: UUID,
+    upload: Upload,
+    *,
+    row: Competition,
+    team: Team,
+    seal: Seal,
+) -> Receipt:
+    """Take it in for that team, if it came in time and there is room; under both locks."""
+    at = upload.entrance
     uploads.require_qualified(team)
     assert at.attempt is not None  # noqa: S101  # only a repetition has none
     now = phases.standing(session, row)
@@ -63,14 +80,18 @@ def accept(session: Session, principal: Principal, upload: Upload, *, sealing_ke
     attempts.end(session, at.attempt)
     return keep(
         session,
-        principal,
+        user_id,
         upload,
         row=row,
         team=team,
         received_at=entered,
-        sealing_key=sealing_key,
+        seal=seal,
         quota_left=quota.left(quota.with_one_more(caps)),
     )
+
+
+def to_key_in(file: Path | None) -> Seal:
+    return lambda bound_to, secret: sealing.seal(file, submission_id=bound_to, secret=secret)
 
 
 def taking_row(session: Session, at: Entrance) -> Competition:
@@ -87,24 +108,24 @@ def taking_row(session: Session, at: Entrance) -> Competition:
 
 def keep(
     session: Session,
-    principal: Principal,
+    user_id: UUID,
     upload: Upload,
     *,
     row: Competition,
     team: Team,
     received_at: datetime,
-    sealing_key: Path | None,
+    seal: Seal,
     quota_left: Mapping[str, int] = NO_CAPS,
 ) -> Receipt:
     """Seal and queue an upload as a submission of ``team``; the first one fixes what counts."""
     competitions.fix_what_counts(row)
     identifier = upload.identifier
-    sealed = sealing.seal(sealing_key, submission_id=identifier, secret=upload.secret)
+    sealed = seal(identifier, upload.secret)
     submission = Submission(
         id=identifier,
         competition_id=row.id,
         team_id=team.id,
-        user_id=principal.user_id,
+        user_id=user_id,
         received_at=received_at,
         comment=upload.comment,
         files=upload.files,

@@ -11,18 +11,21 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Evaluation, Guess, State, ThresholdReport
+from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
 
-Kind = type[Evaluation] | type[Guess] | type[ThresholdReport]
+Kind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
 
 UNFINISHED = (State.QUEUED, State.SCORING)
 PARTIES: dict[type[Work], Any] = {
     Evaluation: Evaluation.party_id,
     Guess: Guess.team_id,
     ThresholdReport: ThresholdReport.user_id,
+    RehearsalMove: RehearsalMove.team_id,
 }
 """The column that tells whom each kind of work is done for."""
+ONE_AT_A_TIME = (ThresholdReport, RehearsalMove)
+"""Kinds of which a competition has one piece under way."""
 
 
 def lease_has_run_out(kind: type[Work]) -> ColumnElement[bool]:
@@ -42,9 +45,9 @@ def claimable(kind: Kind) -> ColumnElement[bool]:
         "unfinished", UNFINISHED, expanding=True, literal_execute=True, unique=True
     )
     free = and_(kind.state.in_(states), or_(is_waiting(kind), lease_has_run_out(kind)))
-    if kind is not ThresholdReport:
+    if kind not in ONE_AT_A_TIME:
         return free
-    other = aliased(ThresholdReport)
+    other: Any = aliased(kind)
     running = exists().where(
         other.competition_id == kind.competition_id, other.state == State.SCORING, other.id != kind.id
     )

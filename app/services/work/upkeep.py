@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from sqlalchemy.orm import Session
 
 from app import queue
-from app.db.models import Evaluation, Guess, ThresholdReport
+from app.db.models import Evaluation, Guess, RehearsalMove, ThresholdReport
 from app.services.work import leases
 from app.services.work.fairness import Kind
 
-KINDS: dict[str, Kind] = {queue.SCORE: Evaluation, queue.JUDGE: Guess, queue.ADVISE: ThresholdReport}
-"""The task that does each kind of work."""
+KINDS: dict[str, tuple[Kind, ...]] = {
+    queue.SCORE: (Evaluation,),
+    queue.JUDGE: (Guess,),
+    queue.ADVISE: (ThresholdReport, RehearsalMove),
+}
+"""What each task does."""
 
 MOST = 100
 """Rings for one kind of work at a time: a worker that answers them all is busy until the next."""
@@ -22,8 +26,9 @@ def ask_again(session: Session, *, waiting: Mapping[str, int]) -> dict[str, int]
     ``waiting``: the messages in each task's queue.
     """
     found = {}
-    for task, kind in KINDS.items():
-        rings = min(leases.unattended(session, kind) - waiting[task], MOST)
+    for task, kinds in KINDS.items():
+        waits = sum(leases.unattended(session, kind) for kind in kinds)
+        rings = min(waits - waiting[task], MOST)
         for _ in range(rings):
             queue.defer(session, task)
         if rings > 0:

@@ -1,0 +1,75 @@
+"""How a rehearsal goes: what has been done of each of its steps, and when."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
+from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
+from app.services.work.leases import UNFINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``of``: how many there will be; None while nobody knows. ``first``, ``last``: when they were done."""
+
+    name: str
+    done: int
+    of: int | None
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """``failed``: the moves that could not be made."""
+
+    steps: Sequence[Step]
+    failed: Sequence[RehearsalMove]
+
+
+def course(session: Session, row: Competition) -> Course:
+    """Of a rehearsal; who asks is not checked here."""
+    targets = counted(session, select(func.count()).where(Target.competition_id == row.id))
+    steps = [
+        moves(session, row.id, "releases", ANONYMIZATION),
+        work(session, "scores", Evaluation, Evaluation.competition_id == row.id, Evaluation.current),
+        at_once("finals", targets, row.frozen_at),
+        at_once("targets", targets, row.published_at),
+        moves(session, row.id, "guesses", REIDENTIFICATION),
+        work(session, "judged", Guess, Guess.competition_id == row.id),
+        at_once("reveal", targets, row.revealed_at),
+    ]
+    failed = select(RehearsalMove).where(
+        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.ERROR
+    )
+    ordered = failed.order_by(RehearsalMove.finished_at, RehearsalMove.id)
+    return Course(steps, session.scalars(ordered.options(joinedload(RehearsalMove.team))).all())
+
+
+def counted(session: Session, query: Any) -> int:
+    return int(session.scalars(query).one())
+
+
+def at_once(name: str, number: int, at: datetime | None) -> Step:
+    """What happens to all targets at one moment."""
+    return Step(name, number if at else 0, number if at else None, at, at)
+
+
+def moves(session: Session, competition_id: UUID, name: str, phase: str) -> Step:
+    """Those that were made, of those that were not dropped for want of something to do."""
+    mine = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase
+    return work(session, name, RehearsalMove, *mine, RehearsalMove.state != State.CANCELLED)
+
+
+def work(session: Session, name: str, kind: Any, *mine: Any) -> Step:
+    """What is finished, of all that there is."""
+    done = kind.state.not_in(UNFINISHED)
+    made = (func.min(kind.finished_at).filter(done), func.max(kind.finished_at).filter(done))
+    query = select(func.count().filter(done), func.count(), *made).select_from(kind).where(*mine)
+    return Step(name, *session.execute(query).one())

@@ -1,0 +1,46 @@
+"""A rehearsal, and how it went."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from app.wire.competitions import State
+from app.wire.form import Form, Id, Moment, Slug, example, word
+from app.wire.said import Failed
+
+STEPS = ("releases", "scores", "finals", "targets", "guesses", "judged", "reveal")
+
+
+class RehearsalStep(Form):
+    """What is done of it, and how much there is to do; a number of None: nobody knows yet."""
+
+    step: Annotated[str, word(*STEPS), example("scores")]
+    done: Annotated[int, example(12)]
+    of: Annotated[int | None, example(20)]
+    first: Annotated[
+        datetime | None, Field(description="when the first was done"), example("2027-01-11T05:31:04Z")
+    ]
+    last: Annotated[
+        datetime | None, Field(description="when the last was done"), example("2027-01-11T05:40:12Z")
+    ]
+
+
+class FailedMove(Failed):
+    """A move of a sample team that could not be made."""
+
+    id: Id
+    team: Annotated[str, example("add_noise")]
+    phase: Annotated[str, example("anonymization")]
+
+
+class Rehearsal(Form):
+    slug: Annotated[Slug, Field(description="of the rehearsal, which is a competition of its own")]
+    rehearses: Annotated[Slug, Field(description="of the competition that is rehearsed")]
+    state: State
+    began_at: Moment
+    ends_at: Annotated[
+        datetime | None, Field(description="when its last phase ends"), example("2027-01-11T06:25:00Z")
+    ]
+    steps: Annotated[list[RehearsalStep], Field(description="in the order in which they happen")]
+    failed: list[FailedMove]
