@@ -5,7 +5,7 @@ from fastapi.responses import HTMLResponse
 
 from app.http.dependencies import SignedIn
 from app.services.contest import competitions
-from app.services.desk import dashboard
+from app.services.desk import dashboard, rehearsals
 from app.transaction import transaction
 from app.web.organizer.changes import acts
 from app.web.organizer.frame import organizers_frame
@@ -22,6 +22,7 @@ def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResp
     with transaction() as session:
         frame = organizers_frame(session, principal, slug)
         found = dashboard.of_competition(session, principal, slug)
+        rehearsal = rehearsals.standing(session, frame.contest.id)
         last = competitions.history(session, principal, slug, after=None, limit=LAST_ACTS)
     t, zone = languages.words_of(request), frame.rules.timezone
     return page(
@@ -30,6 +31,7 @@ def dashboard_page(request: Request, slug: str, principal: SignedIn) -> HTMLResp
         "organizer/dashboard.html",
         frame=frame,
         desk=found,
+        rehearsal=rehearsal,
         duties=dashboard.duties(frame.rules, frame.contest.row, frame.standing, found),
         acts=acts(last, t, path=frame.path, zone=zone),
     )

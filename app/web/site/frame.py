@@ -1,5 +1,6 @@
 """What every page of a competition shows around its content: where it stands, and which pages there are."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -7,7 +8,7 @@ from typing import Literal
 from sqlalchemy.orm import Session
 
 from app.contest import Contest
-from app.db.models import Team
+from app.db.models import Competition, Team
 from app.scoring.rules import Rules
 from app.services.contest import competitions, phases
 from app.services.contest.phases import Standing
@@ -25,14 +26,29 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What a rehearsal rehearses; ``next``: what happens in it next."""
+
+    slug: str
+    title: Mapping[str, str]
+    next: str
+
+    @property
+    def path(self) -> str:
+        return f"/competitions/{self.slug}"
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
-    """A competition as one person meets it; ``rules``: as they stood then; ``team``: their own in it."""
+    """A competition as one person meets it; ``rules``: as they stood then; ``team``: their own in it;
+    ``rehearsed``: of which it is a rehearsal."""
 
     contest: Contest
     rules: Rules
     standing: Standing
     team: Team | None
     organizer: bool
+    rehearsed: Rehearsed | None = None
 
     @property
     def path(self) -> str:
@@ -58,13 +74,23 @@ class Frame:
 
 def frame_of(session: Session, principal: Principal | None, slug: str) -> Frame:
     contest = competitions.find(session, principal, slug)
+    standing = phases.standing(session, contest.row)
     return Frame(
         contest=contest,
         rules=contest.rules,
-        standing=phases.standing(session, contest.row),
+        standing=standing,
+        rehearsed=rehearsed_by(session, contest.row, standing),
         team=teams.team_of(session, contest.id, principal) if principal else None,
         organizer=principal is not None and competitions.is_organizer(session, contest.id, principal),
     )
+
+
+def rehearsed_by(session: Session, row: Competition, standing: Standing) -> Rehearsed | None:
+    if row.rehearses is None:
+        return None
+    original = session.get_one(Competition, row.rehearses)
+    happens = "paused" if standing.paused else standing.state if row.revealed_at is None else "over"
+    return Rehearsed(original.slug, competitions.title_of(original), happens)
 
 
 def next_turn(rules: Rules, now: datetime) -> Turn | None:

@@ -51,6 +51,9 @@ TABLE: dict[str, tuple[int, int, int, int, int, int]] = {
     f"POST {DESK}/teams/{{team_id}}/disqualify": ONCE,
     f"POST {DESK}/teams/{{team_id}}/reinstate": ONCE,
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": SEEN,
+    f"GET {DESK}/rehearsal": SEEN,
+    f"POST {DESK}/rehearsal": ONCE,
+    f"POST {DESK}/rehearsal/end": (303, 403, 403, 303, 403, 404),
     f"GET {DESK}/baselines": SEEN,
     f"POST {DESK}/baselines": DONE,
     f"POST {DESK}/baselines/{{team_id}}/remove": DONE,
@@ -127,6 +130,7 @@ CONTENT: dict[str, Callable[[Any], dict[str, Any]]] = {
     f"POST {DESK}/clarifications/{{clarification_id}}": lambda _: {"data": {"text": "As many."}},
     f"POST {DESK}/announcements": lambda _: {"data": {"en": "Hello"}},
     f"POST {DESK}/announcements/{{announcement_id}}/withdraw": lambda _: {"data": {"password": PASSWORD}},
+    f"POST {DESK}/rehearsal/end": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/baselines/{{team_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/teams/organizers/{{user_id}}/remove": lambda _: {"data": {"password": PASSWORD}},
     f"POST {DESK}/teams/{{team_id}}/members/{{user_id}}/password-link": lambda _: {
