@@ -1,11 +1,12 @@
 """The front page: all competitions, those that go on first."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from sqlalchemy.orm import Session
 
 from app.http.dependencies import MaybeSignedIn
 from app.roles import Role
@@ -13,9 +14,13 @@ from app.scoring.rules import Rules
 from app.services.contest import directory
 from app.services.contest.directory import Readable
 from app.services.contest.phases import Standing
+from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site.frame import Turn, next_turn
 from app.web.site.pages import PageRoute, page
+from app.web.visitor.leader import podium
+from app.web.visitor.overview import open_board
+from app.wire import Board, BoardRow
 
 router = APIRouter(route_class=PageRoute)
 RUNNING = ("anonymization", "settling", "between", "reidentification")
@@ -40,21 +45,48 @@ class Card:
         return None if self.standing.paused else next_turn(self.rules, self.standing.now)
 
     @property
+    def ended(self) -> datetime | None:
+        """The end of its last phase, once it is over."""
+        ends = [phase.end for phase in self.rules.phases]
+        return max(ends) if ends and self.standing.state == "closed" else None
+
+    @property
     def own(self) -> bool:
         return self.entry.team is not None or self.entry.organizer
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The competition whose leaders the front page shows: one alone, for each board takes queries."""
+
+    card: Card
+    board: Board
+
+    @property
+    def podium(self) -> list[BoardRow]:
+        return podium(self.board)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the board stands still for this reader, who is told since when."""
+        standing, since = self.card.standing, self.board.frozen_from
+        waits = since is not None and since <= standing.now and standing.state != "closed"
+        return waits and not self.card.entry.organizer
 
 
 @router.get("/")
 def all_competitions(request: Request, principal: MaybeSignedIn) -> HTMLResponse:
     with transaction() as session:
         found = directory.competitions_for(session, principal)
-    groups = grouped(map(Card, found.readable))
+        groups = grouped(map(Card, found.readable))
+        first = first_of(session, principal, groups)
     may_create = principal is not None and principal.role != Role.PARTICIPANT
     return page(
         request,
         principal,
         "visitor/competitions.html",
         groups=groups,
+        first=first,
         unreadable=found.unreadable,
         may_create=may_create,
     )
@@ -69,6 +101,15 @@ def grouped(cards: Iterable[Card]) -> dict[str, list[Card]]:
     for name, key in KEYS.items():
         groups[name].sort(key=key)
     return {name: found for name, found in groups.items() if found}
+
+
+def first_of(session: Session, principal: Principal | None, groups: Mapping[str, list[Card]]) -> First | None:
+    """The first on the page that has begun; None while nobody has a rank in it, or its board is closed."""
+    begun = (card for cards in groups.values() for card in cards if card.standing.state != "draft")
+    if (card := next(begun, None)) is None:
+        return None
+    board = open_board(session, principal, card.rules.slug)
+    return First(card, board) if board and podium(board) else None
 
 
 def group_of(card: Card) -> str:
@@ -86,8 +127,7 @@ def soonest(card: Card) -> float:
 
 def latest_end(card: Card) -> float:
     """The one that ended last comes first."""
-    ends: list[datetime] = [phase.end for phase in card.rules.phases]
-    return -max(ends).timestamp() if ends else 0.0
+    return -card.ended.timestamp() if card.ended else 0.0
 
 
 KEYS: dict[str, Callable[[Card], float]] = {"running": soonest, "coming": soonest, "past": latest_end}

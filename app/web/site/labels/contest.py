@@ -169,7 +169,7 @@ LABELS = {
         "one line for each row of the release: the row of the original it comes from"
     ),
     "security": N_("Risk"),
-    "settling": N_("Settling"),
+    "settling": N_("Final scoring"),
     "state": N_("State"),
     "state_CANCELLED": N_("Cancelled"),
     "state_DISQUALIFIED": N_("Disqualified"),

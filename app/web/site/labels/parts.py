@@ -107,13 +107,13 @@ LABELS = {
     "excess_II_average": N_("Rejected if the mean distance is above {threshold}."),
     "excess_II_strict": N_("Rejected if anybody’s distance is above {threshold}."),
     "feedback_daily": N_(
-        "The scores of guesses become visible at midnight. That helps attackers a little: each score tells something about who was guessed right."
+        "The scores of guesses become visible at midnight. That helps attackers a little: each score tells something about who was guessed right, and one that raises a team’s risk tells that the target is theirs."
     ),
     "feedback_hidden": N_(
         "The scores of guesses stay hidden until the re-identification phase closes, and with them all that they would change. A score tells who was guessed right: whoever saw it could find the individuals by trying."
     ),
     "feedback_immediate": N_(
-        "The scores of guesses are visible at once. That helps attackers: each score tells something about who was guessed right."
+        "The scores of guesses are visible at once. That helps attackers: each score tells something about who was guessed right, and one that raises a team’s risk tells that the target is theirs."
     ),
     "files_release_microdata": N_(
         "anonymized.csv: the same header line as the original, columns in the same order; rows may be changed, put in another order and deleted. At least {kept}% of the rows must be left, and none may be added. UTF-8, {file_mb} MB a file at most."
