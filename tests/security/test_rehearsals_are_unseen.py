@@ -1,18 +1,24 @@
 """Nobody but its organizers can tell that a rehearsal exists: on every route it is as if it did not."""
 
+import functools
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from sqlalchemy import select
 
+from app.db.models import Clarification, Competition, Rescore, Submission, Target
 from app.http.dependencies import COOKIE
 from app.services.contest import competitions
 from app.services.desk import rehearsals
 from app.services.people import accounts
 from app.transaction import transaction
 from tests.arena import API, PASSWORD, competition_file
+from tests.rehearsing import Rehearsed
 from tests.security.stage import CONTENT, Stage
 from tests.security.table import TABLE
 
@@ -81,6 +87,64 @@ def test_on_every_route_a_rehearsal_is_to_strangers_as_a_competition_that_there_
             seen[route, audience] = there == not_there
     assert [place for place, same in seen.items() if not same] == []
     assert len(seen) > 200
+
+
+BY_ID = ("submission_id", "target_id", "report_id", "rescore_id", "announcement_id", "clarification_id")
+ALONE = [route for route in TABLE if "{slug}" not in route and any(f"{{{one}}}" in route for one in BY_ID)]
+
+
+def held(stage: Stage, cup: Rehearsed) -> dict[str, str]:
+    """One of each thing that a rehearsal may have."""
+    found = {
+        "report_id": stage.arena.post(f"/competitions/{cup.slug}/threshold-reports", json={"draws": 0}),
+        "announcement_id": stage.arena.post(
+            f"/competitions/{cup.slug}/announcements", json={"text": {"en": "Hello"}}
+        ),
+    }
+    assert {answer.status_code for answer in found.values()} == {201, 202}
+    with transaction() as session:
+        row = session.scalars(select(Competition).where(Competition.slug == cup.slug)).one()
+        sent = session.scalars(select(Submission).where(Submission.competition_id == row.id)).first()
+        target = session.scalars(select(Target.id).where(Target.competition_id == row.id)).first()
+        assert sent is not None
+        asked = {"competition_id": row.id, "team_id": sent.team_id, "user_id": sent.user_id}
+        question = Clarification(question="How many rows?", **asked)
+        rescore = Rescore(competition_id=row.id, user_id=sent.user_id, file=row.file, scales={}, replaces="")
+        session.add_all([question, rescore])
+        session.flush()
+        made = {"submission_id": sent.id, "target_id": target}
+        made |= {"clarification_id": question.id, "rescore_id": rescore.id}
+    ids = {name: answer.json()["id"] for name, answer in found.items()}
+    return ids | {name: str(one) for name, one in made.items()}
+
+
+def test_what_is_of_a_rehearsal_is_to_strangers_as_what_there_is_not_even_when_it_is_revealed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsals, "MOST_TEAMS", 2)
+    monkeypatch.setattr(rehearsals, "GUESSES", 1)
+    stage = Stage.opened(client)
+    cup = Rehearsed.begun(stage.second.arena)
+    stage = replace(stage, arena=stage.second.arena)
+    cup.release()
+    cup.attack()
+    cup.reveal()
+    ids = held(stage, cup)
+    seen = {}
+    for route in ALONE:
+        content = CONTENT[route](stage) if route in CONTENT else {}
+        for audience in STRANGERS:
+            answers = []
+            for names in (ids, dict.fromkeys(ids, str(uuid4()))):
+                answer = asked(stage, route, audience, stage.places(route) | names, content)
+                answers.append(functools.reduce(told_without, names.values(), repr(told(answer, cup.slug))))
+            seen[route, audience] = answers[0] == answers[1]
+    assert [place for place, same in seen.items() if not same] == []
+    assert len(seen) > 40
+
+
+def told_without(text: str, name: str) -> str:
+    return text.replace(name, "ID")
 
 
 LISTS = ("GET /", f"GET {API}/competitions", f"GET {API}/me", "GET /account", "GET /competitions")

@@ -91,7 +91,7 @@ def listed(
 
 def withdraw(session: Session, principal: Principal, announcement_id: UUID) -> None:
     said = session.get(Announcement, announcement_id, with_for_update=True)
-    if said is None:
+    if said is None or not competitions.is_known(session, principal, said.competition_id):
         raise NotFound("there is no such announcement", code="no_such_announcement")
     competitions.require_organizer(session, said.competition_id, principal)
     if said.user_id is None:

@@ -69,7 +69,7 @@ def answer(
     found = session.get(
         Clarification, clarification_id, with_for_update={"of": Clarification}, options=[WITH_TEAM]
     )
-    if found is None:
+    if found is None or not competitions.is_known(session, principal, found.competition_id):
         raise NotFound("nobody has asked such a question", code="no_such_clarification")
     competitions.require_organizer(session, found.competition_id, principal)
     before = {"answer": found.answer, "public": found.public}

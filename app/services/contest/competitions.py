@@ -66,6 +66,11 @@ def may_know(session: Session, principal: Principal | None, row: Competition) ->
     return principal is not None and is_organizer(session, row.id, principal)
 
 
+def is_known(session: Session, principal: Principal | None, competition_id: UUID) -> bool:
+    """The same of what is found by another name than its competition's."""
+    return may_know(session, principal, session.get_one(Competition, competition_id))
+
+
 def is_organizer(session: Session, competition_id: UUID, principal: Principal) -> bool:
     """A rehearsal is organized by those who organize what it rehearses."""
     row = session.get_one(Competition, competition_id)
