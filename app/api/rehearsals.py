@@ -57,4 +57,5 @@ def told(session: Session, slug: str, contest: Contest) -> wire.Rehearsal:
             wire.FailedMove(id=one.id, team=one.team.name, phase=one.phase, **wire.failed(one.failure))
             for one in found.failed
         ],
+        late=found.late,
     )

@@ -51,5 +51,7 @@ def tell(found: wire.Rehearsal, *, as_json: bool) -> None:
         "last": time_of("last"),
     }
     print_table(found.steps, columns)
+    if found.late:
+        print(f"moves that came too late for their phase: {found.late}")
     for move in found.failed:
         print(f"{plain(move.team)} failed in {plain(move.phase)}: {plain(move.failure or '')}")

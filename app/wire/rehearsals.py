@@ -44,3 +44,4 @@ class Rehearsal(Form):
     ]
     steps: Annotated[list[RehearsalStep], Field(description="in the order in which they happen")]
     failed: list[FailedMove]
+    late: Annotated[int, Field(description="moves that came too late for their phase"), example(0)]

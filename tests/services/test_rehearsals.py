@@ -139,6 +139,8 @@ def test_moves_whose_phase_is_over_are_dropped(rehearsed: Rehearsed) -> None:
     rehearsed.shift(26)
     rehearsed.play()
     assert rehearsed.states("anonymization") == {State.CANCELLED: 20}
+    assert rehearsed.course()["late"] == 20
+    assert rehearsed.course()["steps"][0]["of"] == 20
     assert rows(Submission, rehearsed.slug) == []
 
 

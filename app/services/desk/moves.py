@@ -90,6 +90,7 @@ def wait_or_drop(session: Session, row: Competition, move: RehearsalMove, now: S
     turned = row.frozen_at if move.phase == ANONYMIZATION else row.closed_at
     if phase is None or turned is not None or (phase.end <= now.now and not now.paused):
         leases.finish(session, move, State.CANCELLED)
+        move.failure = Statement(REFUSED, Message("its phase is over"))
     else:
         leases.put_back(session, move, Statement(REFUSED, Message("its phase is not open")))
 

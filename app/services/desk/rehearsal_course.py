@@ -6,12 +6,15 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.work.leases import UNFINISHED
+
+IDLE = and_(RehearsalMove.state == State.CANCELLED, RehearsalMove.failure.is_(None))
+"""Dropped though it came in time: there was nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +30,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """``failed``: the moves that could not be made."""
+    """``failed``: the moves that could not be made; ``late``: how many came too late for their phase."""
 
     steps: Sequence[Step]
     failed: Sequence[RehearsalMove]
+    late: int
 
 
 def course(session: Session, row: Competition) -> Course:
@@ -49,7 +53,11 @@ def course(session: Session, row: Competition) -> Course:
         RehearsalMove.competition_id == row.id, RehearsalMove.state == State.ERROR
     )
     ordered = failed.order_by(RehearsalMove.finished_at, RehearsalMove.id)
-    return Course(steps, session.scalars(ordered.options(joinedload(RehearsalMove.team))).all())
+    late = select(func.count()).where(
+        RehearsalMove.competition_id == row.id, RehearsalMove.state == State.CANCELLED, ~IDLE
+    )
+    found = session.scalars(ordered.options(joinedload(RehearsalMove.team))).all()
+    return Course(steps, found, counted(session, late))
 
 
 def counted(session: Session, query: Any) -> int:
@@ -62,14 +70,18 @@ def at_once(name: str, number: int, at: datetime | None) -> Step:
 
 
 def moves(session: Session, competition_id: UUID, name: str, phase: str) -> Step:
-    """Those that were made, of those that were not dropped for want of something to do."""
-    mine = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase
-    return work(session, name, RehearsalMove, *mine, RehearsalMove.state != State.CANCELLED)
+    """Those that were made, of all but those for which there was no target left."""
+    mine = RehearsalMove.competition_id == competition_id, RehearsalMove.phase == phase, ~IDLE
+    return step(session, name, RehearsalMove, RehearsalMove.state == State.SCORED, *mine)
 
 
 def work(session: Session, name: str, kind: Any, *mine: Any) -> Step:
-    """What is finished, of all that there is."""
-    done = kind.state.not_in(UNFINISHED)
+    """What is finished, of all that was sent."""
+    return step(session, name, kind, kind.state.not_in(UNFINISHED), *mine)
+
+
+def step(session: Session, name: str, kind: Any, done: ColumnElement[bool], *mine: Any) -> Step:
     made = (func.min(kind.finished_at).filter(done), func.max(kind.finished_at).filter(done))
     query = select(func.count().filter(done), func.count(), *made).select_from(kind).where(*mine)
-    return Step(name, *session.execute(query).one())
+    found, of, first, last = session.execute(query).one()
+    return Step(name, found, of or None, first, last)
