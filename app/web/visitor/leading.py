@@ -119,7 +119,7 @@ def attacks(first: Sequence[AttackersRow], t: Words, *, over: bool) -> str:
 
 def attack(row: AttackersRow, t: Words, *, over: bool) -> str:
     kind = "counted" if row.score is None else "score"
-    return t.label(f"{'won' if over else 'lead'}_attacks_{kind}").format(
+    return t.label(f"won_attacks_{kind}" if over else f"lead_attacks_{kind}").format(
         team=row.team,
         identified=t.shown(row.identified),
         tried=t.shown(row.tried),
