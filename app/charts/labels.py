@@ -114,7 +114,7 @@ def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -
         if not box.inside(there.within) or any(box.meets(other) for other in every):
             continue
         line, along = leader(one, box) if ring >= 1 else ("", ())
-        if any(part.meets(other) for part in along for other in crossed):
+        if line and any(crosses(one, box, other) for other in crossed):
             continue
         hidden = covered_points(box, there.points)
         cost = ring + hidden * (1.0 if line else BESIDE)
@@ -136,15 +136,36 @@ def places(one: Named, wide: float) -> Iterator[tuple[float, Box, int]]:
 
 def leader(one: Named, box: Box) -> tuple[str, tuple[Box, ...]]:
     """From the edge of a point's mark to the nearest place of its name: the line, and what it takes up."""
-    x, y = min(max(one.x, box.left), box.right), min(max(one.y, box.top), box.bottom)
+    (x, y), long = nearest(one, box)
     right, down = x - one.x, y - one.y
-    long = math.hypot(right, down) or 1.0
     share = min((one.size + 1) / long, 1.0)
     begin = one.x + share * right, one.y + share * down
     parts = [part / 8 for part in range(1, 8) if part / 8 * long >= one.size + CLEAR]
     steps = [(one.x + part * right, one.y + part * down) for part in parts]
     along = tuple(Box(left - 1, top - 1, left + 1, top + 1) for left, top in steps)
     return f"M{short(begin[0])} {short(begin[1])}L{short(x)} {short(y)}", along
+
+
+def nearest(one: Named, box: Box) -> tuple[tuple[float, float], float]:
+    """The place of a box that is nearest to a point, and how far it is."""
+    x, y = min(max(one.x, box.left), box.right), min(max(one.y, box.top), box.bottom)
+    return (x, y), math.hypot(x - one.x, y - one.y) or 1.0
+
+
+def crosses(one: Named, box: Box, other: Box) -> bool:
+    """Whether the line from a point to its name runs through the other box (Liang and Barsky)."""
+    (x, y), long = nearest(one, box)
+    first, last = min((one.size + CLEAR) / long, 1.0), 1.0
+    for start, along, low, high in (
+        (one.x, x - one.x, other.left, other.right),
+        (one.y, y - one.y, other.top, other.bottom),
+    ):
+        if along:
+            enters, leaves = sorted(((low - start) / along, (high - start) / along))
+            first, last = max(first, enters), min(last, leaves)
+        elif not low < start < high:
+            return False
+    return first < last
 
 
 def box_at(one: Named, wide: float, tall: float, across: int, down: int) -> Box:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts.figure import Figure
+from app.charts.frame import Box
+from app.charts.labels import CLEAR, Named, crosses, nearest
 from app.charts.scatter import Point, ScatterWords, scatter
 from app.charts.worded import worded
 from tests.web.figures import EN, HOSTILE, JA, corners, marks_of, middle, parsed, rendered
@@ -111,6 +113,26 @@ def test_no_name_stands_on_the_leaders_line() -> None:
         ]
         for at in (left, left + wide / 2, left + wide):
             assert abs(y1 + (at - x1) / (x2 - x1) * (y2 - y1) - y) > 6, text.text
+
+
+SPAN = st.floats(0, 100).map(lambda value: round(value, 1))
+
+
+@given(st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN), st.tuples(SPAN, SPAN, SPAN, SPAN))
+def test_a_line_to_a_name_crosses_what_any_of_its_places_lies_in(
+    point: tuple[float, float], name: tuple[float, float], box: tuple[float, float, float, float]
+) -> None:
+    one, there = Named(*point, "n"), Box(*name, name[0] + 30, name[1] + 15)
+    other = Box(min(box[0], box[1]), min(box[2], box[3]), max(box[0], box[1]), max(box[2], box[3]))
+    (x, y), long = nearest(one, there)
+    begin = min((one.size + CLEAR) / long, 1)
+    shares = [begin + (1 - begin) * place / 1000 for place in range(1, 1000)] if begin < 1 else []
+    places = [(one.x + share * (x - one.x), one.y + share * (y - one.y)) for share in shares]
+    depths = [min(a - other.left, other.right - a, b - other.top, other.bottom - b) for a, b in places]
+    if max(depths, default=-1) > 1e-6:
+        assert crosses(one, there, other)
+    elif max(depths, default=-1) < -0.2:
+        assert not crosses(one, there, other)
 
 
 def test_who_matters_is_in_the_picture_however_far_off() -> None:

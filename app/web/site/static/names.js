@@ -68,14 +68,13 @@ function named(plane, one, seen, blocked) {
     if (least <= cost) break;
     if (box.left < room.left + 2 || box.right > room.right + 0.8 * letter || box.top < room.top - 2 || box.bottom > room.bottom - 2) continue;
     if (blocked.some((other) => meets(box, other))) continue;
-    const { line, along } = far ? leader(one, box) : { line: "", along: [] };
-    if (along.some((part) => crossed.some((other) => meets(part, other)))) continue;
+    if (far && crossed.some((other) => crosses(one, box, other))) continue;
     const reach = far ? box : grown(box, NEAR);
     const hidden = seen.filter((each) => each !== one && meets(reach, around(each))).length;
     const whole = cost + hidden * (far ? 1 : BESIDE);
     if ((needed || hidden < CROWD) && whole < least) {
       least = whole;
-      chosen = { box, text, line, along, kind: `${one.kind}${needed ? " needed" : ""}` };
+      chosen = { box, text, ...(far ? leader(one, box) : { line: "", along: [] }), kind: `${one.kind}${needed ? " needed" : ""}` };
     }
   }
   return chosen;
@@ -100,9 +99,25 @@ function* places(one, wide, tall, needed) {
   }
 }
 
+const nearest = (one, box) => [clamp(one.cx, [box.left, box.right]), clamp(one.cy, [box.top, box.bottom])];
+
+// Whether the line from a mark to its name runs through another box (Liang and Barsky).
+function crosses(one, box, other) {
+  const [x, y] = nearest(one, box);
+  const [right, down] = [x - one.cx, y - one.cy];
+  let [first, last] = [Math.min((one.size + CLEAR) / (Math.hypot(right, down) || 1), 1), 1];
+  for (const [start, along, low, high] of [[one.cx, right, other.left, other.right], [one.cy, down, other.top, other.bottom]]) {
+    if (along) {
+      const ends = [(low - start) / along, (high - start) / along];
+      [first, last] = [Math.max(first, Math.min(...ends)), Math.min(last, Math.max(...ends))];
+    } else if (start <= low || start >= high) return false;
+  }
+  return first < last;
+}
+
 // From the edge of a mark to the nearest place of its name, and what the line takes up.
 function leader(one, box) {
-  const [x, y] = [clamp(one.cx, [box.left, box.right]), clamp(one.cy, [box.top, box.bottom])];
+  const [x, y] = nearest(one, box);
   const [right, down] = [x - one.cx, y - one.cy];
   const long = Math.hypot(right, down) || 1;
   const begin = Math.min((one.size + 1) / long, 1);
