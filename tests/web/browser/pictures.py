@@ -6,9 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import uvicorn
+from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from app.http.dependencies import COOKIE
@@ -21,6 +23,8 @@ from tests.web.browser.conftest import CHROMIUM, QUIET
 HERE = f"/competitions/{SLUG}"
 BOARDS = f"{HERE}/boards"
 PHONE = 390
+COLOURS = 256
+"""Of a picture: of more it would be twice as large, and look the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,14 @@ OPEN = (
     Picture(
         "board-ja-dark", f"{BOARDS}/anonymization", "#standings tr:nth-child(11)", "team", "ja", dark=True
     ),
-    Picture("submission", f"{HERE}/submissions", ".attackers", "team", link="a[href^='/submissions/']"),
-    Picture("report", f"{HERE}/organize/threshold", "#bounds", "organizer", link="a[href*='/reports/']"),
+    Picture(
+        "submission",
+        f"{HERE}/submissions",
+        "section:has(#attackers) table",
+        "team",
+        link="a[href^='/submissions/']",
+    ),
+    Picture("report", f"{HERE}/organize/threshold", "#bounds", "organizer", link="#reports th a"),
 )
 ATTACKED = (Picture("targets-ja-phone", f"{HERE}/targets", "tbody tr:nth-child(10)", "team", "ja", PHONE),)
 CLOSED = (
@@ -103,9 +113,12 @@ def take(browser: Browser, url: str, picture: Picture, session: str | None, fold
     last = page.locator(picture.until).first
     last.wait_for()
     tall = page.evaluate("one => one.getBoundingClientRect().bottom + scrollY", last.element_handle())
-    page.set_viewport_size({"width": picture.wide, "height": round(tall) + 16})
+    page.set_viewport_size({"width": picture.wide, "height": round(tall)})
     page.wait_for_timeout(1000 * picture.after)
-    page.screenshot(path=folder / f"{picture.name}.png")
+    taken = Image.open(BytesIO(page.screenshot()))
+    taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
+        folder / f"{picture.name}.png", optimize=True
+    )
     context.close()
 
 
