@@ -234,7 +234,7 @@ def answers(arena: Arena, target: Mapping[str, Any], rng: Generator) -> dict[str
 def guesses(place: int, said: Mapping[str, IntArray], rng: Generator) -> list[bytes]:
     """What a team sends: some few and timid guesses, others those of the best attackers on most targets."""
     strength = (0.85 + place * 0.618) % 1
-    if rng.random() > 0.1 + 0.8 * strength**1.5:
+    if rng.random() > 0.15 + 0.75 * strength:
         return []
     name = ATTACKS[max(0, round(strength * (len(ATTACKS) - 1)) - int(rng.integers(0, 3)))]
     abstains = rng.random(len(said[name])) > 0.6 + 0.4 * strength

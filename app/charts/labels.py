@@ -16,6 +16,8 @@ CROWD = 5
 """A name that would hide more points than this is left out."""
 CLEAR = 4.0
 """From the edge of its mark on a line may cross nothing."""
+ACROSS = 10.0
+"""What it costs to lead to a name across something: it is better than no name."""
 BESIDE = 2.5
 """What it costs to stand on or next to another's point without a line to one's own."""
 SIDES = ((-1, 1), (-1, 0), (1, -1), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))
@@ -114,10 +116,10 @@ def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -
         if not box.inside(there.within) or any(box.meets(other) for other in every):
             continue
         line, along = leader(one, box) if ring >= 1 else ("", ())
-        if line and any(crosses(one, box, other) for other in crossed):
-            continue
         hidden = covered_points(box, there.points)
         cost = ring + hidden * (1.0 if line else BESIDE)
+        if line and cost < least and any(crosses(one, box, other) for other in crossed):
+            cost += ACROSS
         if cost < least and (one.needed or hidden <= CROWD):
             least, chosen = cost, Label(box, side, text, one.kind, line, along)
     return chosen
@@ -129,9 +131,10 @@ def places(one: Named, wide: float) -> Iterator[tuple[float, Box, int]]:
         yield place / 100, box_at(one, wide, 1.1 * LETTER, across, down), across
     for far in RINGS if one.needed else ():
         for right, low in ROUND:
-            side, x, y = round(right), one.x + far * right, one.y + far * low
-            left = {-1: x - wide, 0: x - wide / 2, 1: x}[side]
-            yield 1 + far / 25, Box(left, y - 0.55 * LETTER, left + wide, y + 0.55 * LETTER), side
+            x, y = one.x + far * right, one.y + far * low
+            for side in (0, -1, 1) if abs(right) < 0.5 else (round(right),):
+                left = {-1: x - wide, 0: x - wide / 2, 1: x}[side]
+                yield 1 + far / 25, Box(left, y - 0.55 * LETTER, left + wide, y + 0.55 * LETTER), side
 
 
 def leader(one: Named, box: Box) -> tuple[str, tuple[Box, ...]]:

@@ -145,6 +145,8 @@ def levels(view: Window, leader: float | None, signs: Callable[[str], str]) -> l
     low, high = (view.left + view.low) / 2, (view.right + view.high) / 2
     step = nice_step(high - low, 7)
     scores = [rounded(place * step, step) for place in range(int(low // step) + 1, int(high // step) + 1)]
+    if leader is not None:
+        scores = [one for one in scores if abs(one - leader) > 0.05 * step]
     texts = tick_texts(scores, step) if scores else ()
     found = [Level(score, signs(text)) for score, text in zip(scores, texts, strict=True)]
     return found if leader is None else [*found, Level(leader, signs(number(leader)), best=True)]
@@ -205,7 +207,8 @@ def named_levels(equal: Sequence[Level], room: Plot, marked: Sequence[Box]) -> d
     """The lines that say their score, the leader's before others, and where: off marks and one another."""
     found: dict[Level, Box] = {}
     for one in sorted(equal, key=lambda one: not one.best):
-        box = next((box for box in level_boxes(one, room) if clear(box, [*marked, *found.values()])), None)
+        taken = [*marked, *found.values(), *([] if one.best else best_line(equal, room))]
+        box = next((box for box in level_boxes(one, room) if clear(box, taken)), None)
         if box is not None:
             found[one] = box
     return found

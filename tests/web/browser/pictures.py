@@ -21,7 +21,6 @@ from tests.patience import eventually
 from tests.web.browser.conftest import CHROMIUM, QUIET
 
 HERE = f"/competitions/{SLUG}"
-BOARDS = f"{HERE}/boards"
 PHONE = 390
 COLOURS = 256
 """Of a picture: of more it would be twice as large, and look the same."""
@@ -44,27 +43,24 @@ class Picture:
     after: float = 1.0
 
 
+BOARD, ROW = f"{HERE}/boards/anonymization", "#standings tbody tr:nth-child({})"
 OPEN = (
     Picture("overview", HERE, ".words"),
+    Picture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", dark=True),
     Picture(
-        "board-ja-dark", f"{BOARDS}/anonymization", "#standings tr:nth-child(11)", "team", "ja", dark=True
+        "submission", f"{HERE}/submissions", "section:has(#attackers)", "team", link="tbody a[href^='/sub']"
     ),
-    Picture(
-        "submission",
-        f"{HERE}/submissions",
-        "section:has(#attackers) table",
-        "team",
-        link="a[href^='/submissions/']",
-    ),
-    Picture("report", f"{HERE}/organize/threshold", "#bounds", "organizer", link="#reports th a"),
+    Picture("report", f"{HERE}/organize/threshold", "#errors", "organizer", link="#reports th a"),
 )
-ATTACKED = (Picture("targets-ja-phone", f"{HERE}/targets", "tbody tr:nth-child(10)", "team", "ja", PHONE),)
+ATTACKED = (
+    Picture("overview-ja-phone", HERE, ".leads", "team", "ja", PHONE),
+    Picture("board-ja-phone", BOARD, ROW.format(9), "team", "ja", PHONE, dark=True),
+)
 CLOSED = (
-    Picture("board", f"{BOARDS}/anonymization", "#standings tr:nth-child(11)", "team"),
-    Picture("replay", f"{BOARDS}/replay", ".scrub", "team", dark=True, after=11.0),
-    Picture("matrix-ja", f"{BOARDS}/matrix", ".matrix_view", "team", "ja"),
-    Picture("team", f"{BOARDS}/anonymization", ".course_steps", "team", link="tr.own a.called"),
-    Picture("overview-ja-phone", HERE, ".leads", "", "ja", PHONE),
+    Picture("board", BOARD, ROW.format(12), "team"),
+    Picture("replay", f"{HERE}/boards/replay", ".scrub", "team", dark=True, after=13.0),
+    Picture("matrix-ja", f"{HERE}/boards/matrix", ".matrix_view", "team", "ja"),
+    Picture("team-ja", BOARD, ".course_steps", "team", "ja", link="tr.own a.called"),
 )
 
 

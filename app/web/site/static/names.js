@@ -5,6 +5,7 @@ const RINGS = [24, 40, 60, 84, 112, 144];
 const SIDES = [[-1, 1], [-1, 0], [1, -1], [1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]];
 const CROWD = 3; // points that a name may hide if it is not needed
 const BESIDE = 2.5; // what it costs to stand on or next to another's point without a line to one's own
+const ACROSS = 10; // to lead to a name across something: it is better than no name
 const NEAR = 5; // pixels
 const CLEAR = 4; // from the edge of its mark on a line may cross nothing
 const TOP = 10; // ranks whose names are wished for from afar, too
@@ -68,10 +69,10 @@ function named(plane, one, seen, blocked) {
     if (least <= cost) break;
     if (box.left < room.left + 2 || box.right > room.right + 0.8 * letter || box.top < room.top - 2 || box.bottom > room.bottom - 2) continue;
     if (blocked.some((other) => meets(box, other))) continue;
-    if (far && crossed.some((other) => crosses(one, box, other))) continue;
     const reach = far ? box : grown(box, NEAR);
     const hidden = seen.filter((each) => each !== one && meets(reach, around(each))).length;
-    const whole = cost + hidden * (far ? 1 : BESIDE);
+    let whole = cost + hidden * (far ? 1 : BESIDE);
+    if (far && whole < least && crossed.some((other) => crosses(one, box, other))) whole += ACROSS;
     if ((needed || hidden < CROWD) && whole < least) {
       least = whole;
       chosen = { box, text, ...(far ? leader(one, box) : { line: "", along: [] }), kind: `${one.kind}${needed ? " needed" : ""}` };
@@ -91,10 +92,12 @@ function* places(one, wide, tall, needed) {
   for (const far of needed ? RINGS : []) {
     for (let turn = 0; turn < 16; turn += 1) {
       const [across, down] = [Math.cos((turn * Math.PI) / 8), Math.sin((turn * Math.PI) / 8)];
-      const side = Math.round(across);
       const [x, y] = [one.cx + (far + one.size) * across, one.cy + (far + one.size) * down];
-      const left = [x - wide, x - wide / 2, x][side + 1];
-      yield { cost: 1 + far / 25, box: { left, right: left + wide, top: y - tall / 2, bottom: y + tall / 2 }, far: true };
+      const [top, bottom] = [y - tall / 2, y + tall / 2];
+      for (const side of Math.abs(across) < 0.5 ? [0, -1, 1] : [Math.sign(across)]) {
+        const left = [x - wide, x - wide / 2, x][side + 1];
+        yield { cost: 1 + far / 25, box: { left, right: left + wide, top, bottom }, far: true };
+      }
     }
   }
 }

@@ -98,7 +98,7 @@ function resize(plane) {
   pen.font = `600 ${style.fontSize} ${style.fontFamily}`;
   plane.width = (text) => pen.measureText(text).width;
   const { letter } = plane;
-  plane.room = { left: 4 * letter, right: wide - 1.2 * letter, top: 2.2 * letter, bottom: tall - 3.3 * letter };
+  plane.room = { left: 4 * letter, right: wide - 1.7 * letter, top: 2.2 * letter, bottom: tall - 3.3 * letter };
   const { room } = plane;
   const [left, right, low, high] = data.home;
   plane.x0 = d3.scaleLinear([left, right], [room.left, room.right]);
@@ -223,7 +223,8 @@ function levels({ back, data, x, y, room, letter, width }, steps) {
   const [left, right, low, high] = [...x.domain(), ...y.domain()];
   const ticks = d3.ticks((left + low) / 2, (right + high) / 2, 8);
   const written = d3.tickFormat((left + low) / 2, (right + high) / 2, 8);
-  const lines = ticks.map((score) => ({ score, text: signed(written(score), data.decimal) }));
+  const apart = (score) => data.leader === null || Math.abs(score - data.leader) > 0.05 * (ticks[1] - ticks[0] || 1);
+  const lines = ticks.filter(apart).map((score) => ({ score, text: signed(written(score), data.decimal) }));
   if (data.leader !== null) lines.unshift({ score: data.leader, text: data.leaderText, best: true });
   const marked = [...steps, ...data.marks.filter((one) => one.inside).map(around)];
   const boxes = [];
@@ -234,6 +235,7 @@ function levels({ back, data, x, y, room, letter, width }, steps) {
     const [[x1, y1], [x2, y2]] = ends.map((end) => [x(end), y(2 * line.score - end)]);
     const box = [...places(line, [x1, y1, x2, y2], width(line.text) / 2, room, letter)].find(free);
     if (box) boxes.push(box);
+    if (line.best) boxes.push(...beads(x1, y1, x2, y2));
     return [{ ...line, x1, y1, x2, y2, box }];
   });
   const group = back.select(".levels");
@@ -244,7 +246,7 @@ function levels({ back, data, x, y, room, letter, width }, steps) {
     .attr("class", (one) => `aside middle${one.best ? " best" : ""}`)
     .attr("x", ({ box }) => (box.left + box.right) / 2).attr("y", ({ box }) => (box.top + box.bottom) / 2)
     .attr("dy", ".34em").text((one) => one.text);
-  return [...boxes, ...shown.filter((one) => one.best).flatMap(({ x1, y1, x2, y2 }) => beads(x1, y1, x2, y2))];
+  return boxes;
 }
 
 // What a line takes up that is not level.
