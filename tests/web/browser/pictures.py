@@ -48,7 +48,11 @@ OPEN = (
     Picture("overview", HERE, ".words"),
     Picture("board-ja-dark", BOARD, ROW.format(12), "team", "ja", dark=True),
     Picture(
-        "submission", f"{HERE}/submissions", "section:has(#attackers)", "team", link="tbody a[href^='/sub']"
+        "submission",
+        f"{HERE}/submissions",
+        "section:has(#attackers)",
+        "team",
+        link="a[href^='/submissions/']",
     ),
     Picture("report", f"{HERE}/organize/threshold", "#errors", "organizer", link="#reports th a"),
 )

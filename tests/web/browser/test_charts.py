@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, Route
+from playwright.sync_api import Browser, Route, expect
 
 from app.http.middleware import HEADERS
 from app.language import Words
@@ -177,6 +177,7 @@ def test_an_entry_of_the_legend_brings_out_its_series_and_can_be_pressed(browser
     dimmed = "[...document.querySelectorAll('#scatter .dim')].every(each => !each.classList.contains('own'))"
     with shown(browser, DATA["a few"]) as looker:
         page = looker.page
+        expect(page.locator("#scatter .picture.true")).to_be_visible()  # what takes over is not dimmed
         entry = page.locator("#scatter .key[data-series=own]")
         entry.hover()
         assert page.locator("#scatter .dim").count() > 0
