@@ -322,3 +322,21 @@ def test_a_slip_in_the_name_of_the_data_folder_makes_no_database(tmp_path: Path,
     assert answer.returncode == 2
     assert "there is no folder" in answer.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.long
+def test_an_account_that_begins_a_new_service_says_so(tmp_path: Path) -> None:
+    told = [
+        subprocess.run(
+            [Path(sys.executable).parent / "anoncup", "admin", "create-user", name, "--password-stdin"],
+            cwd=tmp_path,
+            env={},
+            input="correct horse\n",
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        ).stderr
+        for name in ("Ada", "Bea")
+    ]
+    assert ["began a new service in .anoncup" in each for each in told] == [True, False]

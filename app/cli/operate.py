@@ -148,8 +148,14 @@ def create_user(
         if password_stdin
         else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     )
+    began = reaching.is_empty(data)
     reaching.create_user(data, name=name, password=password, role=role)
     print(f"created {role} {name}")
+    if began:
+        print(
+            f"This began a new service in {data}; for one that runs elsewhere, name its --data.",
+            file=sys.stderr,
+        )
 
 
 @keys.command("create")

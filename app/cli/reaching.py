@@ -35,10 +35,15 @@ def create_user(data: Path, *, name: str, password: str, role: Role) -> None:
 
 def check_known(data: Path, *, default: Path | None = None) -> None:
     """Refuse a folder that is not there: a slip in its name must not make an empty database."""
-    if given_services() is None and data != default and not data.exists():
+    if data != default and is_empty(data):
         raise InvalidInput(
             "there is no folder {data}; anoncup serve makes it at its first start", data=str(data)
         )
+
+
+def is_empty(data: Path) -> bool:
+    """Whether the folder, if it is what a service lives on, is not there yet."""
+    return given_services() is None and not data.exists()
 
 
 @contextmanager

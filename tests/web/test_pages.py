@@ -55,6 +55,7 @@ def test_an_empty_service_says_what_to_do(client: TestClient) -> None:
         said("No competition yet. As soon as an organizer has created one, it is listed here.", "ja")
         in client.get("/?lang=ja").text
     )
+    assert "<code>anoncup admin create-user NAME --role organizer</code>" in client.get("/").text
 
 
 @pytest.mark.parametrize(
