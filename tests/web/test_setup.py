@@ -129,6 +129,27 @@ def test_what_is_wrong_stands_beside_its_field_and_the_rest_is_kept(
     assert beginner.client.get("/api/v1/competitions").json() == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "exists"),
+    [
+        ("2031-03-30T01:59", True),
+        ("2031-03-30T02:00", False),
+        ("2031-03-30T02:59", False),
+        ("2031-03-30T03:00", True),
+    ],
+)
+def test_a_time_that_the_clocks_of_the_zone_never_show_is_refused(
+    beginner: Arena, typed: str, exists: bool
+) -> None:
+    windows = {"anonymization_end": typed, "reidentification_start": "2031-04-02T09:00"}
+    later = {"reidentification_end": "2031-04-30T09:00"}
+    answer = send(
+        beginner, "/organize/new", BASICS | {"zone": "Europe/Berlin"} | windows | later, organizer=True
+    )
+    assert answer.status_code == (303 if exists else 422)
+    assert ("put forward past it" in answer.text) is not exists
+
+
 def test_an_address_that_is_taken_is_said_beside_it_in_the_readers_language(beginner: Arena) -> None:
     send(beginner, "/organize/new", BASICS, organizer=True)
     again = send(beginner, "/organize/new", BASICS, organizer=True, language="ja")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated
 from zoneinfo import ZoneInfo, available_timezones
@@ -85,6 +85,8 @@ class Sent:
         if found is None or not 1971 <= found.year < 9998:
             self.wrong[name] = "wrong_moment"
             return None
+        if found.tzinfo is None and is_skipped(found, zone):
+            self.wrong[name] = "wrong_moment_skipped"
         return found if found.tzinfo else found.replace(tzinfo=zone)
 
 
@@ -112,6 +114,11 @@ Form = Annotated[Sent, Depends(sent_form, scope="function")]
 def local(moment: datetime | None, zone: ZoneInfo) -> str:
     """A moment as a browser's field shows it."""
     return "" if moment is None else moment.astimezone(zone).strftime(LOCAL)
+
+
+def is_skipped(shown: datetime, zone: ZoneInfo) -> bool:
+    """Whether the zone's clocks never show it, since they are put forward past it."""
+    return shown.replace(tzinfo=zone).astimezone(UTC).astimezone(zone).replace(tzinfo=None) != shown
 
 
 @cache

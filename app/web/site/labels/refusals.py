@@ -39,6 +39,9 @@ LABELS = {
     "wrong_end": N_("The end must lie after the start."),
     "wrong_missing": N_("This time is missing."),
     "wrong_moment": N_("Enter a date and a time."),
+    "wrong_moment_skipped": N_(
+        "There is no such time: the clocks of this time zone are put forward past it."
+    ),
     "wrong_no_title": N_("Enter a title in at least one language."),
     "wrong_no_weights": N_("At least one measure needs a weight, or nothing could be ranked."),
     "wrong_overlap": N_(
