@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from uuid import UUID
 
 import typer
 
+from app.cli.checking import check
 from app.cli.connection import connected, in_words, said, transfer_bar
 from app.cli.listing import Columns, cell, plain, print_json, print_table
 from app.cli.options import AsJson, Release, SentSecret, Slug, takes_release
@@ -40,6 +41,10 @@ def submit(
     release: Release,
     comment: Annotated[str, typer.Option(help="a note that your team and the organizers see")] = "",
     wait: Annotated[bool, typer.Option("--wait", help="until it is scored, and show the result")] = False,
+    checks: Annotated[
+        bool,
+        typer.Option("--check/--no-check", help="read it here first: what is malformed costs nothing"),
+    ] = True,
     as_json: AsJson = False,
 ) -> None:
     """Hand in a release with its secret. A broken connection is tried again without sending it twice.
@@ -48,6 +53,8 @@ def submit(
     """
     contents, answer = release_of(release, secret)
     with called_by_path(paths_of(release, secret)), connected() as client:
+        if checks:
+            check(client, slug, contents, answer)
         with transfer_bar("sending") as progress:
             receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
         if not as_json:
@@ -138,22 +145,37 @@ def guess(
     question: Annotated[
         str, typer.Option(metavar="NAME", help="the question it answers; default: the first that is asked")
     ] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="as another guess, though the same file was sent before")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question about a target, such as which row of the original each of its rows came from."""
+    """Answer a question about a target, such as which row of the original each of its rows came from.
+
+    The same file sent twice is one guess.
+    """
+    asked = Asked(question, again)
     with connected() as client:
         if file.is_dir():
             chosen = folder_of_guesses(client, target, file)
-            answers = [handed_in(client, *each, question) for each in chosen]
+            answers = [handed_in(client, *each, asked) for each in chosen]
         else:
             name, identifier = named_target(client, target)
             with called_by_path({"guess": file}), in_words():
-                answers = [sent(client, name, identifier, file, question)]
+                answers = [sent(client, name, identifier, file, asked)]
     if as_json:
         print_json(answers if file.is_dir() else answers[0])
     else:
         print_table(answers, GUESSED)
     raise typer.Exit(2 if any("refused" in answer for answer in answers) else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``again``: though the same file was sent before."""
+
+    question: str
+    again: bool
 
 
 GUESSED: Columns[Mapping[str, object]] = {
@@ -198,18 +220,20 @@ def identifiers(client: Client, slug: str, names: list[str]) -> dict[str, str]:
     return known
 
 
-def handed_in(client: Client, name: str, identifier: str, path: Path, question: str) -> dict[str, object]:
+def handed_in(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
     """The receipt of one guess of several; a refusal does not keep the others from being sent."""
     from app.client import Refused
 
     try:
-        return sent(client, name, identifier, path, question)
+        return sent(client, name, identifier, path, asked)
     except Refused as refusal:
         problem = refusal.problem.model_dump(mode="json", exclude_unset=True)
         return {"target": name, "refused": str(said(refusal)), "problem": problem}
 
 
-def sent(client: Client, name: str, identifier: str, path: Path, question: str) -> dict[str, object]:
+def sent(client: Client, name: str, identifier: str, path: Path, asked: Asked) -> dict[str, object]:
     with transfer_bar(f"sending {plain(name)}") as progress:
-        receipt = client.guess(identifier, path.read_bytes(), question=question, progress=progress)
+        receipt = client.guess(
+            identifier, path.read_bytes(), question=asked.question, again=asked.again, progress=progress
+        )
     return {"target": name} | receipt.model_dump(mode="json")

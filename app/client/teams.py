@@ -1,6 +1,7 @@
 """The calls of those who take part."""
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 
 from app import wire
 from app.client.transport import (
@@ -113,11 +114,24 @@ class TeamsCalls(Transport):
         return self.several(wire.Target, at(slug, "targets"))
 
     def guess(
-        self, target_id: str, content: bytes, *, question: str = "", progress: Transferred = unwatched
+        self,
+        target_id: str,
+        content: bytes,
+        *,
+        question: str = "",
+        again: bool = False,
+        progress: Transferred = unwatched,
     ) -> wire.GuessReceipt:
-        """Answer a question about a target; without its name the first that the competition asks."""
+        """Answer a question about a target; without its name the first that the competition asks.
+
+        The same file is the same guess, and answered with its receipt; ``again``: it is another one.
+        """
         path, texts = f"/targets/{part(target_id)}/guesses", {"question": question} if question else {}
-        return self.deliver(wire.GuessReceipt, path, {"guess": content}, texts=texts, progress=progress)
+        printed = sha256("\n".join((target_id, question, sha256(content).hexdigest())).encode()).hexdigest()
+        key = "" if again else f"guess:{printed}"
+        return self.deliver(
+            wire.GuessReceipt, path, {"guess": content}, texts=texts, key=key, progress=progress
+        )
 
     def guesses(self, slug: str) -> list[wire.Guess]:
         return self.several(wire.Guess, at(slug, "guesses"))

@@ -168,10 +168,14 @@ class Transport:
         contents: Mapping[str, bytes],
         *,
         texts: Mapping[str, str] | None = None,
+        key: str = "",
         progress: Transferred = unwatched,
     ) -> Told:
-        """POST files under one idempotency key; where the connection breaks, they are sent again under it."""
-        headers, of = {"Idempotency-Key": str(uuid4())}, sum(map(len, contents.values()))
+        """POST files under one idempotency key; where the connection breaks, they are sent again under it.
+
+        ``key``: what was sent under it before is answered with the receipt of then.
+        """
+        headers, of = {"Idempotency-Key": key or str(uuid4())}, sum(map(len, contents.values()))
         for pause in (*PAUSES_S, None):
             try:
                 files = watched(contents, lambda sent: progress(sent, of))

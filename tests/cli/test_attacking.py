@@ -134,12 +134,24 @@ def test_a_guess_is_handed_in_by_the_targets_name_or_id(
     (folder / "g.csv").write_bytes(right(contest, name, 7))
     first = anoncup("guess", f"small/{name}", "--file", "g.csv", "--json")
     assert (first.status, first.json["answered"], first.json["guesses_left"]) == (0, 7, 2)
+    (folder / "g.csv").write_bytes(right(contest, name, 8))
     second = anoncup("guess", identifier, "--file", "g.csv")
     assert (second.status, second.err) == (0, "")
     judge_everything()
     listed = anoncup("guesses", "small", "--json").json
-    assert [(each["target"], each["correct"]) for each in listed] == [(name, 7), (name, 7)]
+    assert [(each["target"], each["correct"]) for each in listed] == [(name, 8), (name, 7)]
     assert name in anoncup("guesses", "small").out
+
+
+def test_the_same_file_is_the_same_guess_unless_another_is_asked_for(
+    anoncup: Anoncup, contest: Contest, folder: Path
+) -> None:
+    name = foreign(contest)[0]
+    (folder / "g.csv").write_bytes(right(contest, name, 7))
+    words = ("guess", f"small/{name}", "--file", "g.csv", "--json")
+    first, same, other = (anoncup(*words, *more).json for more in ((), (), ("--again",)))
+    assert same == first
+    assert (other["id"] != first["id"], other["guesses_left"]) == (True, first["guesses_left"] - 1)
 
 
 def test_a_folder_of_guesses_is_handed_in_target_by_target(

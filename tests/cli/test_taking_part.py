@@ -126,7 +126,7 @@ def test_waiting_for_a_submission_whose_scoring_failed_exits_with_seventy(
 
 
 def test_a_malformed_release_is_told_with_file_row_column_and_code(
-    anoncup: Anoncup, folder: Path, release: list[str | Path]
+    anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
 ) -> None:
     text = (folder / "Y.csv").read_text().splitlines()
     text[3] = text[3].rpartition(",")[0] + ",x"
@@ -141,6 +141,25 @@ def test_a_malformed_release_is_told_with_file_row_column_and_code(
     assert (one["file"], one["row"], one["column"], one["code"]) == ("Y.csv", 3, "rent", "not_a_number")
     assert (one["line"], one["values"]["value"]) == (4, "x")
     assert anoncup("submissions", "small").out == "no submissions\n"
+    assert attempts(arena) == 0
+    unread = anoncup("submit", "small", *release, "--no-check", "--json")
+    assert (unread.status, unread.err, unread.json["errors"]) == (2, done.err, again.json["errors"])
+    assert attempts(arena) == 1
+
+
+def attempts(arena: Arena) -> int:
+    quota = arena.get("/competitions/small/quota", token=arena.team("red")).json()
+    return int(next(one["used"] for one in quota["caps"] if one["name"] == "attempts_per_day"))
+
+
+def test_a_secret_that_cannot_be_right_is_told_before_anything_is_sent(
+    anoncup: Anoncup, arena: Arena, folder: Path, release: list[str | Path]
+) -> None:
+    (folder / "s.csv").write_text("original_row\n" + "1\n" * len(arena.table))
+    done = anoncup("submit", "small", *release)
+    assert (done.status, done.out) == (2, "")
+    assert "s.csv, row 2: " in done.err
+    assert attempts(arena) == 0
 
 
 def test_a_release_of_another_track_is_refused_before_it_is_sent(
