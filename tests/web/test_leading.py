@@ -180,3 +180,21 @@ def test_nobody_has_won_what_is_hidden_or_where_nobody_found_anything() -> None:
     )
     assert [one.board for one in winners(board_of(line(1)), nothing, EN)] == ["anonymization"]
     assert list(winners(board_of(line(None, overall=None)), None, EN)) == []
+
+
+def test_who_led_a_day_ago_is_named_where_others_lead_now() -> None:
+    before = [
+        line(1, team="a", rank_before=3),
+        line(2, team="b", rank_before=1),
+        line(3, team="c", rank_before=1),
+    ]
+    board = board_of(*before, digits=2)
+    assert said(board).endswith(" A day ago b and c led.")
+    assert said(board, JA).endswith("1 日前の首位は「b」「c」でした。")
+    assert "A day ago" not in leading.told(board, RULES, EN, over=True)
+
+
+@pytest.mark.parametrize("before", [(1, 2), (1, None), (None, None), (2, 3)])
+def test_nothing_is_said_of_a_day_ago_where_the_same_led_or_nobody_of_now(before: tuple[Any, Any]) -> None:
+    rows = [line(rank, team=str(rank), rank_before=was) for rank, was in zip((1, 2), before, strict=True)]
+    assert "A day ago" not in said(board_of(*rows, digits=2))

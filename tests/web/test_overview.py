@@ -346,3 +346,16 @@ def test_the_schedule_stands_on_the_competitions_clock(arena: Arena) -> None:
     assert (
         shown.count("data-beside") == 3
     )  # the start and the end of the one phase, and what is counted down to
+
+
+def test_answers_that_the_reader_may_read_are_counted(arena: Arena) -> None:
+    path, asked = f"/competitions/{arena.slug}/clarifications", said("Questions to the organizers")
+    for team, public in (("red", True), ("red", False), ("blue", False)):
+        question = arena.post(path, json={"question": "why?"}, token=arena.team(team)).json()
+        answer = {"answer": "so", "public": public}
+        arena.put(f"/clarifications/{question['id']}/answer", json=answer, token=arena.organizer)
+    arena.post(path, json={"question": "how?"}, token=arena.team("red"))
+    assert f"{asked} (2 answered)" in read(arena, team="red")
+    assert f"{asked} (2 answered)" in read(arena, team="blue")
+    assert f"{asked} (1 answered)" in read(arena)
+    assert f"{asked} (3 answered)" in read(arena, organizer=True)

@@ -19,8 +19,10 @@ def told(board: Board, rules: Rules, t: Words, *, over: bool = False) -> str:
     if leader is None:
         return ""
     if len(leader.rows) > 1:
-        return paragraph([*shared(leader, t), *followed(leader, t)], t)
-    return paragraph([single(leader, t, over=over), *why(leader, t), *second(leader, t)], t)
+        first = [*shared(leader, t), *followed(leader, t)]
+    else:
+        first = [single(leader, t, over=over), *why(leader, t), *second(leader, t)]
+    return paragraph(first if over else [*first, *led_before(board, leader, t)], t)
 
 
 def single(leader: Leader, t: Words, *, over: bool) -> str:
@@ -95,6 +97,13 @@ def second(leader: Leader, t: Words) -> Iterator[str]:
         return
     row = leader.following[0]
     yield t.label(f"lead_vs_{leader.comparison}").format(second=row.team, **losses(row, leader, t))
+
+
+def led_before(board: Board, leader: Leader, t: Words) -> Iterator[str]:
+    """Who led on the board of a day ago, where others do now."""
+    before = [row.team for row in board.rows if row.rank_before == 1]
+    if before and {row.team for row in leader.rows} != set(before):
+        yield t("A day ago {names} led.", names=listed(before, t))
 
 
 def followed(leader: Leader, t: Words) -> Iterator[str]:

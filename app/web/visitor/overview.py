@@ -13,7 +13,7 @@ from app.language import Words
 from app.scoring.registry import Track
 from app.scoring.rules import Rules
 from app.services.boards import anonymization, reidentification
-from app.services.contest import announcements, visibility, witnesses
+from app.services.contest import announcements, clarifications, visibility, witnesses
 from app.services.people.accounts import Principal
 from app.transaction import transaction
 from app.web.site import languages
@@ -38,6 +38,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         board = open_board(session, principal, slug)
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, principal, slug)
+        asked = clarifications.listed(session, principal, slug)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
         place = place_of(session, principal, frame, board, attacks)
@@ -60,6 +61,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         paragraphs=paragraphs,
         announcements=said,
         in_view=IN_VIEW,
+        answered=sum(each.one.answer is not None for each in asked),
         waits_until=waits_until(frame, reveal),
         step=next_step(frame, principal, board_open=board is not None),
         desk=desk,

@@ -265,10 +265,10 @@ LABELS = {
     ),
     "where_cor_mae": N_("r: Pearson’s correlation, 0 where a column is constant."),
     "where_cross_count": N_(
-        "A: the columns of the cross-table; R(A): its cells, all combinations of values that occur."
+        "A: the columns of the cross-table; R(A): its cells, every combination of the values that its columns have in X or Y, whether anybody has it or not."
     ),
     "where_cross_mean": N_(
-        "A: the columns of the cross-table; R(A): its cells, all combinations of values that occur; b: the target; the mean of an empty cell is 0."
+        "A: the columns of the cross-table; R(A): its cells, every combination of the values that its columns have in X or Y, whether anybody has it or not; b: the target; the mean of an empty cell is 0."
     ),
     "where_goods_cosine": N_(
         "σ: the cosine of two goods, by who bought them; over the pairs with a common buyer in the original; at most 1."
