@@ -102,7 +102,9 @@ def fault(one: Message) -> str | None:
         return "not translated"
     if one.fuzzy:
         return "marked as fuzzy"
-    return None if values(one.string) <= values(one.id) else "values that there are not"
+    if not values(one.string) <= values(one.id):
+        return "values that there are not"
+    return "a number that is not said" if "n" in values(one.id) - values(one.string) else None
 
 
 def values(text: Text) -> set[str]:
