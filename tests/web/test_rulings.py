@@ -114,7 +114,7 @@ def test_the_reason_for_a_team_is_read_by_its_members_and_by_nobody_else(arena: 
     barred = team_id("red")
     answer = send(arena, f"{DESK}/teams/{barred}/disqualify", {"reason": REASON}, organizer=True)
     assert answer.status_code == 303
-    told = said("Their reason: “{reason}”", language, reason=REASON)
+    told = said("Their reason: “{reason}”.", language, reason=REASON)
     for path in ("/competitions/small", "/competitions/small/submissions", f"/submissions/{red}"):
         shown = page(arena, path, team="red", language=language).text
         assert told in unescape(shown)
@@ -142,7 +142,7 @@ def test_the_reason_for_a_submission_is_read_on_its_page_in_the_list_and_by_prog
     assert arena.submission(red, "red")["disqualified_for"] == REASON
     (listed,) = arena.get("/competitions/small/submissions", token=arena.team("red")).json()
     assert listed["disqualified_for"] == REASON
-    told = said("Their reason: “{reason}”", reason=REASON)
+    told = said("Their reason: “{reason}”.", reason=REASON)
     for path in (f"/submissions/{red}", "/competitions/small/submissions", f"/submissions/{red}/row"):
         assert told in unescape(page(arena, path, team="red").text)
     assert page(arena, f"/submissions/{red}", team="blue").status_code == 404

@@ -87,7 +87,7 @@ def test_guesses_are_listed_with_their_question_and_the_best_of_each(client: Tes
     ]
     assert "Guesses left: 1" in text_of(shown)
     listed = " ".join(words_of(page(contest.arena, f"{contest.path}/targets", team="blue").text))
-    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 value 0.7500" in listed
+    assert "Origin of the rows 2 value 1 Origin of the rows 0.2500 10 / 40 value 0.7500" in listed
 
 
 def test_what_a_guess_without_counts_found_is_told_beside_blind_guessing(client: TestClient) -> None:

@@ -225,3 +225,16 @@ def test_after_the_close_the_page_takes_no_guess_and_opens_the_secret(client: Te
     assert said(
         "The competition is over. Each target’s page has its secret and what opens its commitment."
     ) in text_of(page(contest.arena, f"{contest.path}/targets", team="blue"))
+    for path in (
+        f"/targets/{target}",
+        f"{contest.path}/targets",
+    ):  # nothing is left to send, or to be told how
+        for team in ("red", "blue"):
+            text = text_of(page(contest.arena, path, team=team))
+            for words in (
+                "How to attack",
+                "What your team may still send",
+                "Guesses left",
+                "the others attack it",
+            ):
+                assert words not in text

@@ -32,6 +32,8 @@ from app.wire import Judged
 router = APIRouter(route_class=PageRoute)
 
 SHOWN_GUESSES = 100
+OVER = ("settling", "closed")
+"""There are targets, and none may be attacked any more."""
 WAITING = (State.QUEUED, State.SCORING)
 
 
@@ -153,6 +155,7 @@ def guide(frame: Frame) -> dict[str, Any]:
         "questions": questions,
         "alike": alike(questions),
         "counts": all(question.counts for question in questions),
+        "over": frame.standing.state in OVER,
         "attack": originals_of(frame) if can_attack(track) else [],
         "released": [f"{name}.csv" for name in track.target_files],
         "sent": guesses_sent(frame, questions),

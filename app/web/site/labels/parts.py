@@ -211,13 +211,17 @@ LABELS = {
     "method_delete_customers": N_("Deleted customers"),
     "method_delete_records": N_("Deleted purchases"),
     "method_delete_rows": N_("Deleted rows"),
+    "method_dummies in clusters": N_("Dummy purchases in clusters"),
     "method_group_permutation": N_("Permutation within groups"),
     "method_k_anonymize": N_("k-anonymization"),
     "method_microaggregate": N_("Microaggregation"),
+    "method_permutation of customers": N_("Permutation of customers"),
     "method_random_permutation": N_("Random permutation"),
     "method_shift": N_("Shift by one row"),
     "method_swap_within_classes": N_("Swaps within classes"),
     "method_unify_columns": N_("Unified columns"),
+    "method_unify_columns (in the cross-tables)": N_("Unified columns of the cross-tables"),
+    "method_unify_columns (others)": N_("Unified columns outside the cross-tables"),
     "notation_microdata": N_(
         "In the formulas X is the original with n rows, Y the release with n′; Q are the quasi-identifiers, S the sensitive attributes; μ is a mean, s_j the row of X that row j of Y comes from, K the classes of rows of Y with equal quasi-identifiers."
     ),

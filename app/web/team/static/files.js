@@ -4,7 +4,7 @@ const number = new Intl.NumberFormat(document.documentElement.lang);
 const tenths = new Intl.NumberFormat(document.documentElement.lang, {
   minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false,
 });
-const ALIKE = 5;
+const ALIKE = { cells: 3, lines: 5 };
 const plural = new Intl.PluralRules(document.documentElement.lang);
 
 export function megabytes(bytes) {
@@ -48,7 +48,7 @@ function fewAlike() {
   return ([, word, { column }]) => {
     const kind = `${word} ${column}`;
     times.set(kind, (times.get(kind) ?? 0) + 1);
-    return times.get(kind) <= ALIKE;
+    return times.get(kind) <= ALIKE[column === undefined ? "lines" : "cells"];
   };
 }
 
