@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from app.errors import InvalidUpload, Problem
 from app.messages import Message
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
+from app.scoring.foreign_text import habit_of
 from app.scoring.settings import Columns
 from app.scoring.tables import named_twice
 
@@ -39,9 +40,12 @@ def suggested(content: bytes, known: Columns) -> Columns:
         message = Message("column {place} of the header has no name", place=header.index("") + 1)
         raise InvalidUpload([wrong("header", message)])
     if len(header) < 2:
-        message = Message("the header names one column; at least two are needed")
+        message = habit_of(header, "ab") or Message("the header names one column; at least two are needed")
         raise InvalidUpload([wrong("header", message)])
-    different = {name: amounts(column) for name, column in text_columns(cells(text, header, "original"))}
+    table = cells(text, header, "original")
+    if not table.num_rows:
+        raise InvalidUpload([wrong("no_rows", Message("the table has no rows"))])
+    different = {name: amounts(column) for name, column in text_columns(table)}
     return Columns(*roles_of(header, different, known))
 
 

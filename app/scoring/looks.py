@@ -96,5 +96,22 @@ class Telling:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A column whose numbers were written another way: the first of them before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """How a spreadsheet wrote a table: what stood between its cells, and its numbers."""
+
+    separator: str
+    numbers: tuple[Rewritten, ...]
+
+
 def tells_apart(different: int, rows: int) -> bool:
     return rows > SMALL and different >= NEARLY * rows

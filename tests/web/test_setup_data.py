@@ -223,3 +223,70 @@ def test_a_table_of_amounts_alone_has_no_unique_quasi_identifier(beginner: Arena
     assert upload(beginner, table_csv(table)).status_code == 303
     assert rules("fresh").columns == Columns(("rooms",), ("weight", "income", "rent"))
     assert rules("fresh").weight("cross_count") == 0.0  # one column counts the same in any order
+
+
+SHOP = "receipt,member,bought,sku,price,pieces\n7,M1,2023-01-04,A,2.5,1\n7,M1,2023-01-04,B,1.0,2\n8,M2,2023-02-01,A,2.5,3\n"
+"""Receipts in another order than they must have, under other names, and without a time."""
+MADE = "M1,7,2023-01-04,12:00,A,2.5,1\nM1,7,2023-01-04,12:00,B,1.0,2\nM2,8,2023-02-01,12:00,A,2.5,3\n"
+
+
+def test_columns_of_another_order_or_none_become_those_that_a_file_must_have(beginner: Arena) -> None:
+    begun(beginner, "2016")
+    customers = "country,no,gender\nFR,M1,f\nDE,M2,m\n"
+    path = "/competitions/fresh/organize/original"
+    for name, sent, chosen in (
+        ("customers", customers, {"source_0": "1", "source_1": "2", "source_2": "", "source_3": "0"}),
+        ("transactions", SHOP, dict(zip([f"source_{n}" for n in range(7)], "102 345", strict=True))),
+    ):
+        refused = upload(beginner, sent.encode(), file=f"{name}.csv")
+        assert refused.status_code == 422
+        fields = form_of(refused.text, "/names") | {one: value.strip() for one, value in chosen.items()}
+        if name == "transactions":
+            wrong = send(beginner, f"{path}/{name}.csv/names", fields, organizer=True)
+            assert (wrong.status_code, 'value="5" selected' in wrong.text) == (422, True)  # no time is none
+            fields |= {"same_3": "12:00"}
+        assert send(beginner, f"{path}/{name}.csv/names", fields, organizer=True).status_code == 303
+    assert content(name="customers") == b"customer_id,sex,birthday,country\nM1,f,,FR\nM2,m,,DE\n"
+    assert content(name="transactions").decode().partition("\n")[2] == MADE
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_table_of_a_continental_spreadsheet_is_rewritten_once_it_is_said(
+    beginner: Arena, language: str
+) -> None:
+    rows = "".join(f"{'wm'[n % 2]};{20 + n % 9};{n}.{n:03},5\r\n" for n in range(10, 60))
+    sent = ("\ufeffsex;age;Umsatz (€)\r\n" + rows).encode()
+    refused = upload(begun(beginner), sent, language=language)
+    assert (refused.status_code, 'role="alert"' in refused.text) == (422, False)
+    assert said("Its cells are separated by semicolons: the service writes commas.", language) in refused.text
+    assert "<code>10.010,5</code> → <code>10010.5</code>" in refused.text
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, form_of(refused.text, "/names"), organizer=True).status_code == 303
+    lines = content().decode().splitlines()
+    assert lines[0] == "sex,age,Umsatz (€)"
+    assert lines[1:] == [f"{'wm'[n % 2]},{20 + n % 9},{n}{n:03}.5" for n in range(10, 60)]
+    assert "Umsatz (€)" in rules("fresh").columns.sensitive
+
+
+def test_free_text_with_line_breaks_is_said_briefly_and_offered_to_be_left_out(beginner: Arena) -> None:
+    rows = "".join(f'{"fm"[n % 2]},{n % 7},{n}.5,"one\ntwo"\n' for n in range(40))
+    refused = upload(begun(beginner), f"sex,size,rent,comment\n{rows}".encode())
+    assert refused.text.count("a line break or control character") == 3
+    assert said("More problems, not listed: {more}.", more=37) in refused.text
+    fields = form_of(refused.text, "/names")
+    assert fields["leave_3"] == "yes"
+    path = "/competitions/fresh/organize/original/original.csv/names"
+    assert send(beginner, path, fields, organizer=True).status_code == 303
+    assert content().decode().splitlines()[0] == "sex,size,rent"
+
+
+def test_a_date_of_birth_that_is_nearly_everybodys_own_is_warned_of_and_kept(beginner: Arena) -> None:
+    rows = "".join(f"{1930 + n // 2}-01-{10 + n % 60},{'fm'[n % 2]},{n}\n" for n in [*range(58), 1, 1])
+    refused = upload(begun(beginner), f"born,sex,rent\n{rows}".encode())
+    assert "“born” has 58 different values in 60 rows: nearly everybody is unique by it." in refused.text
+    assert "leave_0" not in form_of(refused.text, "/names")
+
+
+def test_a_header_alone_is_a_table_without_rows(beginner: Arena) -> None:
+    refused = upload(begun(beginner), b"sex,size,rent\n")
+    assert (refused.status_code, "The table has no rows" in refused.text) == (422, True)

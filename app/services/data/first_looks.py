@@ -12,16 +12,19 @@ from app.db.models import Competition
 from app.deferred import deferred
 from app.errors import Conflict, InvalidUpload, Unavailable
 from app.scoring.drafting import PLACEHOLDERS, with_columns_of
-from app.scoring.looks import FEWEST, Classes, CrossTable, Naming, Telling
+from app.scoring.looks import FEWEST, Classes, CrossTable, Foreign, Naming, Telling
 from app.scoring.rules import Rules
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
 from app.storage import store
 
 if TYPE_CHECKING:
+    from app.scoring.headers import arranged as columns_in_order
     from app.scoring.headers import naming, with_names, without
     from app.scoring.looking import classes_of, cross_tables, few_alone, telling_texts, text_table
+    from app.scoring.spreadsheets import in_commas
 else:
+    columns_in_order = deferred("app.scoring.headers.arranged")
     naming = deferred("app.scoring.headers.naming")
     with_names = deferred("app.scoring.headers.with_names")
     without = deferred("app.scoring.headers.without")
@@ -30,6 +33,7 @@ else:
     few_alone = deferred("app.scoring.looking.few_alone")
     telling_texts = deferred("app.scoring.looking.telling_texts")
     text_table = deferred("app.scoring.looking.text_table")
+    in_commas = deferred("app.scoring.spreadsheets.in_commas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,14 @@ class Look:
 @dataclass(frozen=True, slots=True)
 class Repair:
     """What to decide of a file before it is taken. ``required``: its names are not free, ``fits``: unless the
-    competition takes them over. ``telling``: columns that had better be left out."""
+    competition takes them over. ``telling``: columns that had better be left out. ``foreign``: what the
+    service would write another way."""
 
     naming: Naming
     required: tuple[str, ...] | None
     telling: tuple[Telling, ...]
     fits: bool = False
+    foreign: Foreign | None = None
 
     @property
     def fixed(self) -> bool:
@@ -58,7 +64,11 @@ class Repair:
     def asks(self) -> bool:
         """Whether somebody has to decide; else its reader says what is wrong, if anything is."""
         others = self.fits and self.naming.found != self.required
-        return self.naming.is_data or self.naming.respelled or bool(self.telling) or others
+        return self.names_ask or bool(self.telling) or others or self.foreign is not None
+
+    @property
+    def names_ask(self) -> bool:
+        return self.naming.is_data or self.naming.respelled
 
 
 @lru_cache(maxsize=32)
@@ -114,6 +124,7 @@ def repair(contest: Contest, name: str, content: bytes) -> Repair | None:
 def repair_of(file: str, name: str, content: bytes) -> Repair:
     rules = read_file(file)
     track = TRACKS[rules.track]
+    content, foreign = in_commas(content, name)
     required = next(one for one in track.original if one.name == name).header(rules)
     known = known_columns(rules)
     found = naming(content, name, required, known)
@@ -121,10 +132,12 @@ def repair_of(file: str, name: str, content: bytes) -> Repair:
         fits = track.fitted is not None and name == track.original_files[0]
         if fits and not (found.is_data or found.respelled):
             found = naming(content, name, None)  # its own names may become those of the contest
-        return Repair(found, required, telling=(), fits=fits)
+        named = with_names(content, found.names, name, first_is_data=found.is_data)
+        telling = [one for one in telling_texts(named, name) if one.name not in required] if fits else []
+        return Repair(found, required, tuple(telling), fits=fits, foreign=foreign)
     named = with_names(content, found.names, name, first_is_data=found.is_data)
     telling = [one for one in telling_texts(named, name) if one.name not in known]
-    return Repair(found, None, tuple(telling))
+    return Repair(found, None, tuple(telling), foreign=foreign)
 
 
 def known_columns(rules: Rules) -> tuple[str, ...]:
@@ -146,8 +159,18 @@ def repaired(
 def rewritten(
     name: str, content: bytes, names: Sequence[str], left_out: Sequence[str], *, first_is_data: bool
 ) -> bytes:
+    content = in_commas(content, name)[0]
     named = with_names(content, names, name, first_is_data=first_is_data)
     return without(named, left_out, name) if left_out else named
+
+
+def arranged(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
+    """The file with the columns that it must have; ``sources``: where each comes from. Needs no session."""
+    return beside.call(beside.ORIGINALS, in_order, name, content, sources, first_is_data=first_is_data)
+
+
+def in_order(name: str, content: bytes, sources: Mapping[str, int | str], *, first_is_data: bool) -> bytes:
+    return columns_in_order(in_commas(content, name)[0], sources, name, first_is_data=first_is_data)
 
 
 def hold(contest: Contest, name: str, content: bytes) -> str:

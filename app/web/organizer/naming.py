@@ -1,7 +1,7 @@
 """A file of the original whose columns need names: the form that asks for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.errors import Conflict, DomainError, InvalidUpload
 from app.scoring.files import FileSpec
@@ -16,6 +16,8 @@ FIRST = ("data", "names")
 """What the first line of a file is."""
 HEADER = {"header", "no_header", "column_without_role"}
 """Codes of what is wrong with names of columns."""
+UNUSABLE = {"control_character", "cell_too_long"}
+"""Codes of what makes a column of free text no column of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,18 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """A column that the file must have: the place of the one that it is made of, or what every row holds."""
+
+    name: str
+    source: int | None
+    same: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Repairing:
-    """``held``: what the file is asked back by. ``names`` and ``first``: as they stand in the form."""
+    """``held``: what the file is asked back by. ``names``, ``first``, ``wanted``: as they stand in the form;
+    the last where names are not free."""
 
     file: str
     held: str
@@ -37,11 +49,18 @@ class Repairing:
     names: tuple[str, ...]
     first: str
     left_out: frozenset[int] = frozenset()
+    wanted: tuple[Wanted, ...] = ()
+
+    @property
+    def sources(self) -> dict[str, int | str]:
+        return {one.name: one.same if one.source is None else one.source for one in self.wanted}
 
     @property
     def renames(self) -> bool:
         """Whether names are asked for, not only what to leave out."""
-        return self.found.naming.is_data or self.names != self.found.naming.found or not self.found.telling
+        found = self.found
+        only_asked = not found.fixed and (found.telling or found.foreign or self.left_out)
+        return found.names_ask or self.names != found.naming.found or not only_asked
 
     @property
     def leaves(self) -> tuple[str, ...]:
@@ -63,6 +82,22 @@ def needed(spec: FileSpec, rules: Rules) -> Needed:
     return Needed(spec.header(rules), spec.example(rules))
 
 
+def wanted_of(found: Repair) -> tuple[Wanted, ...]:
+    """Which column is which, as far as their names or places tell it."""
+    if found.required is None or found.fits:
+        return ()
+    places = {name: place for place, name in enumerate(found.naming.names)}
+    return tuple(Wanted(name, places.get(name)) for name in found.required)
+
+
+def wanted_in(form: Sent, found: Repair) -> tuple[Wanted, ...]:
+    places = {str(place): place for place in range(len(found.naming.names))}
+    return tuple(
+        Wanted(one.name, places.get(form.text(f"source_{place}")), form.text(f"same_{place}"))
+        for place, one in enumerate(wanted_of(found))
+    )
+
+
 def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing:
     return Repairing(
         file=name,
@@ -70,7 +105,10 @@ def repairing(desk: Desk, name: str, content: bytes, found: Repair) -> Repairing
         found=found,
         names=found.naming.names,
         first="data" if found.naming.is_data else "names",
-        left_out=frozenset(found.naming.names.index(one.name) for one in found.telling),
+        left_out=frozenset(
+            found.naming.names.index(one.name) for one in found.telling if one.different == one.rows
+        ),
+        wanted=wanted_of(found),
     )
 
 
@@ -78,7 +116,23 @@ def can_be_named(found: Repair, problem: DomainError) -> bool:
     """Whether other names of columns may mend what is wrong with a file."""
     if not isinstance(problem, InvalidUpload) or len(found.naming.names) < 2:
         return False
-    return found.fits or any(one.code in HEADER for one in problem.problems)
+    codes = {one.code for one in problem.problems}
+    return found.fits or bool(codes & HEADER) or (not found.fixed and bool(codes & UNUSABLE))
+
+
+def heads_only(problem: DomainError) -> bool:
+    """Whether nothing is known to be wrong but the header line: that is put right by choosing, not by reading
+    which name stands in which place."""
+    return isinstance(problem, InvalidUpload) and {one.code for one in problem.problems} <= HEADER
+
+
+def relieved(asked: Repairing, problem: DomainError) -> Repairing:
+    """The form without the columns of free text that were refused: they had better be left out."""
+    if asked.wanted or not isinstance(problem, InvalidUpload):
+        return asked
+    refused = {one.column for one in problem.problems if one.code in UNUSABLE}
+    places = {place for place, name in enumerate(asked.names) if name in refused}
+    return replace(asked, left_out=asked.left_out | places)
 
 
 def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:
@@ -86,11 +140,13 @@ def retyped(form: Sent, name: str, found: Repair | None) -> Repairing:
     if found is None:
         raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
     places = range(len(found.naming.names))
+    wanted = wanted_in(form, found)
     return Repairing(
         file=name,
         held=form.text("held"),
         found=found,
-        names=tuple(form.text(f"name_{place}") for place in places),
+        names=found.naming.names if wanted else tuple(form.text(f"name_{place}") for place in places),
         first=form.text("first"),
-        left_out=frozenset(place for place in places if form.flag(f"leave_{place}") and not found.fixed),
+        left_out=frozenset(place for place in places if form.flag(f"leave_{place}")),
+        wanted=wanted,
     )

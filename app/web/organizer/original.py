@@ -25,7 +25,7 @@ from app.services.data.originals import Summary
 from app.transaction import transaction
 from app.web.organizer.choosing import Choice, look_of, stored_choice
 from app.web.organizer.forms import Form, Sent
-from app.web.organizer.naming import Repairing, can_be_named, needed, repairing
+from app.web.organizer.naming import Repairing, can_be_named, heads_only, needed, relieved, repairing
 from app.web.organizer.steps import Desk, desk_of, put_in_force, step_page
 from app.web.site.pages import PageRoute, see
 
@@ -106,7 +106,11 @@ def upload(request: Request, slug: str, file: str, *, principal: SignedIn, form:
             back="data",
         )
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        offered = repairing(desk, name, content, found) if found and can_be_named(found, problem) else None
+        offered = None
+        if found and can_be_named(found, problem):
+            offered = relieved(repairing(desk, name, content, found), problem)
+        if offered and offered.wanted and heads_only(problem):
+            return data_page(request, principal, desk, repair=offered, status=422)
         return data_page(request, principal, desk, problem=problem, repair=offered)
 
 

@@ -9,7 +9,7 @@ from app.services.contest import revisions
 from app.services.data import first_looks, originals
 from app.transaction import transaction
 from app.web.organizer.forms import Form
-from app.web.organizer.naming import FIRST, retyped
+from app.web.organizer.naming import FIRST, relieved, retyped
 from app.web.organizer.original import data_page
 from app.web.organizer.steps import desk_of, put_in_force
 from app.web.site.pages import PageRoute
@@ -29,12 +29,14 @@ def name_columns(request: Request, slug: str, file: str, *, principal: SignedIn,
         return data_page(request, principal, desk, problem=problem)
     asked = retyped(form, name, first_looks.repair(contest, name, content))
     try:
-        new = first_looks.repaired(
-            name, content, asked.names, asked.leaves, first_is_data=form.one_of("first", FIRST) == "data"
-        )
+        first_is_data = form.one_of("first", FIRST) == "data"
+        if asked.wanted:
+            new = first_looks.arranged(name, content, asked.sources, first_is_data=first_is_data)
+        else:
+            new = first_looks.repaired(name, content, asked.names, asked.leaves, first_is_data=first_is_data)
         made = originals.revision_of_fitting if form.flag("fit") else originals.revision_of_upload
         answer = put_in_force(principal, slug, lambda found: made(found, name, new), back="data")
     except (Conflict, InvalidCompetition, InvalidUpload) as problem:
-        return data_page(request, principal, desk, problem=problem, repair=asked)
+        return data_page(request, principal, desk, problem=problem, repair=relieved(asked, problem))
     first_looks.let_go(asked.held)
     return answer

@@ -1,5 +1,6 @@
 """The steps of setting up a competition: what is done, what is missing, how a change is put in force."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,6 +19,7 @@ from app.errors import (
     InvalidCompetition,
     InvalidUpload,
     NotAllowed,
+    Problem,
     TooMany,
     WrongCredential,
 )
@@ -42,6 +44,8 @@ from app.web.site.pages import page, see, sentence_of
 
 REFUSED = (Conflict, InvalidUpload, NotAllowed, TooMany, WrongCredential)
 """What may be wrong with a change besides the file itself."""
+EXAMPLES = 3
+"""How many of the same problem in the same column are shown."""
 SAVED_BY_ANOTHER = N_(
     "other values have been saved here since you opened this page: open it in another tab to see them; "
     "saving again replaces them"
@@ -110,6 +114,17 @@ class Refused:
     @property
     def malformed(self) -> InvalidUpload | None:
         return self.problem if isinstance(self.problem, InvalidUpload) else None
+
+    @property
+    def examples(self) -> tuple[Problem, ...]:
+        """Of what is wrong in a file the first few of each kind in each column."""
+        kinds: Counter[tuple[str, str | None]] = Counter()
+        found = []
+        for one in self.malformed.problems if self.malformed else ():
+            kinds[one.code, one.column] += 1
+            if kinds[one.code, one.column] <= EXAMPLES:
+                found.append(one)
+        return tuple(found)
 
 
 def desk_of(session: Session, principal: Principal, slug: str) -> Desk:

@@ -38,7 +38,15 @@ def column_of(name: str, column: pa.Array) -> Column:
         values = numbers(column, name, Problems("candidates"))
         return Numeric(name, float(values.min()), float(values.max()))
     texts: list[str] = sorted(pc.unique(column).to_pylist())
-    if len(texts) > MOST_VALUES or name == PLACE or not texts:
+    if len(texts) > MOST_VALUES:
+        held: dict[str, str | int] = {"column": name[:80], "found": len(texts), "most": MOST_VALUES}
+        message = Message(
+            "the column {column!r} holds {found} different texts, and at most {most} are possible: "
+            "leave it out, or put coarser values into it",
+            **held,
+        )
+        raise InvalidUpload([Problem("candidates", None, name[:80], "header", message, 1)])
+    if name == PLACE or not texts:
         message = Message("the column {column!r} can be none of a contest of members", column=name[:80])
         raise InvalidUpload([Problem("candidates", None, name[:80], "header", message, 1)])
     return Categorical(name, tuple(texts))
