@@ -188,6 +188,43 @@ def test_an_announcement_that_is_taken_back_is_gone_from_the_feed(arena: Arena) 
     assert b"Wrong." not in get(arena, "announcements.atom").content
 
 
+def test_an_answer_to_everybody_is_in_the_feed_and_on_the_first_page_without_who_asked(arena: Arena) -> None:
+    path = f"/competitions/{arena.slug}"
+    said = arena.post(f"{path}/announcements", json={"text": {"en": "Welcome."}}).json()
+    question = {"question": "May rows be left out?\nAll of them?"}
+    made = [
+        arena.post(f"{path}/clarifications", token=arena.team(name), json=question)
+        for name in ("red", "blue")
+    ]
+    ids = [one.json()["id"] for one in made]
+    entries = f"{{{NAMESPACE}}}entry"
+
+    def answer(identifier: str, text: str, *, public: bool) -> None:
+        body = {"answer": text, "public": public}
+        assert arena.put(f"/clarifications/{identifier}/answer", json=body).status_code == 200
+
+    def feed() -> ElementTree.Element:
+        return parsed(get(arena, "announcements.atom").content)
+
+    answer(ids[1], "For one team alone.", public=False)
+    assert len(list(feed().iter(entries))) == 1
+    answer(ids[0], "Some & few.", public=True)
+    assert texts_in(feed(), "id")[1:] == [UUID(ids[0]).urn, UUID(said["id"]).urn]
+    assert texts_in(feed(), "title")[1] == "May rows be left out?"
+    assert (texts_in(feed(), "content")[0] or "").endswith(
+        "All of them?\n\nThe organizers’ answer to everybody\nSome & few."
+    )
+    shown = [arena.client.get(path).text, get(arena, "announcements.atom").text]
+    for text in shown:
+        assert "Some &amp; few." in text
+        assert not any(word in text for word in ("For one team", "Crimson", "Azure"))
+    answer(ids[0], "None.", public=True)
+    assert (texts_in(feed(), "content")[0] or "").endswith("\nNone.")
+    assert texts_in(feed(), "id")[1] == UUID(ids[0]).urn
+    answer(ids[0], "None.", public=False)
+    assert len(list(feed().iter(entries))) == 1
+
+
 def test_the_first_page_leads_to_both(arena: Arena) -> None:
     shown = arena.client.get(f"/competitions/{arena.slug}").text
     for kind, name in (("application/atom+xml", "announcements.atom"), ("text/calendar", "calendar.ics")):

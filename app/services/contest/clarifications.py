@@ -109,6 +109,15 @@ def listed(
     return [seen(one, viewer) for one in found]
 
 
+def for_everybody(session: Session, principal: Principal | None, slug: str, *, limit: int) -> list[Asked]:
+    """What was answered to everybody as everybody reads it, the latest answer first."""
+    contest = competitions.find(session, principal, slug)
+    open_ones = Clarification.competition_id == contest.id, Clarification.public
+    answered = select(Clarification).where(*open_ones, Clarification.answered_at.is_not(None))
+    newest = answered.order_by(Clarification.answered_at.desc(), Clarification.id.desc())
+    return [Asked(one, own=False, team=None) for one in session.scalars(newest.limit(limit))]
+
+
 def seen(one: Clarification, viewer: Audience) -> Asked:
     own = one.team_id == viewer.team_id
     return Asked(one, own=own, team=one.team.name if own or viewer.organizer else None)

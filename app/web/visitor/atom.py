@@ -15,12 +15,17 @@ TITLE_LENGTH = 80
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was announced, in the language of the text that there is."""
+    """What was announced or answered, in the language of the text that there is, "" if that is not known.
+
+    ``place``: where it stands on or below the feed's page.
+    """
 
     id: UUID
     at: datetime
     text: str
     language: str
+    place: str = "#announcements"
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,10 @@ def atom(feed: Feed, entries: Sequence[Entry]) -> bytes:
 def add(root: Element, entry: Entry, page: str) -> None:
     one = SubElement(root, "entry", {"xml:lang": entry.language})
     put(one, "id", entry.id.urn)
-    put(one, "title", title_of(entry.text))
+    put(one, "title", title_of(entry.title or entry.text))
     put(one, "updated", moment(entry.at))
     put(one, "published", moment(entry.at))
-    SubElement(one, "link", {"rel": "alternate", "type": "text/html", "href": f"{page}#announcements"})
+    SubElement(one, "link", {"rel": "alternate", "type": "text/html", "href": f"{page}{entry.place}"})
     put(one, "content", entry.text).set("type", "text")
 
 

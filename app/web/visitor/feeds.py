@@ -1,4 +1,4 @@
-"""What programs follow: the deadlines as a calendar, the announcements as a feed. Both are everybody’s."""
+"""What programs follow: the deadlines as a calendar, announcements and answers to everybody as a feed."""
 
 import hashlib
 
@@ -11,7 +11,8 @@ from app.http.dependencies import service_address
 from app.http.unchanged import known_tags
 from app.language import Words
 from app.scoring.settings import Phase
-from app.services.contest import announcements, competitions, schedule
+from app.services.contest import announcements, clarifications, competitions, schedule
+from app.services.contest.clarifications import Asked
 from app.services.contest.schedule import Moves
 from app.transaction import transaction
 from app.web.site import languages
@@ -58,18 +59,21 @@ def announcements_feed(request: Request, slug: str) -> Response:
     with transaction() as session:
         contest = competitions.find(session, None, slug)
         said = announcements.listed(session, None, slug, limit=NEWEST)
+        answers = clarifications.for_everybody(session, None, slug, limit=NEWEST)
     t, address = languages.words_of(request), service_address(request)
     title = languages.title_in(contest.rules.title, t.language)
+    entries = [*(entry_of(one, t.language) for one in said), *(answer_of(one, t) for one in answers)]
+    entries = sorted(entries, key=lambda one: one.at, reverse=True)[:NEWEST]
     feed = Feed(
         id=contest.id,
         title=t("{competition}: announcements", competition=title),
         author=t("The organizers"),
         page=f"{address}/competitions/{slug}",
         address=f"{address}/competitions/{slug}/announcements.atom?lang={t.language}",
-        updated=said[0].at if said else contest.row.created_at,
+        updated=entries[0].at if entries else contest.row.created_at,
         language=t.language,
     )
-    made = atom(feed, [entry_of(one, t.language) for one in said])
+    made = atom(feed, entries)
     return unless_known(request, made, "application/atom+xml; charset=utf-8")
 
 
@@ -78,6 +82,13 @@ def entry_of(one: Announcement, language: str) -> Entry:
     texts = announcements.texts(one)
     spoken = language if language in texts else next(iter(texts))
     return Entry(one.id, one.at, texts[spoken], spoken)
+
+
+def answer_of(asked: Asked, t: Words) -> Entry:
+    """Question and answer, not who asked; one that is answered anew is the same entry, later."""
+    one = asked.one
+    text = f"{one.question}\n\n{t('The organizers’ answer to everybody')}\n{one.answer}"
+    return Entry(one.id, one.answered_at or one.asked_at, text, "", "/clarifications", one.question)
 
 
 def unless_known(request: Request, body: bytes, kind: str) -> Response:

@@ -29,6 +29,8 @@ from app.wire import AttackersBoard, Board
 router = APIRouter(route_class=PageRoute)
 IN_VIEW = 3
 """How many announcements stand open; older ones are folded."""
+ANSWERS = 2
+"""How many answers to everybody stand beside them; all have a page."""
 
 
 @router.get("/competitions/{slug}")
@@ -39,6 +41,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         attacks = attackers_board(session, principal, frame) if board else None
         said = announcements.listed(session, principal, slug)
         asked = clarifications.listed(session, principal, slug)
+        answers = clarifications.for_everybody(session, principal, slug, limit=ANSWERS)
         reveal = witnesses.expected(session, [frame.contest.row]).get(frame.contest.id)
         desk = desk_of(session, principal, frame)
         place = place_of(session, principal, frame, board, attacks)
@@ -60,6 +63,7 @@ def overview(request: Request, slug: str, principal: MaybeSignedIn) -> HTMLRespo
         else None,
         paragraphs=paragraphs,
         announcements=said,
+        answers=answers,
         in_view=IN_VIEW,
         answered=sum(each.one.answer is not None for each in asked),
         waits_until=waits_until(frame, reveal),
