@@ -142,6 +142,10 @@ class HistoryStep(Form):
     overall: Annotated[float | None, Field(description="null: nothing counts any longer"), example(0.132)]
     utility: Annotated[float | None, example(0.08)]
     security: Annotated[float | None, example(0.18)]
+    why: Annotated[
+        Literal["release", "scoring", "guesses"] | None,
+        Field(description="another release counts, it is scored anew, others found more; null: not told"),
+    ] = None
 
 
 class HistoryTeam(Form):
@@ -210,6 +214,9 @@ class AttackersRow(Line):
 
     rank: Annotated[int | None, example(1)]
     team: TeamName
+    team_id: Annotated[
+        UUID | None, ASIDE, Field(description="names the team's page; null: it stands on no board yet")
+    ] = None
     own: Annotated[bool, ASIDE, example(True)]
     identified: Annotated[
         int | None, Field(description="records, by the best guess on each target"), example(31)

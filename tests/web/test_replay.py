@@ -32,7 +32,7 @@ def test_the_table_says_who_led_and_since_when(client: TestClient) -> None:
         first = leaders_at(told, at)
         name = ", ".join(team for team, rank in first if rank == 1)
         if not expected or expected[-1][1] != " ".join(name.split()):
-            expected.append([notation.clock_time(at, "Asia/Tokyo"), " ".join(name.split()), ""])
+            expected.append([notation.clock_minute(at, "Asia/Tokyo"), " ".join(name.split()), ""])
     html = page(contest.arena, f"{contest.path}/boards/replay", team="the first").text
     assert [row[:2] for row in reversed(led(html))] == [row[:2] for row in expected]
     final = contest.arena.get(f"{contest.path}/boards/anonymization").json()["rows"][0]

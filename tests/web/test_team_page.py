@@ -1,14 +1,22 @@
 """A team's page: what the boards say of it and nothing else, and nothing of who does not stand on them."""
 
+import json
 import re
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy import select, update
 
+from app.db.models import Evaluation, Rescore
+from app.services.boards import verdicts
+from app.transaction import transaction
 from app.web.site import notation
-from tests.arena import Arena, competition_file
+from tests.api.test_history_by_hand import TIMES
+from tests.api.test_rescores import applied, reweighed
+from tests.arena import ROWS, Arena, competition_file
 from tests.contest import Contest
 from tests.services.test_boards_kept import team_id
 from tests.web.reader import page
@@ -36,6 +44,7 @@ def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
 ) -> None:
     contest = Contest.opened(client, more=IMMEDIATE)
     red, _ = contest.submit("red"), contest.submit("blue")
+    contest.arena.team("idle")
     contest.submit("red")
     for step in (lambda: None, contest.attack, lambda: contest.guessed("blue", red, 30), contest.close):
         step()
@@ -57,6 +66,12 @@ def test_the_page_says_what_the_boards_say_until_and_after_the_reveal(
             assert bool(targets) == (said("What was found in its releases") in html)
             assert all(f'<th scope="row">{target}</th>' in html for target in targets)
             assert f'href="{contest.path}/teams/{row["team_id"]}"' in board_page(contest.arena, **reader)
+        standing = {row["team"]: row["team_id"] for row in board["rows"]}
+        for row in contest.board("reidentification", **reader)["rows"]:
+            assert row["team_id"] == standing.get(row["team"])
+    attackers = page(contest.arena, f"{contest.path}/boards/reidentification", **reader).text
+    assert f'href="{contest.path}/teams/{team_id("blue")}" title="blue">blue</a>' in attackers
+    assert "/teams/None" not in attackers
     assert "<b>0.7500</b> blue" in text_with_bold(team_page(contest, "red", **reader))
 
 
@@ -93,3 +108,47 @@ def test_a_board_that_is_not_open_opens_no_team(client: TestClient) -> None:
         answer = page(arena, f"/competitions/small/teams/{identifier}")
         assert answer.status_code == 403
         assert "red" not in told_by(answer.text)
+
+
+def whys(contest: Contest, **reader: Any) -> list[str | None]:
+    teams = contest.board("history", **reader)["teams"]
+    return [step["why"] for team in teams if team["team"] == "red" for step in team["steps"]]
+
+
+def test_why_a_score_changed_is_told_to_those_who_may_see_all_of_it(client: TestClient) -> None:
+    contest = Contest.opened(client, more=IMMEDIATE)
+    red, _ = contest.submit("red"), contest.submit("blue")
+    waited()
+    applied(contest, reweighed(contest))
+    hardly_found()
+    contest.attack()
+    waited()
+    contest.guessed("blue", red, 30)
+    expected: list[str | None] = ["release", "scoring", "guesses"]
+    readers: list[dict[str, Any]] = [{"team": "red"}, {"organizer": True}, {}]
+    for reader in readers:
+        seen = expected if reader else [None] * 3
+        assert whys(contest, **reader) == seen
+        shown = team_page(contest, "red", **reader)
+        assert (said("other teams’ guesses") in shown) == (seen == expected)
+    contest.close()
+    assert whys(contest) == expected
+
+
+def hardly_found() -> None:
+    """As if all built-in attackers had found eight of forty."""
+    with transaction() as session:
+        for one in session.scalars(select(Evaluation)):
+            verdict = json.loads(json.dumps(one.verdict))
+            for attacker in verdict["attackers"].values():
+                attacker |= {"correct": 8, "rate": 8 / ROWS}
+            one.verdict = verdict | {"security": 8 / ROWS}
+    verdicts.kept.clear()
+
+
+def waited() -> None:
+    """As if all so far had been ten seconds earlier: what follows more closely than a second is one step."""
+    with transaction() as session:
+        for table, columns in {**TIMES, Rescore: ("applied_at",)}.items():
+            past = {name: getattr(table, name) - timedelta(seconds=10) for name in columns}
+            session.execute(update(table).values(past))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -22,6 +23,7 @@ from app.wire import History, HistoryLeaders, HistoryPlace, HistoryRank, History
 
 FIRST = 10
 """So many of the first are told whenever one of them changes."""
+Why = Literal["release", "scoring", "guesses"] | None
 Shown = tuple[float, float, float] | None
 """What a board shows of a team: overall, U, E; None while nothing of it counts."""
 
@@ -59,7 +61,7 @@ def followed(session: Session, sight: Sight, team: UUID | None) -> tuple[History
 
 @dataclass
 class Line:
-    """A team's steps so far; ``entry``: a best that it had."""
+    """A team's steps so far; ``entry``: the best that it has, or had."""
 
     entry: Entry
     last: Shown
@@ -79,9 +81,23 @@ def take_step(lines: dict[UUID, Line], team: UUID, at: datetime, course: Course,
     if entry is not None and now is not None:
         lines.setdefault(team, Line(entry, None, []))
     line = lines.get(team)
-    if line is not None and now != line.last:
+    if line is None:
+        return
+    if now != line.last:
+        exact = view.digits is None or view.audience.team_id == team
+        why = cause(line, entry) if exact else None
         line.last = now
-        line.steps.append(step(at, now, course.rank(team)))
+        line.steps.append(step(at, now, course.rank(team), why))
+    line.entry = entry or line.entry
+
+
+def cause(line: Line, now: Entry | None) -> Why:
+    """Why what is shown is something else now."""
+    if now is None or now.overall is None:
+        return None
+    if line.last is None or now.finished.submission_id != line.entry.finished.submission_id:
+        return "release"
+    return "guesses" if now.numbers == line.entry.numbers else "scoring"
 
 
 def leaders(
@@ -111,6 +127,6 @@ def shown(entry: Entry | None, view: View) -> Shown:
     return rounded(entry.overall, digits), *view.losses(entry.utility, entry.security)
 
 
-def step(at: datetime, now: Shown, rank: int | None) -> HistoryStep:
+def step(at: datetime, now: Shown, rank: int | None, why: Why) -> HistoryStep:
     overall, utility, security = now or (None, None, None)
-    return HistoryStep(at=at, rank=rank, overall=overall, utility=utility, security=security)
+    return HistoryStep(at=at, rank=rank, overall=overall, utility=utility, security=security, why=why)

@@ -27,13 +27,14 @@ def board(session: Session, sight: Sight) -> AttackersBoard:
     in_order = Team.competition_id == contest.id, Team.disqualified_at.is_(None), ~Team.baseline
     found = session.execute(select(Team.id, Team.name).where(*in_order).order_by(Team.created_at, Team.id))
     rows = ranked([(team_id, name) for team_id, name in found], attacks, view.audience.team_id)
+    standing = {one.team: one.team_id for one in in_force.finished(session, contest.row, view.as_of)}
     return AttackersBoard(
         competition=contest.slug,
         title=dict(contest.rules.title),
         hidden=view.guesses_before is None,
         counted=contest.track.counts(rules),
         questions=tuple(contest.track.asked(rules)),
-        rows=tuple(rows),
+        rows=tuple(row.model_copy(update={"team_id": standing.get(row.team)}) for row in rows),
     )
 
 

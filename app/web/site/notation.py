@@ -28,9 +28,9 @@ def clock_time(moment: datetime, zone: str) -> str:
     return moment.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
-def clock_minute(moment: datetime, zone: str) -> str:
+def clock_minute(moment: datetime, zone: str, seconds: bool = False) -> str:
     """The minute on the competition's clock, in a column that names the zone once, of a contest of days."""
-    return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M")
+    return moment.astimezone(ZoneInfo(zone)).strftime("%m-%d %H:%M:%S" if seconds else "%m-%d %H:%M")
 
 
 def zone_name(moment: datetime, zone: str) -> str:

@@ -1,7 +1,7 @@
 """The contest replayed: everybody's best over time."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -21,6 +21,8 @@ from app.web.visitor.board_view import view_of
 from app.web.visitor.kept import if_open
 
 router = APIRouter(route_class=PageRoute)
+AN_HOUR = timedelta(hours=1)
+"""What passes within it is told by its seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) ->
     with transaction() as session:
         frame = frame_of(session, principal, slug)
     told = wire.History.model_validate_json(kept.body) if kept else None
+    led = leads(told) if told else []
     return page(
         request,
         principal,
@@ -52,7 +55,8 @@ def replay(request: Request, slug: str, principal: MaybeSignedIn, kept: Kept) ->
         frame=frame,
         view=view_of(frame),
         board=told,
-        leads=leads(told) if told else [],
+        leads=led,
+        brief=bool(led) and led[-1].at - led[0].at < AN_HOUR,
         words=words(languages.words_of(request)),
     )
 
@@ -79,6 +83,6 @@ def words(t: Words) -> dict[str, Any]:
         "play": t("Play"),
         "pause": t("Pause"),
         "overall": t("Overall (the best at the top)"),
-        "picture": t("Everybody’s best over time"),
-        "you": t("you"),
+        "picture": t("Each team’s best score over time"),
+        "second": t.label("reidentification"),
     }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -21,9 +22,12 @@ from app.services.contest.visibility import Sight
 from app.transaction import transaction
 from app.web.site import languages
 from app.web.site.frame import frame_of
+from app.web.site.names import listed
 from app.web.site.pages import PageRoute, page
 from app.web.visitor import standings
+from app.web.visitor.board_pictures import title_of
 from app.web.visitor.board_view import view_of
+from app.web.visitor.replay import AN_HOUR
 from app.web.visitor.standings import Change
 
 router = APIRouter(route_class=PageRoute)
@@ -35,6 +39,10 @@ class Best:
 
     attackers: tuple[str, ...]
     rate: float
+
+    def titles(self, t: Words) -> list[str]:
+        """Of those built in."""
+        return [title_of("attacker", name, t) for name in self.attackers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,15 @@ class Told:
     attacker: wire.AttackersRow | None
 
     @property
+    def reasons(self) -> bool:
+        return any(step.why for step in self.steps)
+
+    @property
+    def brief(self) -> bool:
+        """Whether all of it happened within an hour: seconds matter."""
+        return self.steps[0].at - self.steps[-1].at < AN_HOUR
+
+    @property
     def size(self) -> int:
         return 1_000 + 500 * (len(self.steps) + len(self.ranks))
 
@@ -83,17 +100,19 @@ def team(
         frame = frame_of(session, principal, slug)
         closed = frame.contest.row.closed_at is not None
         approach = session.get_one(Team, team_id).approach if closed else None
+    t = languages.words_of(request)
     return page(
         request,
         principal,
         "visitor/team_page.html",
+        listed=partial(listed, t=t),
         frame=frame,
         view=view_of(frame),
         told=told,
         row=told.row,
         approach=approach,
         ranks=[[milliseconds(one.at), one.rank, one.ranked] for one in told.ranks],
-        words=words(languages.words_of(request)),
+        words=words(t),
     )
 
 
@@ -153,4 +172,4 @@ def best(attacks: wire.Matrix, place: int, *, built_in: bool) -> Best | None:
 
 def words(t: Words) -> dict[str, Any]:
     """What the picture says."""
-    return {"rank": t("Rank"), "picture": t("How the rank went")}
+    return {"rank": t("Rank"), "picture": t("How the rank went"), "among": t("Teams with a rank")}

@@ -8,6 +8,9 @@ LABELS = {
         "A contest on the purchases of {individuals} customers, in two tables with {columns} columns together."
     ),
     "anonymization": N_("Anonymization phase"),
+    "because_guesses": N_("other teams’ guesses"),
+    "because_release": N_("another of its releases"),
+    "because_scoring": N_("a new scoring"),
     "between": N_("Between the phases"),
     "board_anonymization": N_("Anonymization board"),
     "board_matrix": N_("Attack matrix"),

@@ -1,5 +1,6 @@
 // The attacks arriving on the matrix, once everything is revealed: a cell lights up when a guess made its best better.
 
+import { brief } from "./moments.js";
 import { player, STEPS, STILL } from "./player.js";
 
 const { d3 } = window;
@@ -74,7 +75,7 @@ function arrivals(place, times) {
 }
 
 function controls(place, { show, times }, { words, zone }) {
-  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: "short" });
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: zone, dateStyle: "short", timeStyle: brief(times.at(-1) - times[0]) ? "medium" : "short" });
   const track = Object.assign(document.createElement("div"), { className: "track" });
   const slider = Object.assign(document.createElement("input"), { type: "range", min: 0, max: STEPS, value: 0 });
   slider.setAttribute("aria-label", words.moment);

@@ -19,9 +19,16 @@ function written(format) {
 
 const day = written({ month: "short", day: "numeric" });
 const hour = written({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-export const whole = (at) => new Date(at).toISOString().slice(0, 16).replace("T", " "); // as the server writes it
+const second = written({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
-// A label of an axis: days at midnight, else hours.
+// Within an hour moments are told by their seconds.
+export const brief = (span) => span < 3_600_000;
+
+// As the server writes it.
+export const whole = (at, span) => new Date(at).toISOString().slice(0, brief(span) ? 19 : 16).replace("T", " ");
+
+// A label of an axis: days at midnight, else hours, and seconds between minutes.
 export function tick(at) {
+  if (at.getUTCSeconds()) return second(at);
   return at.getUTCHours() === 0 && at.getUTCMinutes() === 0 ? day(at) : hour(at);
 }

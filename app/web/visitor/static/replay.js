@@ -16,8 +16,26 @@ function read(told, zone) {
   const teams = told.teams.map((team, index) => ({
     ...team, index, steps: team.steps.map((step) => ({ ...step, at: at(step.at) })),
   }));
+  const second = place.dataset.second && at(place.dataset.second);
   const [leaders, own] = [told.leaders, told.own_ranks].map((list) => list.map((one) => ({ ...one, at: at(one.at) })));
-  return { teams, leaders, own };
+  return { teams, leaders: told_apart(leaders), own, second };
+}
+
+// The first ones look different: each as long as it is one of them, and if it can be, as when it was before.
+function told_apart(leaders) {
+  const looks = new Map();
+  let held = new Set();
+  for (const one of leaders) {
+    const top = one.first.slice(0, LABELLED).map(({ team }) => team);
+    const free = new Set(d3.range(LABELLED));
+    const take = (team, look) => { free.delete(look); looks.set(team, look); };
+    const stays = (team) => held.has(team);
+    top.filter(stays).forEach((team) => free.delete(looks.get(team)));
+    for (const team of top.filter((each) => !stays(each))) take(team, free.has(looks.get(team)) ? looks.get(team) : d3.min(free));
+    one.looks = new Map(top.map((team) => [team, looks.get(team)]));
+    held = new Set(top);
+  }
+  return leaders;
 }
 
 // What stood last at a moment, of things in the order of time.
@@ -36,8 +54,8 @@ class Replay {
     this.zone = element.dataset.zoneName;
     this.path = element.dataset.teams;
     const times = this.teams.flatMap((team) => team.steps.map((step) => step.at));
-    const pad = Math.max(60_000, (d3.max(times) - d3.min(times)) / 50);
-    this.span = [d3.min(times) - pad / 2, d3.max(times) + pad];
+    const [first, latest] = d3.extent(times);
+    this.span = [first, latest + ((latest - first) / 50 || 60_000)]; // it begins with what was first
     this.at = this.span[1];
     this.lit = null;
   }
@@ -90,35 +108,46 @@ class Replay {
     const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
     svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());
     svg.append("text").attr("x", MARGIN.left).attr("y", 4).text(this.words.overall);
+    if (this.second > this.span[0] && this.second < this.span[1]) this.attacked(svg, this.x(this.second), right);
   }
 
-  // Where a team stands at the moment; those far below the picture are at its lower edge.
-  height(team) {
+  // Where the second phase begins: what happens after it others did.
+  attacked(svg, at, right) {
+    svg.append("line").attr("class", "second").attr("x1", at).attr("x2", at).attr("y1", MARGIN.top).attr("y2", this.bottom);
+    const left = at > right - 160;
+    svg.append("text").attr("class", "second").attr("x", at + (left ? -5 : 5)).attr("y", this.bottom - 6)
+      .attr("text-anchor", left ? "end" : "start").text(this.words.second);
+  }
+
+  // Where a team stands at the moment; of those far below the picture one's own and the first are at its lower edge.
+  height(team, top) {
     const step = last(team.steps, this.at);
-    return step === null || step.overall === null ? null : Math.min(this.bottom, this.y(step.overall));
+    if (step === null || step.overall === null) return null;
+    const at = this.y(step.overall);
+    return at <= this.bottom ? at : team.own || top.has(team.index) ? this.bottom : null;
   }
 
   show(at) {
     this.at = at;
-    const leading = last(this.leaders, at)?.first ?? [];
+    const { first: leading = [], looks: top = new Map() } = last(this.leaders, at) ?? {};
     const first = new Map(leading.map((one) => [one.team, one.rank]));
     const now = this.x(at);
     this.clip.attr("width", Math.max(0, now - MARGIN.left));
     this.line.attr("x1", now).attr("x2", now);
-    const top = new Set(leading.slice(0, LABELLED).map((one) => one.team));
-    this.courses.classed("first", (team) => top.has(team.index));
-    this.points.classed("first", (team) => top.has(team.index)).classed("own", (team) => team.own)
-      .attr("cx", now).attr("cy", (team) => this.height(team) ?? 0)
-      .attr("display", (team) => (this.height(team) === null ? "none" : null));
+    const look = (team) => top.get(team.index) ?? null;
+    this.courses.attr("data-look", look);
+    this.points.attr("data-look", look).classed("own", (team) => team.own)
+      .attr("cx", now).attr("cy", (team) => this.height(team, top) ?? 0)
+      .attr("display", (team) => (this.height(team, top) === null ? "none" : null));
     this.call(now, top);
     this.standing(leading, first);
-    this.time.textContent = `${whole(at)} ${this.zone}`;
+    this.time.textContent = `${whole(at, this.span[1] - this.span[0])} ${this.zone}`;
   }
 
   // Names stand beside the courses, pushed apart where they would cover each other.
   call(now, top) {
     const said = this.teams.filter((team) => top.has(team.index) || team.own || team === this.lit)
-      .map((team) => ({ team, at: this.height(team) })).filter((one) => one.at !== null);
+      .map((team) => ({ team, at: this.height(team, top) })).filter((one) => one.at !== null);
     said.sort((one, other) => one.at - other.at);
     let above = -Infinity;
     for (const one of said) { one.y = Math.max(one.at, above + 15); above = one.y; }
@@ -127,6 +156,7 @@ class Replay {
     this.names.selectAll("text").data(said).join("text").attr("class", (one) => `called${one.team.own ? " own" : ""}`)
       .attr("x", now + 12).attr("y", (one) => one.y + 4).text((one) => this.short(one.team.team));
     this.names.selectAll("line").data(said).join("line").attr("class", "leader_line")
+      .attr("data-look", (one) => top.get(one.team.index) ?? null)
       .attr("x1", now + 4).attr("x2", now + 10).attr("y1", (one) => one.at).attr("y2", (one) => one.y);
   }
 
@@ -168,7 +198,7 @@ class Replay {
     const near = pointer && d3.least(this.teams, away);
     this.lit = near && away(near) < 14 ? near : null;
     this.courses.classed("lit", (team) => team === this.lit);
-    this.call(this.x(this.at), new Set((last(this.leaders, this.at)?.first ?? []).slice(0, LABELLED).map((one) => one.team)));
+    this.call(this.x(this.at), last(this.leaders, this.at)?.looks ?? new Map());
   }
 }
 

@@ -18,7 +18,7 @@ function draw(element) {
   const moved = offset(element.dataset.zone, told[0][0]);
   const steps = told.map(([at, rank, ranked]) => ({ at: at + moved, rank, ranked }));
   const width = Math.max(280, Math.min(960, element.clientWidth));
-  const pad = Math.max(60_000, (steps.at(-1).at - steps[0].at) / 30);
+  const pad = (steps.at(-1).at - steps[0].at) / 30 || 60_000;
   const [begin, end] = [steps[0].at - pad, steps.at(-1).at + pad];
   const most = d3.max(steps, (step) => step.ranked);
   const x = d3.scaleUtc([begin, end], [MARGIN.left, width - MARGIN.right]);
@@ -34,6 +34,8 @@ function draw(element) {
   svg.append("g").attr("transform", `translate(${MARGIN.left},0)`)
     .call(d3.axisLeft(y).tickValues(ranks).tickFormat(String).tickSize(0).tickPadding(8));
   svg.append("text").attr("x", 4).attr("y", 11).text(words.rank);
+  svg.append("text").attr("x", width - MARGIN.right - 6).attr("y", y(Math.max(2, steps.at(-1).ranked)) - 6)
+    .attr("text-anchor", "end").text(words.among);
   svg.append("path").attr("class", "line").attr("d", line(long));
   svg.append("g").selectAll("circle").data(steps.filter(rose)).join("circle")
     .attr("r", 3.5).attr("cx", (step) => x(step.at)).attr("cy", (step) => y(step.rank));
