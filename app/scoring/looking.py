@@ -11,9 +11,13 @@ import pyarrow.compute as pc
 
 from app.errors import InvalidUpload
 from app.scoring.arrays import IntArray
+from app.scoring.column_roles import AMOUNTS
 from app.scoring.csv_text import NUMBER, cells, decoded, header_of, marks, text_columns
 from app.scoring.encoding import group_rows, numbered
 from app.scoring.looks import ALONE, FEWEST, Classes, CrossTable, Telling, Values, tells_apart
+
+FEW_WORDS = 10
+"""More different texts than this are no spellings of one that is missing."""
 
 
 def text_table(content: bytes, file: str) -> pa.Table:
@@ -95,13 +99,23 @@ def telling_texts(content: bytes, file: str) -> tuple[Telling, ...]:
 
 def _telling(table: pa.Table) -> Iterator[Telling]:
     for name, column in text_columns(table):
-        different = len(pc.unique(column))
-        if tells_apart(different, len(column)) and (not is_numeric(column) or runs_through(column)):
-            yield Telling(name, different, len(column))
+        values = pc.unique(column)
+        if tells_apart(len(values), len(column)) and (runs_through(column) or not is_amounts(column, values)):
+            yield Telling(name, len(values), len(column))
+
+
+def is_amounts(column: pa.Array, values: pa.Array) -> bool:
+    return is_numeric(column) or bool(words_among_amounts(values.to_pylist()))
 
 
 def all_numbers(values: Iterable[str]) -> bool:
     return all(re.match(NUMBER, value) for value in values)
+
+
+def words_among_amounts(values: Sequence[str]) -> tuple[str, ...]:
+    """Of a column's different values those that are no number, if hardly any are: spellings of "unknown"."""
+    words = tuple(value for value in values if not re.match(NUMBER, value))
+    return words if 0 < len(words) <= FEW_WORDS and len(values) - len(words) > AMOUNTS else ()
 
 
 def is_numeric(column: pa.Array) -> bool:

@@ -258,12 +258,28 @@ def test_a_table_that_cannot_be_an_original_is_refused_in_words(
 
 def test_roles_are_suggested_from_the_values_and_known_ones_are_kept() -> None:
     rows = "".join(f"p{place % 3},{place % 7},{place},{place * 2}\n" for place in range(60))
-    content = ("city,size,age,income\n" + rows).encode()
+    content = ("city,size,rent,income\n" + rows).encode()
     nothing = Columns(("x",), ("y",))
-    assert suggested(content, nothing) == Columns(("city", "size"), ("age", "income"))
-    known = Columns(("age", "size"), ("z",))
-    assert suggested(content, known) == Columns(("city", "size", "age"), ("income",))
+    assert suggested(content, nothing) == Columns(("city", "size"), ("rent", "income"))
+    known = Columns(("rent", "size"), ("z",))
+    assert suggested(content, known) == Columns(("city", "size", "rent"), ("income",))
     assert suggested(b"a,b\n1,2\n", nothing) == Columns(("b",), ("a",))
+
+
+@pytest.mark.parametrize("name", ["age", "Alter (Jahre)", "birth_year", "ZIP code", "年齢（歳）", "plain"])
+def test_ages_years_and_codes_are_what_others_know_be_they_numbers(name: str) -> None:
+    cell = "{:04}" if name == "plain" else "{}"  # leading zeros tell a code whatever its name
+    rows = "".join(f"{cell.format(n)},{n * 2}\n" for n in range(60))
+    found = suggested(f"{name},income\n{rows}".encode(), Columns(("x",), ("y",)))
+    assert found == Columns((name,), ("income",))
+    alone = suggested(f"sex,{name}\n{'f,' + cell.format(7)}\n".encode(), Columns(("x",), ("y",)))
+    assert alone == Columns(("sex",), (name,))  # something has to be
+
+
+@pytest.mark.parametrize("name", ["wage", "average rent", "package", "codeine", "解雇年"])
+def test_amounts_whose_names_only_look_like_it_stay_amounts(name: str) -> None:
+    rows = "".join(f"{'fm'[n % 2]},{n * 2}\n" for n in range(60))
+    assert suggested(f"sex,{name}\n{rows}".encode(), Columns(("x",), ("y",))).sensitive == (name,)
 
 
 def test_both_files_of_the_transactions_track_go_up_one_after_the_other(beginner: Arena) -> None:

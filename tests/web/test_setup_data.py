@@ -290,3 +290,17 @@ def test_a_date_of_birth_that_is_nearly_everybodys_own_is_warned_of_and_kept(beg
 def test_a_header_alone_is_a_table_without_rows(beginner: Arena) -> None:
     refused = upload(begun(beginner), b"sex,size,rent\n")
     assert (refused.status_code, "The table has no rows" in refused.text) == (422, True)
+
+
+def test_amounts_with_words_for_what_is_missing_are_told(beginner: Arena) -> None:
+    missing = ["NA", "N/A", "", "."]
+    cells = [missing[n // 10 % 4] if n % 10 == 0 else str(1000 + n) for n in range(100)]
+    table = "".join(f"{'fm'[n % 2]},{cell},{n}.5,{n % 3 or 'NA'}\n" for n, cell in enumerate(cells))
+    assert upload(begun(beginner), f"sex,income,rent,answer\n{table}".encode()).status_code == 303
+    look = page(beginner, DATA, organizer=True).text.partition('id="look"')[2]
+    rows = sum(not cell.isdigit() for cell in cells)
+    told = re.findall(
+        r"“(\w+)” would hold amounts, and could be sensitive, but for (.*?) in (\d+) rows", look
+    )
+    assert told == [("income", "NA, N/A, (empty), .", str(rows))]
+    assert said("Nothing stands against these roles.") not in look

@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 
     from app.scoring.column_roles import fits, suggested
     from app.scoring.headers import without
-    from app.scoring.looking import all_numbers, few_empty, text_table, values_of
+    from app.scoring.looking import (
+        all_numbers,
+        few_empty,
+        text_table,
+        values_of,
+        words_among_amounts,
+    )
 else:
     fits = deferred("app.scoring.column_roles.fits")
     suggested = deferred("app.scoring.column_roles.suggested")
@@ -36,15 +42,18 @@ else:
     few_empty = deferred("app.scoring.looking.few_empty")
     text_table = deferred("app.scoring.looking.text_table")
     values_of = deferred("app.scoring.looking.values_of")
+    words_among_amounts = deferred("app.scoring.looking.words_among_amounts")
 
 
+FEW_WORDS = 5
+"""So many of the words among a column's amounts are shown."""
 NO_SCALE, WEIGHT_TAKEN = "scale_zero", "weight_taken"
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the original: how its values are held, how many cells are empty, between what it lies;
-    ``numeric``: it holds numbers only."""
+    ``numeric``: it holds numbers only; ``words``: if it holds amounts but for these, in so many rows."""
 
     name: str
     role: str
@@ -54,6 +63,8 @@ class Column:
     least: float | None
     largest: float | None
     examples: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    word_rows: int = 0
 
     @property
     def common_percent(self) -> float:
@@ -186,6 +197,7 @@ def part(name: str, frame: "pd.DataFrame", sensitive: set[str], fewest: int) -> 
 def column(cells: "pd.Series", is_sensitive: bool, fewest: int) -> Column:
     numbers = cells.dtype.kind in "if"
     values = cells.unique()
+    words = () if numbers else words_among_amounts(values.tolist())
     return Column(
         name=str(cells.name),
         role="sensitive" if is_sensitive else "quasi_identifier",
@@ -195,4 +207,6 @@ def column(cells: "pd.Series", is_sensitive: bool, fewest: int) -> Column:
         least=float(values.min()) if numbers and len(values) else None,
         largest=float(values.max()) if numbers and len(values) else None,
         examples=() if numbers else tuple(str(value)[:40] for value in values if value != "")[:4],
+        words=words[:FEW_WORDS],
+        word_rows=int(cells.isin(words).sum()),
     )

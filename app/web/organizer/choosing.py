@@ -35,19 +35,23 @@ class Choice:
 class Looked:
     """What the page says of a choice. ``telling``: quasi-identifiers by which (nearly) everybody is unique;
     ``rare``: others with values that few rows have; ``constant``: columns of one value; ``worded``: sensitive
-    ones that hold more than numbers; ``look``: None where the choice is none."""
+    ones that hold more than numbers; ``mixed``: quasi-identifiers that are amounts but for a few words;
+    ``look``: None where the choice is none."""
 
     telling: tuple[Column, ...]
     rare: tuple[Column, ...]
     constant: tuple[Column, ...]
     worded: tuple[Column, ...]
+    mixed: tuple[Column, ...]
     look: Look | None
     lacking: bool
 
     @property
     def is_fine(self) -> bool:
         sparse = self.look is not None and any(table.is_sparse for table in self.look.tables)
-        return not (self.telling or self.rare or self.constant or self.worded or self.lacking or sparse)
+        return not (
+            self.telling or self.rare or self.constant or self.worded or self.mixed or self.lacking or sparse
+        )
 
 
 def stored_choice(desk: Desk) -> Choice | None:
@@ -92,6 +96,7 @@ def look_of(desk: Desk, summary: Summary, choice: Choice) -> Looked:
         telling=tuple(one for one in quasi if one.values.tells_apart),
         rare=tuple(one for one in quasi if one.values.rare and not one.values.tells_apart),
         constant=tuple(one for one in (*quasi, *sensitive) if one.values.different == 1 < one.values.rows),
+        mixed=tuple(one for one in quasi if one.words),
         worded=tuple(one for one in sensitive if not one.numeric),
         look=None if lacking else looked(desk, part, choice),
         lacking=lacking,
