@@ -57,7 +57,8 @@ LAST_DAY = {
 }
 QUESTION = {"groups": ["S1_Sex", "S1_Age"], "draws": 500}
 TOLD = (
-    "職業の列をそろえて同じ群を大きくし、その中で金額を平均しました。平均する割合を毎日少しずつ上げています。"
+    "職業などの列をそろえて同じ群を大きくし、その中で金額を平均しました。\n"
+    "平均する割合は、攻撃者の再識別率を見ながら少しずつ上げています。"
 )
 ATTACKS = (
     "sa_nearest", "id_sa", "sa_rank", "euc1", "gower", "euc2", "euc2_assignment", "aya", "gower_assignment",
