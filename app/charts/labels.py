@@ -118,8 +118,9 @@ def placed(one: Named, text: str, there: Surroundings, blocked: Sequence[Box]) -
         line, along = leader(one, box) if ring >= 1 else ("", ())
         hidden = covered_points(box, there.points)
         cost = ring + hidden * (1.0 if line else BESIDE)
-        if line and cost < least and any(crosses(one, box, other) for other in crossed):
-            cost += ACROSS
+        if line and cost < least:
+            cost += ACROSS * any(crosses(one, box, other) for other in crossed)
+            cost += sum(crosses(one, box, dot) for dot in dots_towards(one, box, there.points))
         if cost < least and (one.needed or hidden <= CROWD):
             least, chosen = cost, Label(box, side, text, one.kind, line, along)
     return chosen
@@ -169,6 +170,13 @@ def crosses(one: Named, box: Box, other: Box) -> bool:
         elif not low < start < high:
             return False
     return first < last
+
+
+def dots_towards(one: Named, box: Box, points: Sequence[tuple[float, float]]) -> list[Box]:
+    """The points on the way to a name, as marks."""
+    left, right = sorted((one.x, nearest(one, box)[0][0]))
+    first, last = bisect(points, (left - 4,)), bisect(points, (right + 4,))
+    return [Box(x - 4, y - 4, x + 4, y + 4) for x, y in points[first:last] if (x, y) != (one.x, one.y)]
 
 
 def box_at(one: Named, wide: float, tall: float, across: int, down: int) -> Box:

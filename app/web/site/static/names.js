@@ -72,7 +72,10 @@ function named(plane, one, seen, blocked) {
     const reach = far ? box : grown(box, NEAR);
     const hidden = seen.filter((each) => each !== one && meets(reach, around(each))).length;
     let whole = cost + hidden * (far ? 1 : BESIDE);
-    if (far && whole < least && crossed.some((other) => crosses(one, box, other))) whole += ACROSS;
+    if (far && whole < least) {
+      if (crossed.some((other) => crosses(one, box, other))) whole += ACROSS;
+      whole += seen.filter((each) => each !== one && crosses(one, box, around(each))).length;
+    }
     if ((needed || hidden < CROWD) && whole < least) {
       least = whole;
       chosen = { box, text, ...(far ? leader(one, box) : { line: "", along: [] }), kind: `${one.kind}${needed ? " needed" : ""}` };
