@@ -110,7 +110,7 @@ def test_an_accepted_release_is_shown_to_people(folder: Path) -> None:
     done = score(folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("accepted\n")
-    for word in (*TRACK.measures, *TRACK.attackers, "utility", "security", "overall", "mean gower distance"):
+    for word in (*TRACK.measures, *TRACK.attackers, "utility loss", "risk", "overall", "mean gower distance"):
         assert word in done.stdout
     assert "\x1b" not in done.stdout
 

@@ -31,8 +31,8 @@ SUBMISSION: Columns[wire.Submission] = {
     "status": "status",
     "received": time_of("received_at"),
     "overall": "result.overall",
-    "utility": "result.utility",
-    "security": "result.security",
+    "utility loss": "result.utility",
+    "risk": "result.security",
     "final": "final",
     "comment": "comment",
 }

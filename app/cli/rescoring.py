@@ -71,8 +71,8 @@ def tell(found: wire.RescoreSummary, *, as_json: bool) -> None:
         "status": lambda row: changed(row, "status"),
         "rank": lambda row: changed(row, "rank"),
         "overall": lambda row: changed(row, "overall"),
-        "utility": lambda row: changed(row, "utility"),
-        "security": lambda row: changed(row, "security"),
+        "utility loss": lambda row: changed(row, "utility"),
+        "risk": lambda row: changed(row, "security"),
     }
     if rows := getattr(found, "rows", None):
         print_table(rows, columns)

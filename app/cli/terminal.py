@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Announce = Callable[[int, int, str], None]
 LINE_EVERY_S = 10.0
 MOST_SHARED = 10
-PARTS = ("utility", "security", "overall")
+PARTS = {"utility": "utility loss", "security": "risk", "overall": "overall"}
 
 
 def console() -> Console:
@@ -72,8 +72,8 @@ def show_verdict(found: wire.Verdict, warnings: Iterable[wire.Said]) -> None:
     show_decision(out, found.verdict, found.violations, warnings)
     out.print(measures_table(found))
     show_attackers(out, found.attackers)
-    for name in PARTS:
-        out.print(f"{name:>10}  {digits(getattr(found, name))}  (0 is best)")
+    for name, said in PARTS.items():
+        out.print(f"{said:>12}  {digits(getattr(found, name))}  (0 is best)")
 
 
 def show_decision(
