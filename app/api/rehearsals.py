@@ -57,5 +57,6 @@ def told(session: Session, slug: str, contest: Contest) -> wire.Rehearsal:
             wire.FailedMove(id=one.id, team=one.team.name, phase=one.phase, **wire.failed(one.failure))
             for one in found.failed
         ],
+        stalled=found.stalled,
         late=found.late,
     )

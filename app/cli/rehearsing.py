@@ -51,6 +51,8 @@ def tell(found: wire.Rehearsal, *, as_json: bool) -> None:
         "last": time_of("last"),
     }
     print_table(found.steps, columns)
+    if found.stalled:
+        print("no worker of reports makes the moves that are due")
     if found.late:
         print(f"moves that came too late for their phase: {found.late}")
     for move in found.failed:

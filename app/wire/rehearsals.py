@@ -44,4 +44,5 @@ class Rehearsal(Form):
     ]
     steps: Annotated[list[RehearsalStep], Field(description="in the order in which they happen")]
     failed: list[FailedMove]
+    stalled: Annotated[bool, Field(description="moves have been due for minutes, and no worker makes them")]
     late: Annotated[int, Field(description="moves that came too late for their phase"), example(0)]

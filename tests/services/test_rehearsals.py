@@ -135,6 +135,16 @@ def test_in_a_pause_no_move_is_made_and_none_is_lost(rehearsed: Rehearsed) -> No
     assert rehearsed.states("anonymization") == {State.SCORED: 1, State.QUEUED: 19}
 
 
+def test_where_no_worker_makes_the_moves_that_is_told(rehearsed: Rehearsed) -> None:
+    assert not rehearsed.course()["stalled"]
+    rehearsed.shift(1)
+    assert not rehearsed.course()["stalled"]
+    rehearsed.shift(2)
+    assert rehearsed.course()["stalled"]
+    threshold_reports.advise()
+    assert not rehearsed.course()["stalled"]
+
+
 def test_moves_whose_phase_is_over_are_dropped(rehearsed: Rehearsed) -> None:
     rehearsed.shift(26)
     rehearsed.play()

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import Session, joinedload
 
 from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, Target
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.work.leases import UNFINISHED
 
+STALLED = timedelta(minutes=2)
+"""Moves that have been due for so long while none was made."""
 IDLE = and_(RehearsalMove.state == State.CANCELLED, RehearsalMove.failure.is_(None))
 """Dropped though it came in time: there was nothing to do."""
 
@@ -30,11 +32,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """``failed``: the moves that could not be made; ``late``: how many came too late for their phase."""
+    """``failed``: the moves that could not be made; ``late``: how many came too late for their phase;
+    ``stalled``: moves have been due for a while, and nobody makes them."""
 
     steps: Sequence[Step]
     failed: Sequence[RehearsalMove]
     late: int
+    stalled: bool
 
 
 def course(session: Session, row: Competition) -> Course:
@@ -57,7 +61,22 @@ def course(session: Session, row: Competition) -> Course:
         RehearsalMove.competition_id == row.id, RehearsalMove.state == State.CANCELLED, ~IDLE
     )
     found = session.scalars(ordered.options(joinedload(RehearsalMove.team))).all()
-    return Course(steps, found, counted(session, late))
+    return Course(steps, found, counted(session, late), stalled(session, row))
+
+
+def stalled(session: Session, row: Competition) -> bool:
+    """No worker of reports runs, or none that has the private key; in a pause nothing is made."""
+    mine = RehearsalMove.competition_id == row.id
+    overdue = func.clock_timestamp() - STALLED > RehearsalMove.not_before
+    waits = select(func.count()).where(mine, RehearsalMove.state == State.QUEUED, overdue)
+    runs = select(func.count()).where(mine, or_(RehearsalMove.state == State.SCORING, lately()))
+    return row.paused_at is None and bool(counted(session, waits)) and not counted(session, runs)
+
+
+def lately() -> ColumnElement[bool]:
+    """Begun or ended not long ago: what is due may just have to wait for its turn."""
+    last = func.coalesce(RehearsalMove.finished_at, RehearsalMove.started_at)
+    return last > func.clock_timestamp() - STALLED
 
 
 def counted(session: Session, query: Any) -> int:
