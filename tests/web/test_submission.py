@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from fastapi.testclient import TestClient
@@ -154,6 +155,10 @@ def test_the_page_explains_its_numbers(arena: Arena, language: str) -> None:
     ):
         assert said(text, language) in shown
     assert 'href="/competitions/small/rules#mean_mae"' in shown
+    (costs,) = re.findall(r'id="costs">(.*?)</p>', shown, re.DOTALL)
+    attackers = arena.submission(identifier, "red")["result"]["attackers"]
+    strongest = max(attackers, key=lambda name: float(attackers[name]["rate"]))
+    assert said("“{name}”", language, name=said(f"attacker_{strongest}", language)) in unescape(costs)
     assert '<figure class="chart" id="distances">' in shown
     assert f'href="/api/v1/submissions/{identifier}/data/anonymized.csv"' in shown
 
