@@ -225,3 +225,10 @@ def test_an_upload_without_a_sealing_key_is_answered_503_and_nothing_is_stored(
     assert (answer.status_code, answer.json()["code"]) == (503, "sealing_unavailable")
     with transaction() as session:
         assert session.scalars(select(func.count()).select_from(Submission)).one() == 0
+
+
+def test_the_names_below_a_folder_are_listed_and_no_others(store: Store) -> None:
+    assert store.place.names("waiting/") == []
+    for name in ("waiting/b/2", "waiting/a/1", "waitings/c", "blobs/aa/x"):
+        assert store.place.create(name, BytesIO(b"content"))
+    assert store.place.names("waiting/") == ["waiting/a/1", "waiting/b/2"]

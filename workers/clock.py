@@ -28,6 +28,7 @@ from app.errors import DomainError, Unavailable
 from app.services.attacks import transitions
 from app.services.contest import witnesses
 from app.services.work import health, upkeep
+from app.storage import waiting
 from app.transaction import DATABASE_AWAY, transaction
 from workers import walls
 from workers.crew import Crew
@@ -36,6 +37,7 @@ log = structlog.get_logger(__name__)
 
 LOCK_WAIT = "1s"
 """How long a step waits for a competition that somebody else holds: the others are waiting behind it."""
+TIDY_EVERY_S = 3600.0
 LAST_ROUND_S = 5
 """How long the last round may still take; then the process is killed, and its children end with it."""
 BEATS = 6
@@ -76,6 +78,7 @@ class Clock:
     unsigned: set[UUID] = field(default_factory=set)
     keyed: bool = True
     swept: float = float("-inf")
+    tidied: float = float("-inf")
     beaten: float = float("-inf")
     trouble: str | None = None
 
@@ -170,6 +173,9 @@ class Clock:
         if time.monotonic() >= self.swept + self.settings.sweep_every_s:
             sweep()
             self.swept = time.monotonic()
+        if time.monotonic() >= self.tidied + TIDY_EVERY_S:
+            self.tidied = time.monotonic()
+            tidy()
 
 
 def described(problem: Exception) -> dict[str, Any]:
@@ -207,6 +213,17 @@ def sweep() -> None:
         health.beat(session, health.SWEEP)
     if found:
         log.info("asked_again", rings=found)
+
+
+def tidy() -> None:
+    """Take away files that wait for nobody. What fails is tried again with the next."""
+    try:
+        removed = waiting.remove_old()
+    except Unavailable as problem:
+        log.warning("not_tidied", reason=str(problem))
+        return
+    if removed:
+        log.info("tidied", files=removed)
 
 
 def ready_to_witness(private_folder: Path | None) -> None:

@@ -90,6 +90,10 @@ class Bucket:
         with told_as(NOT_REMOVED):
             obstore.delete(self.objects, name)
 
+    def names(self, folder: str) -> list[str]:
+        with told_as(NOT_READ):
+            return sorted(one["path"] for some in obstore.list(self.objects, prefix=folder) for one in some)
+
     def check(self) -> None:
         # Whoever may not write is told so before whether the name is taken.
         self.create("check", BytesIO(b"anoncup"))

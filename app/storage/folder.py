@@ -54,6 +54,11 @@ class Folder:
         with told_as(NOT_REMOVED):
             (self.root / name).unlink(missing_ok=True)
 
+    def names(self, folder: str) -> list[str]:
+        with told_as(NOT_READ):
+            files = [one for one in (self.root / folder).rglob("*") if one.is_file()]
+        return sorted(one.relative_to(self.root).as_posix() for one in files)
+
     def check(self) -> None:
         with told_as(NOT_STORED):
             self.root.mkdir(parents=True, exist_ok=True)

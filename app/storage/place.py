@@ -24,5 +24,8 @@ class Place(Protocol):
     def remove(self, name: str) -> None:
         """Take the file away, if it is there."""
 
+    def names(self, folder: str) -> list[str]:
+        """The names of all files below a folder, which ends with a slash; none if it is not there."""
+
     def check(self) -> None:
         """Return if the place can be reached and written to."""

@@ -16,7 +16,7 @@ from app.scoring.looks import FEWEST, Classes, CrossTable, Foreign, Naming, Tell
 from app.scoring.rules import Rules
 from app.scoring.settings import Columns
 from app.scoring.tracks import TRACKS
-from app.storage import store
+from app.storage import store, waiting
 
 if TYPE_CHECKING:
     from app.scoring.headers import arranged as columns_in_order
@@ -175,28 +175,24 @@ def in_order(name: str, content: bytes, sources: Mapping[str, int | str], *, fir
 
 def hold(contest: Contest, name: str, content: bytes) -> str:
     """Keep a file until its columns have names; returns what it is asked back by."""
-    return store().put(mark(contest, name) + content)
+    return waiting.keep(mark(contest, name) + content)
 
 
-def held(contest: Contest, name: str, digest: str) -> bytes:
+def held(contest: Contest, name: str, key: str) -> bytes:
     """A file that is kept for this competition. Its mark says so: no other file of the store is given out."""
     marked = mark(contest, name)
-    content = store().get(digest) if is_digest(digest) and store().holds(digest) else b""
-    if not content.startswith(marked):
+    content = waiting.kept(key)
+    if content is None or not content.startswith(marked):
         raise Conflict("the file is not kept any more: upload it again", code="changed_meanwhile")
     return content.removeprefix(marked)
 
 
-def let_go(digest: str) -> None:
+def let_go(key: str) -> None:
     """Forget a file that was kept: what was left out of it may name people. Where the store cannot be reached
-    it stays, as would one that nobody came back to."""
+    it goes with those that nobody came back to."""
     with suppress(Unavailable):
-        store().remove(digest)
+        waiting.remove(key)
 
 
 def mark(contest: Contest, name: str) -> bytes:
     return f"held for {contest.id}: {name}\n".encode()
-
-
-def is_digest(text: str) -> bool:
-    return len(text) == 64 and set(text) <= set("0123456789abcdef")
