@@ -11,6 +11,7 @@ from tests.contest import Contest
 from tests.rehearsing import Rehearsed
 from tests.web.reader import page, send
 from tests.web.spoken import said
+from tests.web.test_setup import BASICS
 
 DESK = "/competitions/small/organize"
 OF_IT = ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/rehearsal")
@@ -79,3 +80,13 @@ def test_where_a_rehearsal_cannot_be_the_page_says_why(contest: Contest) -> None
     shown = read(contest, "/competitions/bare/organize/rehearsal")
     assert "competition has no original data yet" in shown
     assert said("Begin the rehearsal") not in shown
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_who_makes_a_competition_of_a_name_for_rehearsals_is_told_which_these_are(
+    contest: Contest, language: str
+) -> None:
+    fields = BASICS | {"slug": "my-rehearsal"}
+    answer = send(contest.arena, "/organize/new", fields, organizer=True, language=language)
+    assert answer.status_code == 422
+    assert said("wrong_slug_reserved", language) in unescape(answer.text)

@@ -65,8 +65,8 @@ def create(request: Request, principal: SignedIn, form: Form) -> Response:
             with transaction() as session:
                 made = competitions.create(session, principal, basics.written_into(draft(start)))
                 return see(f"/competitions/{made.slug}/organize/data", done="created")
-        except Conflict:
-            form.wrong["slug"] = "wrong_slug_taken"
+        except Conflict as taken:
+            form.wrong["slug"] = f"wrong_{taken.code}"
         except InvalidCompetition as found:
             problem = found
     refused = refusal(request, problem) if problem else None

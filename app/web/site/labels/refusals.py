@@ -50,6 +50,7 @@ LABELS = {
     "wrong_past": N_("This time is over: nobody could send anything any more."),
     "wrong_share": N_("Enter a number from 0 to 1."),
     "wrong_slug": N_("Use 1 to 63 small letters, digits and inner hyphens."),
+    "wrong_slug_reserved": N_("Addresses that end in “-rehearsal” are kept for rehearsals."),
     "wrong_slug_taken": N_("There is a competition of this address already."),
     "wrong_title": N_("At most 200 characters."),
     "wrong_whole": N_("Enter a whole number in the range."),
