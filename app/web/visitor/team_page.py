@@ -40,9 +40,14 @@ class Best:
     attackers: tuple[str, ...]
     rate: float
 
-    def titles(self, t: Words) -> list[str]:
-        """Of those built in."""
-        return [title_of("attacker", name, t) for name in self.attackers]
+    def first(self, t: Words) -> str:
+        """The first of those that are built in, and how many more there are."""
+        name, others = title_of("attacker", self.attackers[0], t), len(self.attackers) - 1
+        if not others:
+            return name
+        return t.ngettext(
+            "{name} and {n} other attacker", "{name} and {n} other attackers", others, name=name
+        )
 
 
 @dataclass(frozen=True, slots=True)

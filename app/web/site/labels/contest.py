@@ -8,6 +8,7 @@ LABELS = {
         "A contest on the purchases of {individuals} customers, in two tables with {columns} columns together."
     ),
     "anonymization": N_("Anonymization phase"),
+    "because_first": N_("its first release"),
     "because_guesses": N_("other teams’ guesses"),
     "because_release": N_("another of its releases"),
     "because_scoring": N_("a new scoring"),

@@ -27,6 +27,9 @@ export const brief = (span) => span < 3_600_000;
 // As the server writes it.
 export const whole = (at, span) => new Date(at).toISOString().slice(0, brief(span) ? 19 : 16).replace("T", " ");
 
+// So many moments of an axis, each a whole second.
+export const ticks = (x, number) => x.ticks(number).filter((at) => !at.getUTCMilliseconds());
+
 // A label of an axis: days at midnight, else hours, and seconds between minutes.
 export function tick(at) {
   if (at.getUTCSeconds()) return second(at);

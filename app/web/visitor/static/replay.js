@@ -1,7 +1,7 @@
 // The contest replayed: every team's best as a course over time, up to the moment that the scrubber shows.
 // Without this script the page has the table of who led. All numbers are those of the boards' history.
 
-import { offset, tick, whole } from "./moments.js";
+import { offset, tick, ticks, whole } from "./moments.js";
 import { player, STILL } from "./player.js";
 
 const place = document.querySelector("#replay");
@@ -103,7 +103,7 @@ class Replay {
   }
 
   axes(svg, right, narrow) {
-    const bottom = d3.axisBottom(this.x).ticks(narrow ? 4 : 8).tickSizeOuter(0).tickFormat(tick);
+    const bottom = d3.axisBottom(this.x).tickValues(ticks(this.x, narrow ? 4 : 8)).tickSizeOuter(0).tickFormat(tick);
     svg.append("g").attr("transform", `translate(0,${this.bottom})`).call(bottom);
     const left = d3.axisLeft(this.y).ticks(6).tickSize(-(right - MARGIN.left)).tickSizeOuter(0);
     svg.append("g").attr("transform", `translate(${MARGIN.left},0)`).call(left).call((g) => g.select(".domain").remove());

@@ -1,6 +1,6 @@
 // How the rank of a team went; without this script its steps stand in the table below.
 
-import { offset, tick } from "./moments.js";
+import { offset, tick, ticks } from "./moments.js";
 
 const place = document.querySelector("#team_course");
 const MARGIN = { top: 22, right: 16, bottom: 26, left: 40 };
@@ -29,7 +29,7 @@ function draw(element) {
   const line = d3.line((step) => x(step.at), (step) => y(step.rank)).defined((step) => step.rank !== null).curve(d3.curveStepAfter);
   svg.append("path").attr("class", "others").attr("d", among(long));
   svg.append("g").attr("transform", `translate(0,${HEIGHT - MARGIN.bottom})`)
-    .call(d3.axisBottom(x).ticks(width < 500 ? 4 : 8).tickSizeOuter(0).tickFormat(tick));
+    .call(d3.axisBottom(x).tickValues(ticks(x, width < 500 ? 4 : 8)).tickSizeOuter(0).tickFormat(tick));
   const ranks = [...new Set([1, ...y.ticks(4).filter(Number.isInteger), Math.max(2, most)])];
   svg.append("g").attr("transform", `translate(${MARGIN.left},0)`)
     .call(d3.axisLeft(y).tickValues(ranks).tickFormat(String).tickSize(0).tickPadding(8));
