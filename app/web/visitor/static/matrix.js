@@ -2,7 +2,7 @@
 // says what it is, a part of it is enlarged, and, once all is revealed, the attacks arrive again.
 
 const { d3 } = window;
-const NARROW = matchMedia("(max-width: 40rem)");
+const [NARROW, PRINT] = [matchMedia("(max-width: 40rem)"), matchMedia("print")];
 const MEAN = { across: 40, down: 20 };
 const MOST_HEAD = 104; // of the targets' names
 const [FEW, WIDEST] = [24, 260]; // targets, and pixels of one
@@ -287,7 +287,7 @@ function prepare() {
   let view = null;
   bar(figure, () => view, words);
   const refit = () => {
-    if (NARROW.matches || view?.box.clientWidth === view?.wide && view) return;
+    if (NARROW.matches || PRINT.matches || view?.box.clientWidth === view?.wide && view) return;
     const cells = view?.model;
     view?.box.remove();
     view = build(figure, words);
