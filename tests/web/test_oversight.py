@@ -10,10 +10,10 @@ from html import unescape
 
 import pytest
 from kombu.connection import Connection
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app import queue
-from app.db.models import Evaluation, Team
+from app.db.models import Evaluation, State, Team
 from app.language import LANGUAGES
 from app.messages import Message
 from app.roles import Role
@@ -159,6 +159,20 @@ def test_the_health_page_says_that_no_worker_is_there(arena: Arena) -> None:
     )
     assert said("All is well: work gets done, and the regular tasks run.") not in shown
     assert said("duty_stalled", n=1) in read(arena)
+
+
+def test_work_that_waits_behind_another_competitions_lacks_no_worker(arena: Arena) -> None:
+    arena.submit("red")
+    with transaction() as session:
+        ask_long_ago = clock(session) - timedelta(minutes=5)
+        session.execute(update(Evaluation).values(created_at=ask_long_ago))
+        waiting = set(session.scalars(select(Evaluation.id)))
+    other = Contest.opened(arena.client, slug="other")
+    other.arena.submit("red")
+    with transaction() as session:
+        begun = update(Evaluation).where(Evaluation.id.not_in(waiting)).values(state=State.SCORING)
+        session.execute(begun)
+    assert said("duty_stalled", n=1) not in read(arena)
 
 
 def test_the_health_page_says_that_the_regular_tasks_do_not_run(arena: Arena) -> None:

@@ -108,3 +108,20 @@ def test_a_contest_that_would_be_over_before_it_begins_is_not_made(beginner: Are
     assert send(beginner, "/organize/new", begun, organizer=True).status_code == 303
     moved = send(beginner, "/competitions/fresh/organize/basics", over, organizer=True)
     assert (moved.status_code, "This time is over" in moved.text) == (422, True)
+
+
+def test_the_last_step_shows_the_others_until_somebody_has_submitted(arena: Arena) -> None:
+    def shown() -> str:
+        return page(arena, f"{ORGANIZE}/teams", organizer=True).text
+
+    assert re.findall(r'<li class="\w+"><a href="[^"]*/(\w+)" aria-current="step"', shown()) == ["teams"]
+    arena.submit("red")
+    assert 'class="stepper"' not in shown()
+
+
+def test_the_last_step_says_what_the_others_lack(beginner: Arena) -> None:
+    send(beginner, "/organize/new", BASICS, organizer=True)
+    path = "/competitions/fresh/organize"
+    beside = page(beginner, f"{path}/teams", organizer=True).text.partition('class="onward"')[2]
+    still = re.findall(rf'<a href="{path}/(\w+)">', beside.partition("</div>")[0])
+    assert still == ["data", "measures", "threshold"]

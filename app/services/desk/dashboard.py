@@ -231,9 +231,9 @@ def re_scoring(open_set: Preview | None) -> list[Duty]:
 
 
 def is_stalled(found: Load) -> bool:
-    """Work waits and waits, and none of it runs."""
+    """Work waits and waits, and nobody is at any, nor at that of another competition."""
     waits = found.oldest_waiting is not None and found.oldest_waiting > STALLED
-    return waits and not any(found.scoring.values())
+    return waits and not found.busy
 
 
 def is_unswept(found: Load) -> bool:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import CompoundSelect, Select, func, literal, select, union_all
+from sqlalchemy import CompoundSelect, Select, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
 from app.db.models import Evaluation, Guess, State, Submission, ThresholdReport
@@ -16,12 +16,14 @@ from app.services.work import health
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How much of each kind of work there is, and ages by the database's clock; None: of nothing."""
+    """How much of each kind of work there is, and ages by the database's clock; None: of nothing. ``busy``:
+    somebody is at work, be it for another competition."""
 
     waiting: dict[str, int]
     scoring: dict[str, int]
     oldest_waiting: timedelta | None
     last_sweep_s: float | None
+    busy: bool
 
 
 def of_competition(session: Session, principal: Principal, slug: str) -> Load:
@@ -39,10 +41,12 @@ def of_competition(session: Session, principal: Principal, slug: str) -> Load:
         | {kind: count for kind, state, count, _ in counted if state == State.SCORING},
         oldest_waiting=max((oldest for *_, oldest in waiting), default=None),
         last_sweep_s=health.heartbeats(session).get(health.SWEEP),
+        busy=any(session.scalar(select(exists().where(one.state == State.SCORING))) for one in WORK),
     )
 
 
 KINDS = ("evaluations", "guesses", "threshold_reports")
+WORK = (Evaluation, Guess, ThresholdReport)
 
 
 def unfinished(competition_id: UUID) -> CompoundSelect[Any]:

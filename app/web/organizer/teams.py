@@ -20,6 +20,7 @@ from app.services.people.accounts import Principal
 from app.services.submissions import quota, submissions
 from app.transaction import transaction
 from app.web.organizer.frame import organizers_frame, trouble, whole
+from app.web.organizer.steps import desk_of
 from app.web.site.frame import Frame
 from app.web.site.pages import PageRoute, page, see
 
@@ -210,7 +211,8 @@ def teams_page(
     invite: dict[str, Any] | None = None,
 ) -> HTMLResponse:
     with transaction() as session:
-        frame = organizers_frame(session, principal, slug)
+        desk = desk_of(session, principal, slug)
+        frame = desk.frame
         found = members.entrants(session, principal, slug)
         people = organizers.listed(session, principal, slug)
         open_invites = invites.open_for_teams(session, principal, slug)
@@ -220,6 +222,7 @@ def teams_page(
         principal,
         "organizer/teams.html",
         frame=frame,
+        desk=desk,
         entrants=[one for one in found if not one.team.baseline],
         organizers=people,
         typed=typed or {},

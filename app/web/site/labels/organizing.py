@@ -213,7 +213,9 @@ LABELS = {
     "duty_rescore_scoring": N_("A re-score set is under way; still to be scored: {n}."),
     "duty_settling": N_("The deadline has passed; what came in time is still being scored: {n}."),
     "duty_stalled": N_("Work waits ({n}) and none of it runs: no worker seems to be there."),
-    "duty_unswept": N_("The regular tasks do not run: phases do not turn and lost work is not found again."),
+    "duty_unswept": N_(
+        "The clock does not run: phases do not change in time, and lost work is not found again."
+    ),
     "file_part_attackers": N_("attackers"),
     "file_part_columns": N_("columns"),
     "file_part_excessive": N_("excessive anonymization"),
