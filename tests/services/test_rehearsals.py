@@ -20,7 +20,7 @@ from app.db.models import (
     Team,
 )
 from app.errors import Unavailable
-from app.scoring.competition_file import parse_competition
+from app.scoring.competition_file import SLUG, parse_competition
 from app.services.desk import moves, rehearsals
 from app.storage import store
 from app.transaction import transaction
@@ -311,3 +311,25 @@ def test_a_rehearsal_has_the_rules_and_the_data_of_what_it_rehearses_but_for_wha
     )
     first, second = copied.phases
     assert second.end - first.start < timedelta(hours=1)
+
+
+HYPHENS = "cup-2015" + 40 * "-" + "x"
+LONG = ("a" * 49, "a" * 50, "a" * 48 + "-b", "a" * 63, "a" * 32 + "-" + 16 * "0", HYPHENS, HYPHENS + "y")
+
+
+def test_no_two_competitions_share_the_names_of_their_rehearsals() -> None:
+    slugs = {*LONG, "cup-2015", "a" * 48, "a" * 32, "a"}
+    names = {rehearsals.beginning(slug) for slug in slugs}
+    assert len(names) == len(slugs)
+    # Nor can a name be made that begins as those of a longer one.
+    again = {rehearsals.beginning(name) for name in names}
+    assert again & names == {name for name in names if name in slugs}
+    for name in names:
+        assert SLUG.fullmatch(f"{name}-rehearsal-999")
+
+
+def test_a_strangers_name_that_is_alike_tells_nothing_of_a_rehearsal(client: TestClient) -> None:
+    first, second = (Rehearsed.begun(Arena.opened(client, slug=slug)).slug for slug in ("cup-2015", HYPHENS))
+    assert first == "cup-2015-rehearsal"
+    assert second.startswith("cup-2015---")
+    assert second.endswith("-rehearsal")

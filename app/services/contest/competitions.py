@@ -31,8 +31,6 @@ Pairs = tuple[tuple[str, str], ...]
 REHEARSAL = "rehearsal"
 RESERVED = re.compile(rf".*-{REHEARSAL}(-[0-9]+)?")
 """How the names of rehearsals end, and no others."""
-LONGEST_REHEARSED = 48
-"""Characters that a rehearsal's name takes over."""
 
 
 def title_of(row: Competition) -> Mapping[str, str]:

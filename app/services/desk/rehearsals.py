@@ -22,7 +22,7 @@ from app.scoring.settings import Limits, Phase
 from app.scoring.timetable import with_phases
 from app.scoring.toml_writing import with_head, with_publication, with_title
 from app.services.contest import competitions, due_moves
-from app.services.contest.competitions import LONGEST_REHEARSED, REHEARSAL
+from app.services.contest.competitions import REHEARSAL
 from app.services.contest.phases import ANONYMIZATION, REIDENTIFICATION
 from app.services.people import audit, teams
 from app.services.people.accounts import Principal
@@ -36,6 +36,8 @@ ACTIVE = 0.6
 MOST_TEAMS, RELEASES, GUESSES = 10, 2, 10
 """Sample teams, releases of each, and targets that each guesses on: at most 120 moves."""
 
+LONGEST_WHOLE, DIGEST = 48, 16
+"""Characters of a name that stay whole in those of its rehearsals, and of the digest where they do not."""
 TITLES = {"en": "Rehearsal: {title}", "ja": "リハーサル：{title}"}
 LONGEST_TITLE = 200
 
@@ -111,12 +113,21 @@ def copied(session: Session, contest: Contest) -> Contest:
 
 
 def free_slugs(session: Session, slug: str) -> Iterator[str]:
-    """No other competition ends so (``competitions.create``); each rehearsal keeps its own in the record."""
-    begun = f"{slug[:LONGEST_REHEARSED].rstrip('-')}-{REHEARSAL}"
+    """By its own rehearsals alone, so that no number tells of another's; each keeps its own in the record."""
+    begun = f"{beginning(slug)}-{REHEARSAL}"
     for number in count(1):
         found = begun if number == 1 else f"{begun}-{number}"
         if session.scalar(select(Competition.id).where(Competition.slug == found)) is None:
             yield found
+
+
+def beginning(slug: str) -> str:
+    """Of the names of a competition's rehearsals, and of no other's: what is cut off is told apart by its
+    digest, and longer than what need not be cut."""
+    if len(slug) <= LONGEST_WHOLE:
+        return slug
+    digest = competitions.sha256_of(slug)[:DIGEST]
+    return f"{slug[: LONGEST_WHOLE - DIGEST]}-{digest}"
 
 
 def rehearsed_file(file: str, rules: Rules, slug: str, now: datetime) -> str:
