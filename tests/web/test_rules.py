@@ -55,7 +55,7 @@ def test_every_registered_name_has_a_title_and_a_sentence_and_no_other_name_has(
 
 
 def test_every_method_has_a_name_and_no_other_has() -> None:
-    methods = {f"method_{name}" for name in named("methods")}
+    methods = {f"method_{name}" for name in named("methods") | named("signatures")}
     assert {name for name in LABELS if name.startswith("method_")} == methods
 
 

@@ -17,7 +17,6 @@ from app.scoring.templates import template
 from app.scoring.tracks import TRACKS
 from app.services.contest.competitions import published_file
 from app.transaction import transaction
-from app.web.site.labels import LABELS
 from app.web.team.costs import costs_of
 from app.web.team.submission import who_fell
 from app.web.team.verdicts import attacker_lines, limit_of, measure_lines
@@ -262,11 +261,6 @@ def test_while_it_waits_scripts_follow_and_others_reload(arena: Arena) -> None:
     shown = page(arena, f"/submissions/{identifier}", team="red").text
     assert f'data-events="/api/v1/submissions/{identifier}/events"' in shown
     assert re.search(r'<noscript><meta http-equiv="refresh"', shown)
-
-
-@pytest.mark.parametrize("name", [name for track in TRACKS.values() for name in track.signatures])
-def test_every_method_that_a_release_may_resemble_has_a_name(name: str) -> None:
-    assert f"method_{name}" in LABELS
 
 
 def test_its_team_is_told_how_to_find_out_who_was_found_and_nobody_is_told_who(arena: Arena) -> None:
