@@ -22,6 +22,7 @@ from app.db.models import (
 from app.errors import Unavailable
 from app.scoring.competition_file import SLUG, parse_competition
 from app.services.desk import moves, rehearsals
+from app.services.work import fairness
 from app.storage import store
 from app.transaction import transaction
 from tests.api.test_submissions import score_everything
@@ -333,3 +334,24 @@ def test_a_strangers_name_that_is_alike_tells_nothing_of_a_rehearsal(client: Tes
     assert first == "cup-2015-rehearsal"
     assert second.startswith("cup-2015---")
     assert second.endswith("-rehearsal")
+
+
+def test_the_place_in_the_queue_tells_a_team_nothing_of_a_rehearsal(client: TestClient) -> None:
+    real = Contest.opened(client)
+    cup = Rehearsed.begun(Contest.opened(client, slug="other").arena)
+    cup.shift(16)
+    cup.play()
+    sent = real.submit("red", scored=False)
+    again = real.submit("red", scored=False)
+    with transaction() as session:
+        whole: dict[Any, Any] = dict(iter(session.execute(select(*fairness.order(Evaluation).c))))
+        shown: dict[Any, Any] = dict(iter(session.execute(select(*fairness.shown_order(Evaluation).c))))
+        mine = {
+            str(one.submission_id): one.id
+            for one in session.scalars(select(Evaluation).where(Evaluation.competition_id != cup.row().id))
+        }
+    assert len(whole) == len(shown) == 22
+    assert [shown[mine[one]] for one in (sent, again)] == [0, 1]
+    assert whole[mine[again]] > 1
+    told = real.arena.get(f"/submissions/{again}", token=real.arena.team("red")).json()
+    assert told["queue_position"] == 1

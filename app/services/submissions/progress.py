@@ -19,7 +19,7 @@ LAST_STATES = frozenset({State.SCORED, State.REJECTED, State.ERROR, State.CANCEL
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where the scoring of one submission stands; ``queue_position``: how many are
-    begun before it if nothing more is handed in (``fairness.order``)."""
+    begun before it if nothing more is handed in (``fairness.shown_order``)."""
 
     submission_id: UUID
     evaluation_id: UUID
@@ -56,7 +56,7 @@ def of_submissions(session: Session, identifiers: Collection[UUID]) -> dict[UUID
 
 
 def positions() -> Select[UUID, UUID, str, int, int, str, int, int | None]:
-    ahead = fairness.order(Evaluation)
+    ahead = fairness.shown_order(Evaluation)
     return (
         select(
             Evaluation.submission_id,

@@ -290,5 +290,5 @@ def place_in_queue(session: Session, evaluation: Evaluation) -> int | None:
     """How many are begun before this one if nothing more is handed in; None once it is being scored."""
     if evaluation.state != State.QUEUED:
         return None
-    order = fairness.order(Evaluation)
+    order = fairness.shown_order(Evaluation)
     return session.scalar(select(order.c.place).where(order.c.id == evaluation.id))

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import CTE, BindParameter, ColumnElement, Subquery, and_, bindparam, exists, func, or_, select
 from sqlalchemy.orm import aliased
 
-from app.db.models import Evaluation, Guess, RehearsalMove, State, ThresholdReport
+from app.db.models import Competition, Evaluation, Guess, RehearsalMove, State, ThresholdReport
 from app.db.models.declarations import Work
 
 Kind = type[Evaluation] | type[Guess] | type[ThresholdReport] | type[RehearsalMove]
@@ -85,6 +85,21 @@ def order(kind: Kind) -> Subquery:
     )
     placed = select(turns.c.id, (place - 1).label("place"))
     return placed.join(by_contest, by_contest.c.competition_id == turns.c.competition_id).subquery()
+
+
+@lru_cache(maxsize=len(PARTIES))
+def shown_order(kind: Kind) -> Subquery:
+    """The same as teams read it: what stands before theirs in a rehearsal, of which they may not know, is
+    not counted."""
+    whole = order(kind)
+    public = func.count().filter(Competition.rehearses.is_(None))
+    place = public.over(order_by=whole.c.place, rows=(None, -1))
+    return (
+        select(whole.c.id, place.label("place"))
+        .join(kind, kind.id == whole.c.id)
+        .join(Competition, Competition.id == kind.competition_id)
+        .subquery()
+    )
 
 
 def served(kind: Kind, waiting: CTE, *, party: bool) -> CTE:
