@@ -268,6 +268,9 @@ def compare(which: str, found: dict[str, Any], facts: Facts, viewer: str) -> Non
         assert found["finals"] == facts.shows_finals(viewer)
         assert rows == board_facts.anonymization(facts, viewer), viewer
     else:
+        standing = {one["team"] for one in board_facts.anonymization(facts, viewer)}
+        for row in rows:
+            assert (row.pop("team_id") is not None) == (row["team"] in standing), viewer
         assert rows == board_facts.reidentification(facts, viewer), viewer
 
 
