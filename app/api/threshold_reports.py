@@ -43,7 +43,8 @@ class QuestionIn(BaseModel):
     "/competitions/{slug}/threshold-reports",
     status_code=status.HTTP_202_ACCEPTED,
     responses=refusing(
-        ORGANIZER, "409.no_original no_distances unknown_distance unknown_column too_many_reports"
+        ORGANIZER,
+        "409.no_original is_rehearsal no_distances unknown_distance unknown_column too_many_reports",
     ),
 )
 def ask_for_report(slug: str, principal: SignedIn, body: QuestionIn) -> wire.ReportSummary:

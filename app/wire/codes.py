@@ -44,7 +44,7 @@ ANSWERS: dict[str, str] = {
     "422.invalid_request": "the request is not of the form this call needs",
     "401.invalid_token": "the token is unknown, expired or revoked",
     "409.invite_made": "this invite has been made already",
-    "409.is_rehearsal": "a rehearsal is not rehearsed itself, and nobody joins it",
+    "409.is_rehearsal": "a rehearsal is not rehearsed itself, nobody joins it, and no report is made of it",
     "422.key_unreadable": "a key file of the service cannot be read",
     "422.knowledge_missing": "the tables of partial knowledge are not there yet",
     "409.last_member": "the last member cannot leave a team",

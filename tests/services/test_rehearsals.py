@@ -273,9 +273,12 @@ def test_an_ended_rehearsal_goes_on_nowhere_and_another_one_may_begin(rehearsed:
         ]
 
 
-def test_nobody_joins_a_rehearsal_and_it_is_not_rehearsed(rehearsed: Rehearsed) -> None:
+def test_nobody_joins_a_rehearsal_and_neither_a_rehearsal_nor_a_report_is_made_of_it(
+    rehearsed: Rehearsed,
+) -> None:
     path = f"/competitions/{rehearsed.slug}"
-    for ask, body in (("invites", {}), ("rehearsal", {}), ("organizers", {"name": "somebody"})):
+    asked: dict[str, dict[str, object]] = {"invites": {}, "rehearsal": {}, "threshold-reports": {"draws": 0}}
+    for ask, body in (asked | {"organizers": {"name": "somebody"}}).items():
         answer = rehearsed.arena.post(f"{path}/{ask}", json=body)
         assert (answer.status_code, answer.json()["code"]) == (409, "is_rehearsal"), ask
 

@@ -17,6 +17,9 @@ DESK = "/competitions/small/organize"
 OF_IT = ("", "/rules", "/boards/anonymization", "/organize", "/organize/phases", "/organize/rehearsal")
 
 
+FOR_STRANGERS = ("announcements.atom", "calendar.ics", "/embed", "picture.png")
+
+
 @pytest.fixture
 def contest(client: TestClient) -> Contest:
     return Contest.opened(client)
@@ -59,6 +62,7 @@ def test_every_page_of_a_rehearsal_says_whose_it_is_and_what_comes_next(
         assert said("This is a rehearsal of {title}.", language, title=title) in shown, path
         assert said("rehearsal_anonymization", language) in shown, path
         assert f'href="{DESK}"' in shown
+        assert not any(name in shown for name in FOR_STRANGERS), path
         assert said("This is a rehearsal of {title}.", language, title=title) not in read(
             contest, f"/competitions/small{path}", language
         )

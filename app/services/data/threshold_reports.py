@@ -37,6 +37,8 @@ class Claim:
 def ask(session: Session, principal: Principal, slug: str, question: Question) -> ThresholdReport:
     """Queue a report on the competition's data as they stand now."""
     contest = competitions.locked_for_organizer(session, principal, slug)
+    if contest.row.rehearses is not None:
+        raise Conflict("ask for a report at the competition that is rehearsed", code="is_rehearsal")
     if contest.row.original_rows is None:
         raise Conflict("the competition has no original data yet", code="no_original")
     require_room(session, contest.id)
