@@ -19,6 +19,9 @@ BAD = {"serious", "critical"}
 HEAD_AT = {PHONE["width"]: 16, DESK["width"]: 24}
 """Where the head of every page begins: it does not jump from one to the next."""
 LEFT = "(e => e ? e.getBoundingClientRect().left : null)(document.querySelector('.brand'))"
+HERO_PX = 640
+"""The least width of the picture that a page is about, at a desk."""
+HERO = "(e => e ? e.getBoundingClientRect().width : null)(document.querySelector('figure.hero'))"
 STICKS_OUT = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 REFUSED = """
 window.refused = [];
@@ -45,7 +48,7 @@ class Looker:
         refused = [f"refused: {one}" for one in self.page.evaluate("window.refused || []")]
         sticking = self.page.evaluate(STICKS_OUT)
         out = [f"sticks out by {sticking}px"] if sticking > 0 else []
-        found = [*self.complaints, *refused, *out, *self.jumps(), *accessibility(self.page)]
+        found = [*self.complaints, *refused, *out, *self.jumps(), *self.shrinks(), *accessibility(self.page)]
         self.complaints.clear()
         return found
 
@@ -54,6 +57,11 @@ class Looker:
         size, at = self.page.viewport_size, self.page.evaluate(LEFT)
         wanted = HEAD_AT.get(size["width"]) if size else None
         return [] if at is None or wanted is None or at == wanted else [f"the head begins at {at}px"]
+
+    def shrinks(self) -> list[str]:
+        """How wide the picture is where it should be the first thing to be seen."""
+        wide = self.page.evaluate(HERO) if self.page.viewport_size == DESK else None
+        return [] if wide is None or wide >= HERO_PX else [f"the picture is {wide}px wide"]
 
 
 def accessibility(page: Page) -> list[str]:
