@@ -106,7 +106,9 @@ def entrance(session: Session, principal: Principal, target_id: UUID, *, key: st
         require_attackable(target, team)
         phase = phases.REIDENTIFICATION
         attempt = quota.begin_attempt(session, contest, team, principal.user_id, phase=phase, key=key)
-    return replace(before(contest, target, key=key), attempt=attempt, repeats=repeats.id if repeats else None)
+    # Under a key that has been used, the target may be another one: then it is no retry.
+    asked = replace(before(contest, target, key=key), target_id=target_id)
+    return replace(asked, attempt=attempt, repeats=repeats.id if repeats else None)
 
 
 def before(contest: Contest, target: Target, *, key: str | None) -> Entrance:
