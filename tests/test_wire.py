@@ -16,6 +16,7 @@ from app.db.models import Evaluation, State
 from app.errors import LISTED, CompetitionUnavailable
 from app.messages import Message, told
 from app.services.boards.verdicts import numbers
+from app.services.desk import moves
 from app.services.work import leases
 from app.transaction import transaction
 from app.wire.advice import EXAMPLE
@@ -106,11 +107,11 @@ def test_every_code_of_a_failure_is_declared() -> None:
         if word.arg == "code" and isinstance(word.value, ast.Constant)
     }
     kinds = {kind.code for kind in (child.ScoringFailed, child.ChildDied, CompetitionUnavailable)}
-    elsewhere = {leases.USED_UP, "secret_unreadable"}
+    elsewhere = {leases.USED_UP, "secret_unreadable", moves.REFUSED}
     assert given == {"time_limit", "memory_limit"}
     assert given | kinds | leased.WANTING | elsewhere == set(FAILURES)
     migration = importlib.import_module("migrations.versions.0016_codes_of_failures")
-    assert {*migration.CODES.values(), migration.REST} == set(FAILURES)
+    assert {*migration.CODES.values(), migration.REST} == set(FAILURES) - {moves.REFUSED}
 
 
 def answered(name: str) -> Json:

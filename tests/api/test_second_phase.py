@@ -125,9 +125,11 @@ def test_a_guess_counts_towards_the_victims_security_and_the_attackers_rank(clie
     assert after["security"] == 1.0
     assert after["utility"] == before["utility"]
     attackers = contest.board("reidentification")
+    blue = row_of(contest.board(), "blue")
     assert row_of(attackers, "blue") == {
         "rank": 1,
         "team": "blue",
+        "team_id": blue["team_id"],
         "own": False,
         "identified": ROWS,
         "tried": ROWS,

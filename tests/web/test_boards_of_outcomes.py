@@ -60,7 +60,7 @@ def sheet(contest: Contest, which: str) -> list[dict[str, str]]:
 def test_ranks_are_of_what_was_found_beyond_chance_with_each_question(contest: Contest) -> None:
     (blue, red) = contest.board("reidentification")["rows"]
     expected: dict[str, Any] = {"rank": 1, "team": "blue", "own": False, "identified": None, "tried": None}
-    expected |= {"score": VALUE, "rate": VALUE, "targets": 1}
+    expected |= {"score": VALUE, "rate": VALUE, "targets": 1, "team_id": blue["team_id"]}
     assert blue == expected | {"by_question": {"link": LINKED / ROWS, "value": VALUE}}
     assert (red["team"], red["rank"], red["rate"]) == ("red", None, None)
     html = board_page(contest.arena, "reidentification")
