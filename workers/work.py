@@ -38,20 +38,30 @@ class Aids:
 
 
 @dataclass(frozen=True, slots=True)
-class OfRelease:
-    """What is asked about a release: its files and the original's, by their SHA-256.
-
-    ``sealed_for``: the submission that its files are sealed for, if they are.
-    """
+class OfOriginal:
+    """What is asked about a competition's data: its files, by their SHA-256."""
 
     competition_file: str
     original: dict[str, str]
-    files: dict[str, str]
-    sealed_for: str | None = field(default=None, kw_only=True)
 
     @property
     def longest(self) -> int:
         return LONGEST
+
+    @property
+    def fetched(self) -> Collection[str]:
+        return set(self.original.values())
+
+
+@dataclass(frozen=True, slots=True)
+class OfRelease(OfOriginal):
+    """What is asked about a release, too: its files, by their SHA-256.
+
+    ``sealed_for``: the submission that its files are sealed for, if they are.
+    """
+
+    files: dict[str, str]
+    sealed_for: str | None = field(default=None, kw_only=True)
 
     @property
     def fetched(self) -> Collection[str]:
@@ -89,11 +99,9 @@ class Rewriting(OfRelease):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Drawing(OfOriginal):
     """Files ``names`` that are to be drawn from the original and what workers have besides."""
 
-    competition_file: str
-    original: dict[str, str]
     names: tuple[str, ...]
     aids: Aids
 
@@ -101,20 +109,14 @@ class Drawing:
     def longest(self) -> int:
         return LONGEST_FILES
 
-    @property
-    def fetched(self) -> Collection[str]:
-        return set(self.original.values())
-
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.are_files(content) and content["files"].keys() == set(self.names)
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(OfOriginal):
     """A sample method's release, with its secret: the files ``names``."""
 
-    competition_file: str
-    original: dict[str, str]
     method: str
     seed: int
     names: tuple[str, ...]
@@ -122,10 +124,6 @@ class Sampling:
     @property
     def longest(self) -> int:
         return LONGEST_FILES
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return set(self.original.values())
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.are_files(content) and content["files"].keys() == set(self.names)
@@ -149,20 +147,10 @@ class Attack(OfRelease):
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class Inquiry(OfOriginal):
     """A question to the advisor about a competition's data."""
 
-    competition_file: str
-    original: dict[str, str]
     question: dict[str, Any]
-
-    @property
-    def longest(self) -> int:
-        return LONGEST
-
-    @property
-    def fetched(self) -> Collection[str]:
-        return set(self.original.values())
 
     def admits(self, content: dict[str, Any]) -> bool:
         return forms.is_plain(content)
