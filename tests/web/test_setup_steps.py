@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from app.language import LANGUAGES
+from app.scoring.competition_file import parse_competition
+from app.scoring.drafting import STARTS, draft
+from app.services.contest import competitions
 from tests.arena import Arena
 from tests.web.reader import page, send
 from tests.web.spoken import said
@@ -125,3 +128,32 @@ def test_the_last_step_says_what_the_others_lack(beginner: Arena) -> None:
     beside = page(beginner, f"{path}/teams", organizer=True).text.partition('class="onward"')[2]
     still = re.findall(rf'<a href="{path}/(\w+)">', beside.partition("</div>")[0])
     assert still == ["data", "measures", "threshold"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "exists"),
+    [
+        ("2031-03-30T01:59", True),
+        ("2031-03-30T02:00", False),
+        ("2031-03-30T02:59", False),
+        ("2031-03-30T03:00", True),
+    ],
+)
+def test_a_time_that_the_clocks_of_the_zone_never_show_is_refused(
+    beginner: Arena, typed: str, exists: bool
+) -> None:
+    windows = {"anonymization_end": typed, "reidentification_start": "2031-04-02T09:00"}
+    later = {"reidentification_end": "2031-04-30T09:00"}
+    answer = send(
+        beginner, "/organize/new", BASICS | {"zone": "Europe/Berlin"} | windows | later, organizer=True
+    )
+    assert answer.status_code == (303 if exists else 422)
+    assert ("put forward past it" in answer.text) is not exists
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_every_draft_is_a_competition_without_a_threshold(start: str) -> None:
+    text = draft(start)
+    competitions.hostable(text)
+    assert parse_competition(text).threshold is None
+    assert "#" not in text
