@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import select
 
-from app.db.models import Clarification, Competition, Rescore, Submission, Target
+from app.db.models import Clarification, Competition, Rescore, Submission, Target, ThresholdReport
 from app.http.dependencies import COOKIE
 from app.services.contest import competitions
 from app.services.desk import rehearsals
@@ -95,13 +95,8 @@ ALONE = [route for route in TABLE if "{slug}" not in route and any(f"{{{one}}}" 
 
 def held(stage: Stage, cup: Rehearsed) -> dict[str, str]:
     """One of each thing that a rehearsal may have."""
-    found = {
-        "report_id": stage.arena.post(f"/competitions/{cup.slug}/threshold-reports", json={"draws": 0}),
-        "announcement_id": stage.arena.post(
-            f"/competitions/{cup.slug}/announcements", json={"text": {"en": "Hello"}}
-        ),
-    }
-    assert {answer.status_code for answer in found.values()} == {201, 202}
+    told = stage.arena.post(f"/competitions/{cup.slug}/announcements", json={"text": {"en": "Hello"}})
+    assert told.status_code == 201, told.text
     with transaction() as session:
         row = session.scalars(select(Competition).where(Competition.slug == cup.slug)).one()
         sent = session.scalars(select(Submission).where(Submission.competition_id == row.id)).first()
@@ -110,12 +105,14 @@ def held(stage: Stage, cup: Rehearsed) -> dict[str, str]:
         asked = {"competition_id": row.id, "team_id": sent.team_id, "user_id": sent.user_id}
         question = Clarification(question="How many rows?", **asked)
         rescore = Rescore(competition_id=row.id, user_id=sent.user_id, file=row.file, scales={}, replaces="")
-        session.add_all([question, rescore])
+        report = ThresholdReport(
+            competition_id=row.id, user_id=sent.user_id, file=row.file, original=row.original, question={}
+        )
+        session.add_all([question, rescore, report])
         session.flush()
         made = {"submission_id": sent.id, "target_id": target}
-        made |= {"clarification_id": question.id, "rescore_id": rescore.id}
-    ids = {name: answer.json()["id"] for name, answer in found.items()}
-    return ids | {name: str(one) for name, one in made.items()}
+        made |= {"clarification_id": question.id, "rescore_id": rescore.id, "report_id": report.id}
+    return {name: str(one) for name, one in made.items()} | {"announcement_id": told.json()["id"]}
 
 
 def test_what_is_of_a_rehearsal_is_to_strangers_as_what_there_is_not_even_when_it_is_revealed(
