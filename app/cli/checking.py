@@ -9,26 +9,26 @@ from typing import TYPE_CHECKING
 
 from app.cli.fetching import fetch_competition
 from app.errors import DomainError
-from app.scoring.registry import About
 
 if TYPE_CHECKING:
     from app.cli.files import LocalContest
+    from app.cli.options import Release
     from app.client import Client
-    from app.scoring.registry import Files
 
 
-def check(client: Client, slug: str, release: Files, secret: bytes | None) -> None:
-    """Read it as the service will: InvalidUpload says what is wrong.
+def check(client: Client, slug: str, release: Release, secret: Path | None) -> None:
+    """Read it as the service will: InvalidUpload or InvalidInput says what is wrong.
 
     Where the competition cannot be had or read here, the service alone decides.
     """
+    from app.cli.files import release_in, secret_in
+
     contest = contest_at(client, slug)
-    if contest is None or set(release) != set(contest.track.files):
+    if contest is None:
         return
-    table, _ = contest.track.parse_release(release, contest.tables, contest.rules)
+    table, _ = release_in(contest, release)
     if secret is not None:
-        sizes = contest.track.sizes(contest.tables, table)
-        contest.track.answers.read(secret, About(contest.rules, sizes, lambda: contest.tables, table))
+        secret_in(secret, contest, table)
 
 
 def contest_at(client: Client, slug: str) -> LocalContest | None:

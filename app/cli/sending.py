@@ -54,7 +54,7 @@ def submit(
     contents, answer = release_of(release, secret)
     with called_by_path(paths_of(release, secret)), connected() as client:
         if checks:
-            check(client, slug, contents, answer)
+            check(client, slug, release, secret)
         with transfer_bar("sending") as progress:
             receipt = client.submit(slug, contents, secret=answer, comment=comment, progress=progress)
         if not as_json:
