@@ -1,0 +1,29 @@
+"""The contest that the pictures of the documents are taken of, with few of its teams."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests import cup
+from tests.contest import competition_row
+
+
+@pytest.mark.long
+def test_it_is_played_to_its_reveal_with_a_course_of_every_team_and_individuals_found(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = (cup.OURS, *[team for team in cup.TEAMS if team != cup.OURS][:3])
+    monkeypatch.setattr(cup, "TEAMS", few)
+    played = cup.Cup.opened(client)
+    played.attack()
+    played.close()
+    row = competition_row(cup.SLUG)
+    assert row.revealed_at is not None
+    board = played.contest.board()["rows"]
+    assert {one["team"] for one in board} == set(few)
+    assert all(0 <= one["overall"] <= 1 for one in board)
+    attackers = played.contest.board("reidentification")["rows"]
+    assert {one["team"] for one in attackers} == set(few)
+    assert sum(one["identified"] or 0 for one in attackers) > 0
+    told = {each["team"]: len(each["steps"]) for each in played.contest.board("history")["teams"]}
+    assert told.keys() == set(few)
+    assert sum(told.values()) > len(few)
